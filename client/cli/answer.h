@@ -11,13 +11,13 @@ namespace schaas::cli {
 
 using Json = nlohmann::ordered_json;
 
-/// What a command found: the same facts as text for people and as one JSON object. The program prints exactly
+/// Result of a command: the same facts as text for people and as one JSON object. The program prints exactly
 /// one of them, on standard output.
 struct Answer {
   std::string text;  ///< ends with a newline
   Json json;
-  /// Set when the command ran to its end but what it found is a failure (a result that does not verify):
-  /// reported on standard error, after the answer, and gives the exit status.
+  /// Set when the command ran to its end but its result is a failure, such as a result that does not verify.
+  /// It is reported on standard error, after the answer, and gives the exit status.
   std::optional<support::Diagnostic> failure;
   /// Standard output holds a tensor (`-o -`), so the answer goes to standard error.
   bool beside_output = false;

@@ -15,7 +15,7 @@ std::string painted(Ink ink, const std::string& text);
 /// support::render() for standard error: what kind of error it is, and the place, stand out.
 std::string painted(const support::Diagnostic& diagnostic);
 
-/// How many columns a text takes on a terminal: bytes but for those of colours.
+/// Returns the number of columns of a text on a terminal: its bytes except those of colours.
 std::size_t columns_of(const std::string& text);
 
 }  // namespace schaas::cli

@@ -147,7 +147,7 @@ support::Diagnostic command_line_error(const CLI::App& program, const CLI::Parse
 }
 
 int execute(int argc, char** argv, const std::string& version) {
-  setenv("GRPC_VERBOSITY", "NONE", 0);  // what failed is told by our own messages, once
+  setenv("GRPC_VERBOSITY", "NONE", 0);  // failures are reported by the program's own messages, once
   CLI::App program(
       "Scheduling as a service for sparse tensor algebra: finds, compiles and runs the best loop nests.",
       "schaas");

@@ -25,7 +25,8 @@ void add_completion(CLI::App& program, Action& chosen);
 /// The whole program: commands, help, version. `json` becomes true when the chosen command was given --json.
 void add_commands(CLI::App& program, Action& chosen, bool& json);
 
-/// What was wrong with the command line: invalid [command-line], naming the nearest known option or command.
+/// Describes the error in the command line: invalid [command-line], naming the nearest known option or
+/// command.
 support::Diagnostic command_line_error(const CLI::App& program, const CLI::ParseError& error);
 
 /// Runs the program: parses, acts, prints. Returns the exit status (docs/command_line.md). `version` is

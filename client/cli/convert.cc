@@ -9,7 +9,7 @@
 #include "schaas/blocks.h"
 #include "schaas/tensor_files.h"
 
-/// schaas convert: a tensor file in another format: what it takes in memory, and as a file whose entries come
+/// schaas convert: a tensor file in another format. Reports its memory, and writes a file whose entries come
 /// in the order of that format.
 namespace schaas::cli {
 namespace {
@@ -22,12 +22,12 @@ struct ConvertOptions {
   std::vector<std::int64_t> extents;
 };
 
-/// What one format makes of the tensor.
+/// The tensor in one format.
 struct Stored {
   std::string name;
   client::PackedTensor tensor;
   double seconds = 0;
-  std::optional<client::PackedTensor> rows{};  ///< of a matrix in blocks, for its file
+  std::optional<client::PackedTensor> rows{};  ///< matrix in blocks: its rows, for its file
 };
 
 client::PackOptions pack_options(const ConvertOptions& options) {
@@ -164,7 +164,9 @@ void add_convert(CLI::App& program, Action& chosen) {
   auto options = std::make_shared<ConvertOptions>();
   CLI::App* command = program.add_subcommand(
       "convert", "Write a tensor file in another kind and order of entries, or say what formats would take");
-  command->add_option("file", options->file, "The tensor: .mtx, .tns, .npy or .npz, also compressed; - is standard input")
+  command
+      ->add_option("file", options->file,
+                   "The tensor: .mtx, .tns, .npy or .npz, also compressed; - is standard input")
       ->required()
       ->type_name("FILE");
   command
@@ -174,7 +176,8 @@ void add_convert(CLI::App& program, Action& chosen) {
                    "of them with -o)")
       ->type_name("FORMAT");
   command
-      ->add_option("-o,--output", options->output, "Write it, entries in the order of the format, by ending; - is standard output")
+      ->add_option("-o,--output", options->output,
+                   "Write it, entries in the order of the format, by ending; - is standard output")
       ->type_name("FILE");
   command->add_option("--dtype", options->value_type, "f64 or f32: type of the values in memory")
       ->check(CLI::IsMember({"f64", "f32"}).description(""))

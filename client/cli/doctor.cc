@@ -21,7 +21,7 @@
 namespace schaas::cli {
 namespace {
 
-/// What was looked at, what was found, and the way out when that is not good.
+/// A check, its finding, and a remedy when the finding is bad.
 struct Check {
   std::string name;
   enum class Verdict { good, advice, bad } verdict = Verdict::good;
@@ -37,7 +37,7 @@ Ink ink_of(Check::Verdict verdict) {
                                              : Ink::bad;
 }
 
-/// Whether kernels for a GPU would be compiled and run.
+/// Checks that kernels for a GPU would be compiled and run.
 Check check_gpu(client::Connection& server) {
   const auto gpu = client::Gpu::open();
   if (!gpu.ok()) return {"gpu", Check::Verdict::good, "none in reach: kernels run on the processor", ""};
@@ -80,7 +80,7 @@ Check check_data_directory(const std::string& directory) {
   return check;
 }
 
-/// What clients have received; they use it only when nobody else may write there.
+/// Checks the client's cache, which is used only when no other user may write there.
 Check check_cache(const std::string& directory) {
   Check check{"client cache", Check::Verdict::good, directory, ""};
   std::error_code error;

@@ -7,7 +7,7 @@
 
 namespace schaas::cli {
 
-/// Where kernels may run.
+/// Devices on which kernels may run.
 struct Devices {
   std::optional<client::Gpu> gpu;
   std::string why_none;  ///< with `--target auto`: why no GPU competes
@@ -16,7 +16,7 @@ struct Devices {
 /// invalid [target]; with "cuda" those of Gpu::open.
 support::Result<Devices> devices_for(const std::string& target);
 
-/// What is asked of the device for these tensors, which lie on the host; `runs` share what goes there once.
+/// Returns the device and the transfers for these tensors, which lie on the host; `runs` share one transfer.
 client::GpuTarget gpu_target(const client::Gpu& gpu, const client::Packed& packed, int runs);
 
 }  // namespace schaas::cli

@@ -28,7 +28,7 @@ bool is_ignored(int signal) {
   sigemptyset(&termination);
   sigaddset(&termination, SIGTERM);
   pthread_sigmask(SIG_UNBLOCK, &termination, nullptr);
-  raise(SIGTERM);                       // who waits for the program sees why it ended
+  raise(SIGTERM);                       // the process that waits for the program sees the reason of its end
   _exit(Interrupt::terminated_status);  // the first process of a container does not end by it
 }
 

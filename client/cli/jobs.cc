@@ -58,7 +58,7 @@ std::string state_of(const client::Job& job) {
 
 Answer answer_of(const client::Job& job) { return {job.id + ": " + state_of(job) + "\n", json_of(job), {}}; }
 
-/// How long what is left will take, from what has ended.
+/// Estimates the time of the remaining items from those that have ended.
 std::string left_of(const client::Job& job) {
   const std::uint64_t ended = job.done + job.failed;
   if (ended == 0) return "";
@@ -101,7 +101,7 @@ support::Result<Answer> follow(client::Connection& connection, const std::string
   return answer;
 }
 
-/// What is sent, so that the same file sent twice is the same job.
+/// Derives the idempotency key from the request, so that the same file sent twice is the same job.
 std::string key_of(const client::NewJob& job, const std::string& text) {
   return support::digest_of(job.client + "\n" + job.label + "\n" + std::to_string(job.priority) + "\n" +
                             std::to_string(job.budget_seconds) + "\n" + text)

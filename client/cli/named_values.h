@@ -8,8 +8,7 @@
 
 namespace schaas::cli {
 
-/// What an option of the form NAME=VALUE is called, for messages: {"-t", "tensor", "FILE", "-t
-/// B=matrix.mtx"}.
+/// Names of an option of the form NAME=VALUE, for messages: {"-t", "tensor", "FILE", "-t B=matrix.mtx"}.
 struct NamedOption {
   std::string option;
   std::string of;

@@ -201,7 +201,7 @@ class Reader {
     return accesses;
   }
 
-  /// What an updated result holds without a file: the zero of the semiring.
+  /// Fills an updated result that has no file with the zero of the semiring.
   support::Result<client::TensorData> zeros(const std::vector<std::int64_t>& extents) const {
     SCHAAS_ASSIGN_OR_RETURN(client::DenseTensor dense, client::zeros(extents, arguments_.value_type));
     if (program_.semiring->zero != 0) {

@@ -13,7 +13,7 @@
 /// The tensors of one `schaas run`: which exist, where their values come from, how they are stored.
 namespace schaas::cli {
 
-/// What the command line says about tensors.
+/// Options of the command line about tensors.
 struct TensorArguments {
   std::map<std::string, std::string> files;     ///< -t
   std::map<std::string, std::string> formats;   ///< -f
@@ -26,14 +26,14 @@ struct TensorArguments {
 /// (with suggestions), [result-file] (a file for the result), [file-ending].
 support::Result<void> check_names(const TensorArguments& arguments, const client::Program& program);
 
-/// Reads the files, settles extents and formats, fills what has no file. A tensor file with a sparse ending
-/// is stored as csr (matrices), compressed (vectors) or csf (higher order) unless -f says otherwise; .npy and
-/// Matrix Market arrays are dense. A file with one mode too many, of extent 1, is read as the lower-order
-/// tensor (a vector kept as an n x 1 matrix), a 1 x 1 matrix as a scalar where one is expected. What has no
-/// file is filled from the seed: fully, or at a tenth of its elements when -f gives it a compressed level
-/// (fill.h). A result
-/// that the statement updates is among the tensors: its file, or the semiring's zero. Errors: those of
-/// client::read, format::parse and client::Blocks; invalid [file-rank], [extent-conflict], [missing-extent].
+/// Reads the files, determines extents and formats, and fills tensors without a file. A tensor file with a
+/// sparse ending is stored as csr (matrices), compressed (vectors) or csf (higher order) unless -f differs;
+/// .npy and Matrix Market arrays are dense. A file with one mode too many, of extent 1, is read as the
+/// lower-order tensor (a vector kept as an n x 1 matrix). A 1 x 1 matrix is read as a scalar where one is
+/// expected. A tensor without a file is filled from the seed: fully, or at a tenth of its elements where a
+/// level is compressed (fill.h). A result that the statement updates is among the tensors: its file, or the
+/// semiring's zero. Errors: those of client::read, format::parse and client::Blocks; invalid [file-rank],
+/// [extent-conflict], [missing-extent].
 support::Result<client::Operands> read_operands(const TensorArguments& arguments,
                                                 const client::Program& program, ProgressLine& progress);
 

@@ -5,7 +5,7 @@
 
 namespace schaas::cli {
 
-/// That a picture can be written there: .svg, or .png where the program rsvg-convert is (Debian:
+/// Checks that a picture can be written there: .svg, or .png where the program rsvg-convert is (Debian:
 /// librsvg2-bin). Errors: invalid [file-ending]; unsupported [picture-program]; those of check_writable.
 support::Result<void> check_picture(const std::string& path);
 

@@ -17,8 +17,8 @@
 #include "schaas/operands.h"
 #include "schaas/session.h"
 
-/// schaas run: reads the tensors, asks for the frontier and its kernels, selects one at the real sizes, runs
-/// it, and verifies and writes the result when asked to.
+/// schaas run: reads the tensors, asks for the frontier and its kernels, and runs the kernel selected at the
+/// real sizes. It verifies and writes the result when asked to.
 namespace schaas::cli {
 namespace {
 
@@ -74,7 +74,7 @@ support::Result<void> check_options(const RunOptions& options) {
   return {};
 }
 
-/// That the result fits its file, and that the file can be written, is known before anything is computed.
+/// Checks, before anything is computed, that the result fits its file and that the file can be written.
 support::Result<void> check_output(const std::string& path, const client::Program& program) {
   if (path.empty()) return {};
   SCHAAS_ASSIGN_OR_RETURN(const auto kind, client::kind_of(path));
@@ -86,9 +86,9 @@ support::Result<void> check_output(const std::string& path, const client::Progra
   const bool archive = kind == client::FileKind::npz;
   if (archive ? order != 2 : kind == client::FileKind::matrix_market && order > 2) {
     return support::invalid("file-order", "`-o " + path + "`: a " + (archive ? ".npz" : "Matrix Market") +
-                                              " file holds a matrix, but `" +
-                                              program.result().tensor + "` has order " +
-                                              std::to_string(order) + "; .tns and .npy hold any");
+                                              " file holds a matrix, but `" + program.result().tensor +
+                                              "` has order " + std::to_string(order) +
+                                              "; .tns and .npy hold any");
   }
   return client::check_writable(path);
 }
@@ -413,7 +413,10 @@ void add_run_options(CLI::App& command, RunOptions& options) {
       ->check(CLI::Range(0.0, 86400.0).description(""))
       ->type_name("SECONDS");
   command.add_flag("--verify", options.verify, "Compare every value with an independent evaluation");
-  command.add_option("-o,--output", options.output, "Write the result: .mtx, .tns, .npy or .npz, also with .gz, .bz2 or .xz; - is standard output")
+  command
+      .add_option(
+          "-o,--output", options.output,
+          "Write the result: .mtx, .tns, .npy or .npz, also with .gz, .bz2 or .xz; - is standard output")
       ->type_name("FILE");
   command.add_flag("--no-cache", options.no_cache, "Search anew even when the answer is stored");
 }

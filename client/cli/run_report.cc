@@ -40,7 +40,7 @@ std::string tensors_text(const RunFacts& facts) {
   const auto& result = facts.program.result();
   std::string before;
   for (const auto& operand : facts.operands->tensors) {
-    if (operand.name == result.tensor) {  // of an update: listed last
+    if (operand.name == result.tensor) {  // an updated result is listed last
       before = operand.file.empty() ? ", updated" : ", updated from " + operand.file;
       continue;
     }

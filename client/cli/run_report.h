@@ -28,7 +28,7 @@ struct RunFacts {
   std::int64_t result_entries = 0;  ///< stored by the result
   std::int64_t scratch_bytes =
       0;  ///< temporaries as allocated: all threads together, shared ones, what threads fold into
-  std::vector<client::CopiedOperand> copies;  ///< what the kernel reads elsewhere than where it was packed
+  std::vector<client::CopiedOperand> copies;  ///< operands that the kernel reads as copies in another storage
   std::vector<std::string> arguments;         ///< by argument: its name
   std::string written_as;    ///< the result by its kernel, where it is stored in another format; else ""
   double store_seconds = 0;  ///< to bring it there, once

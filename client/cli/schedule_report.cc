@@ -217,7 +217,8 @@ std::string rivals_text(const client::Explanation& why) {
 }
 
 std::string explanation_text(const client::Explanation& why, const client::Frontier& frontier) {
-  if (why.time.empty()) return verdict_text(why, frontier);  // what a stage dropped unseen
+  if (why.time.empty())
+    return verdict_text(why, frontier);  // classes that a stage dropped without a certificate
   Table table;
   table.rows = {{"schedule", why.id + (why.id.empty() || why.tree.empty() ? "" : "   ") + why.tree}};
   if (!why.trace.empty()) table.rows.push_back({"  trace", why.trace});
@@ -280,7 +281,7 @@ Answer explain(const ScheduleFacts& facts, const std::string& which,
                const std::vector<client::Explanation>& explanations) {
   const auto& frontier = facts.answer.frontier;
   Answer answer;
-  // What an id of the frontier stands for comes first, as in the list of schedules.
+  // Names that are ids of the frontier come first, as in the list of schedules.
   for (const auto& entry : frontier.entries) {
     if (entry.id == which) answer.json = entry_json(entry);
   }

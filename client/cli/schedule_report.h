@@ -6,7 +6,7 @@
 
 namespace schaas::cli {
 
-/// What `schaas schedule` shows of an answer.
+/// Facts of an answer that `schaas schedule` shows.
 struct ScheduleFacts {
   std::string expression;
   client::ScheduleAnswer answer;
@@ -14,7 +14,7 @@ struct ScheduleFacts {
   std::string server_address;
 };
 
-/// What is known of the schedules for a GPU: id, entry, point, trace, tree, deterministic.
+/// Lists the schedules for a GPU: id, entry, point, trace, tree, deterministic.
 Json gpu_json(const client::Frontier& frontier);
 
 /// The table of the frontier, counts and seconds of every stage.

@@ -12,7 +12,7 @@ namespace schaas::client {
 
 struct Bundle::State {
   std::string path, address;
-  std::string bytes;  ///< of the file
+  std::string bytes;  ///< contents of the file
   AnswerFile header;
   std::map<std::string, std::string_view> binaries;  ///< by digest, within bytes
 };
@@ -21,8 +21,8 @@ std::shared_ptr<KernelSource> source_of(std::shared_ptr<const Bundle::State> sta
 /// "`what` not in FILE", with what is.
 support::Diagnostic not_in_bundle(const Bundle::State& state, const std::string& what);
 
-/// Whether kernels for one problem serve the other: the same statements, formats, types and widths. What was
-/// asked of the search takes no part: it has been done.
+/// Kernels for one problem serve the other: the same statements, formats, types and widths. Limits of the
+/// search take no part: it has been done.
 bool same_kernels(const ProblemText& a, const ProblemText& b);
 
 }  // namespace schaas::client

@@ -61,8 +61,8 @@ char* dumped(const Json& json) {
 
 Json access_json(const Access& access) { return {{"name", access.tensor}, {"indices", access.indices}}; }
 
-/// Of one statement that is a product of tensors and numbers in ordinary arithmetic, as they stand; else
-/// null.
+/// Returns the factors of one statement that is a product of tensors and numbers in ordinary arithmetic, as
+/// they stand; else null.
 Json factors(const Program& program) {
   const Statement& statement = program.statements.back();
   if (program.statements.size() != 1 || statement.update || program.semiring != &semirings().front())

@@ -17,7 +17,7 @@
 #include "schaas/kernel_set.h"
 #include "schaas/schaas.h"
 
-// What stands behind the opaque names of schaas.h, and the one place where C++ errors become C ones.
+// Objects behind the opaque names of schaas.h, and the one conversion of C++ errors to C ones.
 
 struct schaas_error {
   schaas::support::Diagnostic diagnostic;
@@ -40,7 +40,7 @@ struct schaas_computation {
   schaas::client::GivenTensors given;
   std::optional<schaas::client::Computation> computation;
   schaas_tensor view{};
-  double fill = 0;  ///< of the result
+  double fill = 0;  ///< fill value of the result
 };
 
 namespace schaas::client {
@@ -74,7 +74,7 @@ std::int32_t at_boundary(schaas_error** error, const Body& body) noexcept {
 using ProgressCallback = std::function<bool(const WaitProgress&)>;
 ProgressCallback callback_of(schaas_progress_function progress, void* context);
 
-/// Whether a struct of so many bytes, filled by a program of an earlier version perhaps, has this field.
+/// A struct of so many bytes, perhaps of a program built for an earlier version, has this field.
 #define SCHAAS_HAS(given, field) \
   ((given).struct_bytes >= offsetof(std::remove_cvref_t<decltype(given)>, field) + sizeof((given).field))
 

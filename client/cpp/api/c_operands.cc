@@ -107,7 +107,7 @@ support::Result<void> take(const schaas_kernels& kernels, const schaas_operand* 
   SCHAAS_ASSIGN_OR_RETURN(to.options, options_of(kernels.session, given));
   const double fill = kernels.set.program().semiring->zero;
   to.options.single_run = runs == Runs::once;
-  to.options.operands_change = runs == Runs::many;  // what is kept holds no copies
+  to.options.operands_change = runs == Runs::many;  // kept computations hold no copies
   const Trust trust = trust_of(given);
   const bool may_be_in_disorder = trust == Trust::bounds && runs != Runs::many && !to.options.gpu;
   for (std::int32_t n = 0; n < count; ++n) {

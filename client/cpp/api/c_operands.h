@@ -9,7 +9,7 @@
 
 namespace schaas::client {
 
-/// What a call of the C interface is given, where it lies. Moving it would leave the pointers behind.
+/// Tensors of a call of the C interface, in the caller's memory. Not movable: pointers into it remain.
 struct GivenTensors {
   GivenTensors() = default;
   GivenTensors(const GivenTensors&) = delete;
@@ -25,8 +25,8 @@ struct GivenTensors {
 /// The wait limit that a number of seconds of the C interface stands for.
 std::optional<std::chrono::milliseconds> limit_of(double seconds);
 
-/// How a computation is used: for one call, for one call and later ones with other arrays (kept_calls.h), or
-/// as often as the caller likes.
+/// Uses of a computation: one call, one call and later ones with other arrays (kept_calls.h), or as many as
+/// the caller likes.
 enum class Runs { once, kept, many };
 
 /// Errors: invalid [null-argument], [struct-size], [given-twice]; unsupported [result-format]; those of

@@ -17,7 +17,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::int64_t row = 64;  // elements
 constexpr std::int64_t row_bytes = row * 8;
-constexpr std::int64_t entries_of_a_row = 32;  // of B: the result's rows are few beside those gathered
+constexpr std::int64_t entries_of_a_row = 32;  // B; the rows of the result are few beside the gathered ones
 constexpr std::int64_t least_entries = 1 << 18;
 constexpr std::int64_t most_bytes = std::int64_t{1} << 30;
 constexpr double seconds_each = 0.3;

@@ -8,10 +8,10 @@
 #include "client/cpp/api/converted_result.h"
 #include "schaas/kernel_set.h"
 
-/// What a computation consists of: its tensors, and the kernel that runs on them at present.
+/// State of a computation: its tensors, and the kernel that runs on them at present.
 namespace schaas::client {
 
-/// What lies on a device, for a kernel of the processor: the levels once, the values with each run.
+/// Host copy of a tensor on a device, for a kernel of the processor: levels once, values with each run.
 struct OnHost {
   PackedTensor* there = nullptr;
   std::unique_ptr<PackedTensor> here;
@@ -24,8 +24,8 @@ struct BoundKernel {
   std::optional<Execution> execution;  ///< either this
   std::optional<GpuExecution> on_gpu;  ///< or that
   std::string device;
-  std::vector<OnHost> operands;  ///< of `execution`
-  /// Of `execution`, which holds its address: where `written` lies on a device.
+  std::vector<OnHost> operands;  ///< operands of `execution`
+  /// Host copy of `written`, where that lies on a device; `execution` holds its address.
   std::unique_ptr<PackedTensor> written_here;
 
   /// The kernel needs the entries of operands sorted and distinct, also where the program would not.
@@ -36,17 +36,17 @@ struct BoundKernel {
 };
 
 struct Computation::State {
-  PackedTensor own;                          ///< what the kernel writes, when nobody gave a tensor for it
+  PackedTensor own;                          ///< result of the kernel when the caller gave no tensor for it
   PackedTensor* written = nullptr;           ///< by the kernel
-  const PackedTensor* before = nullptr;      ///< of an update: where it starts from
-  std::optional<ConvertedResult> converted;  ///< where it is to be stored in another way, or apart
+  const PackedTensor* before = nullptr;      ///< update: the tensor it starts from
+  std::optional<ConvertedResult> converted;  ///< result in another storage, or apart
   std::vector<std::unique_ptr<PackedTensor>> kept{};  ///< operands, of KeptLevels
   std::optional<GpuUse> gpu;
   BoundKernel bound;
   /// Binds a better kernel to the same tensors once one is at hand; empty: the kernel stays.
   std::function<std::optional<BoundKernel>()> better;
 
-  /// Of an update whose result is not the operand itself: where a run on a device starts from.
+  /// Returns the start of an update whose result is not the operand itself, for a run on a device.
   const PackedTensor* start() const { return before == written ? nullptr : before; }
   support::Result<void> run(BoundKernel& one);
 };

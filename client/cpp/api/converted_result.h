@@ -10,10 +10,9 @@
 
 namespace schaas::client {
 
-/// A result where it was asked for, when a kernel writes it elsewhere: in another storage
-/// (format::assembled_format), or apart because an operand lies in the memory that it is to have. In another
-/// storage the first run converts; from the second on it is known where each value goes, for entries stay
-/// what they are.
+/// A result that a kernel writes elsewhere than the caller wants it: in another storage
+/// (format::assembled_format), or apart because an operand overlaps its memory. In another storage the first
+/// run converts. Later runs know the target of each value, for entries stay as they are.
 class ConvertedResult {
  public:
   /// `place`: where the caller wants it; null: in a tensor of its own. `name` is for messages. `gpu`: on
@@ -25,7 +24,7 @@ class ConvertedResult {
   /// After a run. `written` stays where it is and keeps its entries. Errors: those of convert() and
   /// Gpu::copy_values.
   support::Result<void> bring(const PackedTensor& written, int threads);
-  /// What the last bring() made.
+  /// Returns the tensor of the last bring().
   PackedTensor& tensor();
 
  private:
@@ -35,7 +34,7 @@ class ConvertedResult {
   PackedTensor* place_;
   std::optional<GpuUse> gpu_;
   PackedTensor first_;
-  const void* values_ = nullptr;  ///< of the last bring(): others mean that somebody took the tensor
+  const void* values_ = nullptr;  ///< values of the last bring(); others mean that the caller took the tensor
   std::optional<StoredCopy> again_;
 };
 

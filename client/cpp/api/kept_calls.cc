@@ -8,11 +8,18 @@
 #include "client/cpp/tensor/struct_check.h"
 #include "client/cpp/tensor/tensor_checks.h"
 
+// Memoisation of plain calls. A call names no computation, yet loops call with the same formats and sizes
+// again and again. Binding anew would dominate small kernels. The key has everything that a decision depends
+// on, so an equal key may reuse the bound computation with other arrays.
+//
+// Invariants: a computation belongs to one caller at a time, who takes it out and gives it back. No lock is
+// held while it runs. Computations with large temporaries are not kept, and the least recently used of a few
+// is evicted.
 namespace schaas::client {
 namespace {
 
 constexpr std::size_t max_kept = 4;                        // a loop may alternate between so many sizes
-constexpr std::int64_t max_bytes = std::int64_t{1} << 20;  // of temporaries
+constexpr std::int64_t max_bytes = std::int64_t{1} << 20;  // limit of temporaries
 
 template <class Number>
 void append(std::string& key, Number number) {

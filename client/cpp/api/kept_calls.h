@@ -30,9 +30,9 @@ class KeptCalls {
   std::vector<Kept> kept_;  ///< the one used last is the last
 };
 
-/// All that a call is about but for arrays: names, extents, formats, numbers of entries, types, threads. "":
-/// such calls are not kept, as they name schedules, extents, a device or a wait limit, want the same result
-/// to the last bit, or leave the result to the library.
+/// Returns the properties of a call without its arrays: names, extents, formats, numbers of entries, types,
+/// threads. "": the call is not kept. Such calls name schedules, extents, a device or a wait limit, ask for a
+/// deterministic result, or leave the result to the library.
 std::string key_of_call(const schaas_operand* operands, std::int32_t count, const schaas_options* options);
 
 }  // namespace schaas::client

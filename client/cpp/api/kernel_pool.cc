@@ -7,6 +7,13 @@
 #include "client/cpp/selection/pick.h"
 #include "schaas/bounds.h"
 
+// State machine of the requests of one kind. Calls add tasks to background threads and wait on a condition
+// variable; a task takes the mutex only to store what it received. Each change of the state raises a version,
+// by which callers notice that a decision may have changed.
+//
+// Invariants: no lock is held during a request or while a kernel is loaded. A failure that may pass is
+// retried after a delay, another one never. After fork() the child leaves the parent's threads and begins
+// their requests anew.
 namespace schaas::client {
 namespace {
 
@@ -14,7 +21,7 @@ namespace {
 constexpr std::uint32_t max_kernels = 6;
 /// A search that failed, or brought a part of the space alone, is begun again no more often.
 constexpr std::chrono::milliseconds search_again_after{500};
-/// What failed for want of the server, or of its time, is tried again no more often.
+/// Delay before a request is retried that failed for want of the server, or of its time.
 constexpr std::chrono::seconds try_again_after{2};
 /// The longest time between two looks at whether the caller has had enough.
 constexpr std::chrono::milliseconds slice{20};
@@ -50,7 +57,7 @@ KernelPool::~KernelPool() {
   if (threads_->generation != process_generation()) (void)threads_.release();
 }
 
-/// What the parent's threads were about is begun anew here; with the mutex held.
+/// Begins anew the requests of the parent's threads; with the mutex held.
 void KernelPool::after_fork() {
   if (threads_->generation == process_generation()) return;
   (void)threads_.release();

@@ -24,14 +24,14 @@ struct Pick;
 /// The kernel for a call, among those at hand.
 struct Preference {
   std::optional<KernelInfo> kernel;    ///< none: nothing that can run is at hand
-  std::vector<std::string> arguments;  ///< of the kernel, in order
+  std::vector<std::string> arguments;  ///< arguments of the kernel, in order
   std::string reason;                  ///< one sentence
   bool is_final = false;               ///< no better one is on its way
-  bool is_best = false;                ///< of the whole frontier
-  std::uint64_t frontier_version = 0;  ///< of the pool, when it was decided
+  bool is_best = false;                ///< best of the whole frontier
+  std::uint64_t frontier_version = 0;  ///< version of the pool at the decision
 };
 
-/// What a call wants of a pool.
+/// Request of a call to a pool.
 struct Wish {
   ChoiceRequest request;
   bool only_best = false;            ///< deterministic: no other kernel will do
@@ -110,9 +110,9 @@ class KernelPool {
   std::atomic<std::uint64_t> version_{0};
   std::atomic<std::uint64_t> frontier_version_{0};
 
-  mutable ProcessMutex mutex_;  ///< of all below; held for microseconds
+  mutable ProcessMutex mutex_;          ///< guards all members below; held for microseconds
   Frontier frontier_;                   ///< the last one, perhaps of a part of the space
-  std::optional<Selectors> selectors_;  ///< of the whole one
+  std::optional<Selectors> selectors_;  ///< selectors of the whole frontier
   std::vector<KernelInfo> kernels_;     ///< a draft until the full kernel of its schedule is loaded
   std::vector<KernelFailure> failures_;
   std::set<std::string> loaded_;                         ///< digests
@@ -124,7 +124,7 @@ class KernelPool {
   std::optional<support::Diagnostic> search_failure_;
   Progress stage_;
 
-  /// What belongs to one process. A child after fork() has new ones, and leaves its parent's as they are.
+  /// State that belongs to one process. A child after fork() has a new one, and leaves its parent's as it is.
   struct Threads {
     std::uint64_t generation = process_generation();
     std::condition_variable_any changed;

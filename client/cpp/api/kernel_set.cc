@@ -41,16 +41,16 @@ void count_in_use(const std::map<std::string, PackedTensor*>& operands, Sizes& s
   for (const auto& [name, tensor] : operands) sizes.in_use[name] = coordinates_in_use(*tensor, counted);
 }
 
-/// What was decided for some sizes.
+/// Decision for some sizes.
 struct Decision {
   Sizes sizes;
   std::string schedule;
   int threads = 0;
   bool deterministic = false;
-  std::string place{};                         ///< where tensors lie, and on which device it may run
+  std::string place{};                         ///< device of each tensor, and the device on which it may run
   std::shared_ptr<const Preference> chosen{};  ///< has a kernel
   std::shared_ptr<KernelPool> pool{};          ///< null: the kernel was named, or measured
-  std::uint64_t version = 0;                   ///< of the pool, at the latest
+  std::uint64_t version = 0;                   ///< latest version of the pool that was considered
   Clock::time_point made = Clock::now();
 
   bool is_for_same(const Decision& other) const {
@@ -110,7 +110,7 @@ struct KernelSet::State {
   ValueType value_type = ValueType::f64;
   Machine machine;
 
-  ProcessMutex mutex;  ///< of all below; never held while the server is asked
+  ProcessMutex mutex;  ///< guards all members below; never held while the server is asked
   std::map<std::string, std::shared_ptr<KernelPool>> pools;  ///< by what may compute: "", "gpu", "gpu alone"
   std::vector<DecisionPointer> tuned;
   std::vector<DecisionPointer> recent;  ///< the last one first
@@ -334,7 +334,7 @@ int KernelSet::State::threads_for(const KernelInfo& kernel, const Sizes& sizes,
   return trips.ok() && *trips < trips_of_one_thread ? 1 : 0;
 }
 
-/// Where the kernel writes and where the user finds it.
+/// Chooses the tensor that the kernel writes and the one that the user finds.
 support::Result<void> KernelSet::State::place_result(const Sizes& sizes, const Operands& operands,
                                                      const BindOptions& bind,
                                                      Computation::State& computation) const {
@@ -481,7 +481,7 @@ struct KernelSet::State::Rebinding {
   Operands operands;
   BindOptions bind;
   const Computation::State* computation;
-  std::uint64_t seen = decision->version;  ///< of the pool
+  std::uint64_t seen = decision->version;  ///< version of the pool
   Clock::time_point looked = decision->made;
 
   std::optional<BoundKernel> operator()() {
@@ -520,7 +520,7 @@ support::Result<Computation> KernelSet::bind(const std::map<std::string, PackedT
   const PackedTensor& written = *computation->written;
   SCHAAS_ASSIGN_OR_RETURN(DecisionPointer decision, state_->decide(sizes, operands, written, given));
   auto bound = state_->bound_to(*decision->chosen, sizes, operands, given, *computation);
-  // What has no room here, another schedule that is still on its way may do.
+  // Schedules that need too much memory here; another one that is still on its way may fit.
   std::set<std::string> excluded;
   while (!bound.ok() && bound.error().family == support::Family::exhausted && !decision->chosen->is_best &&
          excluded.insert(decision->chosen->kernel->digest.sha256).second) {
@@ -529,7 +529,7 @@ support::Result<Computation> KernelSet::bind(const std::map<std::string, PackedT
     decision = *std::move(next);
     bound = state_->bound_to(*decision->chosen, sizes, operands, given, *computation);
   }
-  // What a device refuses, the processor may do.
+  // A failure on the device falls back to the processor.
   const bool is_elsewhere = decision->chosen->kernel->isa == "cuda" && !given.gpu->alone &&
                             given.schedule == "auto" && !bound.ok() &&
                             bound.error().family != support::Family::internal;

@@ -23,7 +23,7 @@ std::vector<std::string> isas_for(const BundleRequest& request, const ServerInfo
   return isas;
 }
 
-/// Whether a tensor has positions, which come in two widths.
+/// Lists the widths of positions to make; a problem without positions has one.
 std::vector<std::string> widths_for(const ProblemText& problem) {
   if (problem.position_bits != "auto") return {problem.position_bits};
   const bool sparse = std::any_of(problem.formats.begin(), problem.formats.end(), [](const auto& given) {
@@ -74,7 +74,7 @@ class Maker {
       return support::internal("no-kernel", "the server answered without a kernel for " + isa);
     BundledAnswer bundled{request.problem, isa, answer.frontier, answer.kernels, connection_.public_key()};
     bundled.frontier.removals.clear();
-    bundled.frontier.measurements.clear();  // of this host
+    bundled.frontier.measurements.clear();  // measured on this host
     for (const KernelInfo& kernel : answer.kernels) SCHAAS_RETURN_IF_ERROR(add_binary(kernel));
     header_.answers.push_back(bundled);
     SCHAAS_RETURN_IF_ERROR(check_answer(bundled, path));

@@ -27,7 +27,7 @@ void Packed::restart() {
 
 namespace {
 
-/// What a kernel takes of an operand.
+/// Packs an operand in the form that the kernel takes.
 support::Result<PackedTensor> pack_one(const Operand& operand, const Blocks& blocks,
                                        const PackOptions& options) {
   const auto format = blocks.format(operand.name, operand.format);

@@ -17,7 +17,7 @@ bool has(const std::vector<std::string>& names, const std::string& name) {
 
 std::int64_t blocks_of(std::int64_t extent, std::int64_t size) { return (extent + size - 1) / size; }
 
-/// Whether what a program computes may hang on what lies beyond the extent of an index.
+/// Decides if results of a program may depend on elements beyond the extent of an index.
 class Beyond {
  public:
   Beyond(const Program& program, const std::string& index) : program_(program), index_(index) {}

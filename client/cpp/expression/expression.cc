@@ -217,7 +217,7 @@ class Reader {
     return Expression{value};
   }
 
-  // Whether `(names) (` comes next: then `max` is a reduction, otherwise a function.
+  // `(names) (` comes next: then `max` is a reduction, otherwise a function.
   bool reduction_follows() {
     const std::size_t start = at_;
     bool follows = take("(");

@@ -8,8 +8,8 @@
 
 namespace schaas::client {
 
-/// Names the operands whose entries a program does nothing with but add up, each multiplied by elements of
-/// dense tensors: csr or csc matrices (or one of more dense levels) whose entries may come in any order, and
+/// Names the operands whose entries a program only adds up, each multiplied by elements of dense tensors.
+/// They are csr or csc matrices, or tensors with more dense levels. Their entries may come in any order, and
 /// repeatedly, for a kernel that walks them once. `formats`: texts by tensor, dense where there is none.
 std::set<std::string> summed_operands(const Program& program,
                                       const std::map<std::string, std::string>& formats);

@@ -14,8 +14,8 @@ support::Diagnostic bad_operand(const std::string& message) {
   return support::invalid("oracle-operand", message);
 }
 
-// Statements in order: an intermediate is computed when that is small work, otherwise its right side stands
-// wherever it is read, so that it is computed only where it is wanted.
+// Evaluates statements in order. An intermediate is computed when that is small work. Otherwise its right
+// side is substituted at its reads, so that only required elements are computed.
 class Verifier {
  public:
   Verifier(const Program& program, const std::map<std::string, OracleOperand>& operands,

@@ -3,9 +3,9 @@
 
 namespace schaas::client {
 
-/// A number as the oracle knows it. A kernel that computes the same in another order, with another rounding,
-/// is off by some units of rounding times `magnitude`: of a sum that is the sum of the absolute values of its
-/// terms, of a function how much it amplifies its argument's. Infinity: the number cannot be judged (a
+/// A number with the scale of its rounding errors. A kernel that computes the same in another order is off by
+/// some units of rounding times `magnitude`. For a sum that is the sum of the absolute values of its terms; a
+/// function scales it by the amplification of its argument. Infinity: the number cannot be compared (a
 /// comparison of two numbers that rounding cannot tell apart, a derivative without bound).
 struct Judged {
   double value = 0;
@@ -16,7 +16,7 @@ struct Judged {
 /// A number of the input.
 Judged given(double value);
 
-/// Whether rounding decides between numbers closer than this share of their magnitudes.
+/// Rounding may decide between numbers closer than this share of their magnitudes.
 constexpr double rounding_share = 1e-5;
 
 /// Functions of one argument.

@@ -8,6 +8,12 @@
 #include "client/cpp/platform/allocate.h"
 #include "client/cpp/tensor/tensor_checks.h"
 
+// Evaluates a product of tensors by walking the stored entries of the driver in order of its coordinates. The
+// driver is the sparse factor with the most entries; other factors are looked up. Each is multiplied at the
+// depth of the driver where it costs least (oracle_program.h), so that sums leave inner loops.
+//
+// Invariants: the evaluation shares no code with the search and the lowering that it verifies. Magnitudes are
+// computed by the same walk over absolute values.
 namespace schaas::client {
 namespace {
 

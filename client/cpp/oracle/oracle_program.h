@@ -26,11 +26,11 @@ struct OracleStep {
   std::int64_t out_size = 1;
 };
 
-/// What the oracle does at each depth (number of bound driver coordinates), from `result_depth` down to the
-/// leaves.
+/// Operations of the oracle at each depth (number of bound driver coordinates), from `result_depth` down to
+/// the leaves.
 struct OracleProgram {
-  int depths = 0;                              ///< distinct indices of the driver
-  int result_depth = 0;                        ///< where a finished partial result is added to the result
+  int depths = 0;        ///< distinct indices of the driver
+  int result_depth = 0;  ///< depth at which a finished partial result is added to the result
   std::vector<std::vector<OracleStep>> steps;  ///< by depth
   std::vector<std::int64_t>
       accumulator_size;  ///< by depth: elements of the sum of the children's partial results
@@ -48,10 +48,11 @@ struct OracleShape {
   std::map<std::string, std::int64_t> extents;
 };
 
-/// The assignment of factors to depths with the fewest multiplications. A factor may be multiplied at any
-/// depth where its driver indices are bound, but not above result_depth (there, partial results of children
-/// land in different places of the result and cannot be summed). Within a depth the cheapest factor goes
-/// first; an index outside the driver is summed as soon as neither a later factor nor the result needs it.
+/// Returns the assignment of factors to depths with the fewest multiplications. A factor may be multiplied at
+/// any depth where its driver indices are bound, but not above result_depth. There, partial results of
+/// children belong to different elements of the result and cannot be summed. Within a depth the cheapest
+/// factor goes first. An index outside the driver is summed as soon as neither a later factor nor the result
+/// needs it.
 OracleProgram oracle_program(const OracleShape& shape);
 
 }  // namespace schaas::client

@@ -10,8 +10,8 @@ namespace schaas::client {
 /// Indices that occur and are not bound by a reduction inside, in order of first appearance.
 std::vector<std::string> free_indices(const Expression& expression);
 
-/// The right side with its implied sums written out: an index that is not on the left is summed over each
-/// outermost additive term (joined by +, - and unary minus) that has it, with `sum`.
+/// Returns the right side with its implied sums written out. An index that is not on the left is summed, with
+/// `sum`, over each outermost additive term that has it. Terms are joined by +, - and unary minus.
 Expression with_sums(const Statement& statement, Fold sum);
 
 /// The expression with indices renamed; those bound inside too when they are in the map.

@@ -67,7 +67,7 @@ struct Magnitudes : Algebra<Fold::sum, Function::multiply> {
   static double factor(double value) { return std::fabs(value); }
 };
 
-// How large the finite numbers in the largest term are, for semirings whose sum selects a term.
+// Bounds the finite numbers in the largest term, for semirings whose sum selects a term.
 template <Function product>
 struct LargestMagnitude : Algebra<Fold::maximum, product> {
   static constexpr double zero = 0, one = product == Function::multiply ? 1 : 0;

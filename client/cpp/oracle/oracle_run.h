@@ -22,8 +22,8 @@ struct OracleInput {
     std::vector<int> depth_of_mode;  ///< driver depth (0-based) of each of its modes
   };
   std::vector<Lookup> lookups;
-  /// How large terms are instead of their values: the sum of their absolute values; where the semiring's sum
-  /// selects a term, a bound of the finite numbers that make one up.
+  /// Computes magnitudes of terms instead of values: the sum of their absolute values; where the semiring's
+  /// sum selects a term, a bound of the finite numbers that make one up.
   bool magnitudes = false;
 };
 

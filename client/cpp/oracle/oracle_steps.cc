@@ -18,7 +18,7 @@ using Names = std::vector<std::string>;
 
 constexpr std::int64_t small_tensor = std::int64_t{1} << 24;  // elements
 constexpr double small_work = 3e8;                            // points
-constexpr double most_elements = 1 << 26;                     // of a product's result kept dense on the way
+constexpr double most_elements = 1 << 26;  // elements of a product's result that is kept dense
 
 double volume(const Names& indices, const OracleContext& context) {
   double points = 1;
@@ -153,7 +153,7 @@ class Evaluation {
   Evaluation(const OracleFold& fold, const OracleContext& context)
       : fold_(fold), context_(context), compiled_(fold, context) {}
 
-  /// Where the body has to be computed; the reductions in it are computed then.
+  /// Prepares the points of the body that have to be computed; computes the reductions in it.
   support::Result<void> prepare() {
     support_ = support_of(compiled_);
     SCHAAS_RETURN_IF_ERROR(compute_pending(support_));
@@ -273,7 +273,7 @@ support::Result<void> check_extents(const std::vector<std::int64_t>& extents) {
   return support::unsupported("oracle-size", "verifying cannot number more than 2^127 elements");
 }
 
-/// What an element holds before anything is folded into it.
+/// Returns the initial value of an element, before anything is folded into it.
 double start_of(const OracleFold& fold, const OracleContext& context) {
   return fold.fold == context.semiring->sum ? context.semiring->zero : identity(fold.fold);
 }
@@ -298,8 +298,8 @@ void collect_terms(const Expression& expression, bool negative, const Semiring& 
   }
 }
 
-/// A sum is folded term by term where each term is zero but at entries: every term then looks at its own
-/// entries, instead of each entry at all of the terms.
+/// Splits a sum that is zero but at entries in each of its terms: it is folded term by term. Every term then
+/// visits its own entries, instead of each entry all of the terms.
 std::vector<Expression> separate_terms(const OracleFold& fold, const OracleContext& context) {
   std::vector<Expression> terms;
   if (fold.fold == context.semiring->sum) collect_terms(*fold.body, false, *context.semiring, terms);

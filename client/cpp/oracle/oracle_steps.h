@@ -23,12 +23,12 @@ struct OracleFold {
   std::vector<std::string> wanted_indices{};
 };
 
-/// What every step of one verification knows.
+/// Facts that all steps of one verification share.
 struct OracleContext {
   const Semiring* semiring = nullptr;
   ValueType type = ValueType::f64;
   std::int64_t memory_limit = 0;
-  std::map<std::string, std::int64_t> extents;         ///< of every index
+  std::map<std::string, std::int64_t> extents;         ///< extents of all indices
   std::map<std::string, OracleOperand> operands;       ///< as given
   std::map<std::string, OracleTensorPointer> tensors;  ///< operands, and intermediates computed already
 };
@@ -42,7 +42,7 @@ support::Result<OracleTensorPointer> evaluate_fold(const OracleFold& fold, const
 /// The same as a result to compare with.
 support::Result<Expected> evaluate_result(const OracleFold& fold, const OracleContext& context);
 
-/// Whether computing a fold in full is small work: otherwise it should be evaluated where it is read.
+/// Computing the fold in full is small work; otherwise it should be evaluated where it is read.
 bool is_small(const OracleFold& fold, const OracleContext& context);
 
 }  // namespace schaas::client

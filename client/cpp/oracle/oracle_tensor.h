@@ -30,12 +30,12 @@ class OracleTensor {
   const std::vector<std::int64_t>& extents() const { return extents_; }
   bool sparse() const { return sparse_; }
   const Judged& background() const { return background_; }
-  const std::vector<Wide>& keys() const { return keys_; }  ///< of a sparse tensor's entries, ascending
+  const std::vector<Wide>& keys() const { return keys_; }  ///< entries of a sparse tensor, ascending
   std::size_t size() const { return sparse_ ? keys_.size() : static_cast<std::size_t>(elements_); }
 
-  /// Of the element with this key: its place, or -1 when it is not stored.
+  /// Returns the position of the element with this key, or -1 when it is not stored.
   std::int64_t find(Wide key) const;
-  /// Where the last key was, or would be, among the entries. Walks mostly go on from there.
+  /// Position of the last key, or of its insertion, among the entries. Walks mostly continue from there.
   struct Near {
     std::size_t place = 0;
     int jumps = 0;  ///< weighs steps back against steps ahead; with too many nothing is near
@@ -54,7 +54,7 @@ class OracleTensor {
   ValueType type_ = ValueType::f64;
   const DenseTensor* read_ = nullptr;
   std::vector<Judged> values_;
-  std::vector<double> given_;  ///< of entries read, instead of values_
+  std::vector<double> given_;  ///< values of entries read, instead of values_
   Judged background_;
   std::vector<Wide> keys_;
   std::vector<std::int64_t> slots_;  ///< open addressing: place + 1; 0 is free

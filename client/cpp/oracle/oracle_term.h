@@ -14,7 +14,7 @@ struct OracleAccess {
   std::vector<Wide> strides;  ///< by mode: row_major_strides of the tensor's extents
 };
 
-/// Where an expression is evaluated.
+/// A point at which an expression is evaluated.
 struct OraclePoint {
   static constexpr std::int64_t unknown = -2, absent = -1;
   std::vector<std::int64_t> at;          ///< by index: its value
@@ -22,20 +22,20 @@ struct OraclePoint {
   std::vector<OracleTensor::Near> near;  ///< by access
 };
 
-/// An expression without reductions. What is not stored annihilates: a factor that is the product's zero
-/// because its entry is missing makes the product that zero, whatever the other factors are (0 * infinity
-/// too).
+/// An expression without reductions. An entry that is not stored annihilates: a factor that is the product's
+/// zero because its entry is missing makes the product that zero. The other factors do not matter (0 *
+/// infinity too).
 struct OracleTerm {
   enum class Kind { number, access, operation } kind = Kind::number;
   Judged number{};
   int access = 0;
   Function function = Function::add;
-  std::optional<double> annihilator;  ///< of which argument: see first_only
+  std::optional<double> annihilator;  ///< value that annihilates; for which argument: see first_only
   bool first_only = false;            ///< only the first argument annihilates (0 / x)
   std::vector<OracleTerm> arguments;
 };
 
-/// Where a term may differ from a constant.
+/// Points at which a term may differ from a constant.
 struct OracleSupport {
   bool everywhere = false;
   /// Otherwise: at points where all accesses of one of these sets are stored.
@@ -43,11 +43,12 @@ struct OracleSupport {
   Judged background;  ///< everywhere else; without meaning when `everywhere`
 };
 
-/// Derived from the functions and from what the sparse operands do not store: a product is where all its
-/// factors are, a sum where one of its terms is, f(x) where x is, with f(background) elsewhere.
-/// An access without tensor is one whose values are not known yet: everywhere.
+/// Derives the support of a term from its functions and from the entries that its sparse operands do not
+/// store. A product is supported where all its factors are, a sum where one of its terms is. f(x) is
+/// supported where x is, with f(background) elsewhere. An access without tensor has values that are not known
+/// yet: it is supported everywhere.
 OracleSupport support_of(const OracleTerm& term, const std::vector<OracleAccess>& accesses);
-/// Where all accesses of a set of `a` and all of a set of `b` are stored.
+/// Returns the points at which all accesses of a set of `a` and all of a set of `b` are stored.
 OracleSupport both(const OracleSupport& a, const OracleSupport& b);
 
 /// The term's value at a point.

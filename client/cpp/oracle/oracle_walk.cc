@@ -3,6 +3,13 @@
 #include <algorithm>
 #include <numeric>
 
+// Enumerates the points of a term that may differ from its background. Its support is a union of sets of
+// accesses; for each set the stored entries of its accesses are joined, one access after the other. Each
+// stage sorts the entries of an access by the modes that earlier stages bind and finds its range by binary
+// search. Indices that no access of the set binds are looped over.
+//
+// Invariants: a point of several sets is visited once, by the first. A walk ends with an error beyond
+// `max_points`.
 namespace schaas::client {
 namespace {
 

@@ -21,7 +21,7 @@ struct OracleWalk {
 support::Result<void> walk(const OracleWalk& request, const std::function<void(OraclePoint&)>& visit);
 
 constexpr double most_points = 2e9;
-/// How many points there are at most, from extents and numbers of entries.
+/// Bounds the number of points by extents and numbers of entries.
 double points_of(const OracleWalk& request);
 
 }  // namespace schaas::client

@@ -10,8 +10,9 @@
 
 namespace schaas::client {
 
-/// Tasks that run beside the calls of a program, in the order in which they were added, on a few threads that
-/// end when there is nothing to do. Thread-safe. A forked child has none of the threads: there nothing runs.
+/// Tasks that run beside the calls of a program, in the order in which they were added. A few threads run
+/// them and end when the queue is empty. Thread-safe. A forked child has none of the threads: nothing runs
+/// there.
 class BackgroundTasks {
  public:
   explicit BackgroundTasks(std::size_t max_threads);
@@ -32,7 +33,7 @@ class BackgroundTasks {
   const std::size_t max_threads_;
   const std::uint64_t generation_ = process_generation();
   std::stop_source stop_;
-  ProcessMutex mutex_;  ///< of all below
+  ProcessMutex mutex_;  ///< guards all members below
   std::deque<Task> tasks_;
   std::vector<std::thread> threads_;
   std::vector<std::thread::id> ended_;

@@ -50,7 +50,7 @@ class BlockCache {
 
   const Limits limits_;
   const Release release_;
-  mutable std::mutex mutex_;  ///< of all below
+  mutable std::mutex mutex_;  ///< guards all members below
   std::vector<Kept> kept_;    ///< the one given longest ago first
   std::size_t bytes_ = 0;
 };

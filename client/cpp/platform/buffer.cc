@@ -63,7 +63,7 @@ void release(Block block) {
 // Lives as long as the process: buffers may be freed while others of its static objects are destroyed.
 BlockCache& freed_blocks() {
 #ifdef __SANITIZE_ADDRESS__
-  constexpr std::size_t share = 0;  // what is freed stays so, for the sanitizer to see who uses it
+  constexpr std::size_t share = 0;  // nothing is kept, so that the sanitizer sees uses of freed memory
   static BlockCache* const cache = new BlockCache({share}, release);
 #else
   constexpr std::size_t most = std::size_t{512} << 20;

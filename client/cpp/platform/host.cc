@@ -64,7 +64,7 @@ bool is_amd() { return __builtin_cpu_is("amd") != 0; }
 bool is_amd() { return false; }
 #endif
 
-/// Of a data or unified cache that the first processor uses which this process may run on.
+/// Returns the size of a data or unified cache of the first processor on which this process may run.
 std::int64_t cache_bytes(int level, int name, std::int64_t otherwise) {
   cpu_set_t set;
   CPU_ZERO(&set);

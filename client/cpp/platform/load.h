@@ -5,11 +5,11 @@
 
 namespace schaas::client {
 
-/// How many threads the machine has room for at the moment. Thread-safe.
+/// Estimates the number of threads that the machine can run at the moment. Thread-safe.
 ///
-/// Two things tell. Processes that run or wait for a processor, which Linux counts, are looked at every few
-/// milliseconds where this process may use all processors. And runs that had to wait for a worker that got
-/// no processor: one thread is enough for twenty times as long then, so that trying costs a twentieth.
+/// The estimate has two sources. Where this process may use all processors, Linux's count of runnable
+/// processes is read every few milliseconds. When a run waited for a worker that got no processor, one thread
+/// is used for twenty times as long. Trying again then costs a twentieth.
 class Load {
  public:
   using Clock = std::chrono::steady_clock;

@@ -6,8 +6,8 @@
 
 namespace schaas::client {
 
-/// Number of calls of fork() between the process that loaded this library and this one: what another number
-/// made belongs to a process whose threads and file descriptors are not this one's.
+/// Number of calls of fork() between the process that loaded this library and this one. An object made under
+/// another number belongs to a process whose threads and file descriptors are not this one's.
 std::uint64_t process_generation();
 
 /// A mutex that is free in a child after fork(), also where another thread of the parent held it then.

@@ -45,8 +45,8 @@ int memory_file(std::string_view bytes) {
   return file;
 }
 
-// Where executable memory files are forbidden: a file in a fresh folder that only this user can enter, gone
-// once loaded.
+// Loads through a file in a fresh folder that only this user can enter, removed once loaded. Used where
+// executable memory files are forbidden.
 void* load_from_private_folder(std::string_view bytes, std::string& error) {
   const char* runtime = std::getenv("XDG_RUNTIME_DIR");
   std::string folder = std::string(runtime != nullptr && *runtime != 0 ? runtime : "/tmp") + "/schaas-XXXXXX";

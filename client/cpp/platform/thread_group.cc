@@ -29,7 +29,7 @@ void pause() {
 /// Looks until `done()`, for about `limit`. Returns what it saw last.
 template <class Done>
 bool spin(nanoseconds limit, const Done& done) {
-  constexpr int looks = 64;  // of some 20 to 50 ns, between two looks at the clock
+  constexpr int looks = 64;  // polls, 20 to 50 ns each, between two readings of the clock
   if (limit == limit.zero()) return done();
   const auto end = Clock::now() + limit;
   do {

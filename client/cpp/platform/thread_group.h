@@ -20,11 +20,11 @@ struct TaskList {
 /// A calling thread and its workers, which stay for the next caller. One caller at a time. Groups are never
 /// destroyed: a worker may look at its group at any time.
 ///
-/// The tasks are cut into a share for each thread. A share is one word: the number of the list and how many
-/// tasks are left, from which any thread takes by compare-and-swap. So a worker that wakes up late, in a
-/// later list or between two, takes nothing wrong and nobody has to wait for it, whatever it was about to do;
-/// who has taken a task keeps the list from ending. (An OpenMP region ends when each of its threads has come,
-/// which beside busy processes takes a time slice: 3 to 12 ms for a kernel of 50 us.)
+/// The tasks are divided into a share for each thread (work stealing). A share is one word: the number of the
+/// list and the count of remaining tasks. Any thread takes from any share by compare-and-swap. A worker that
+/// wakes up late, in a later list or between two, finds another number and takes nothing, so no thread waits
+/// for it. The list ends when all taken tasks are done. An OpenMP region ends at a barrier of all its
+/// threads. Beside busy processes that takes a time slice: 3 to 12 ms for a kernel of 50 us.
 ///
 /// All wait awake for some tens of microseconds where there are processors for all, then asleep.
 class ThreadGroup {
@@ -48,8 +48,8 @@ class ThreadGroup {
     std::atomic<std::uint32_t> asleep{0};  ///< futex
     ThreadGroup* group = nullptr;
     int number = 0;
-    clockid_t clock{};               ///< of the processor time that the worker took
-    std::chrono::nanoseconds ran{};  ///< that time at the start of a wait
+    clockid_t clock{};               ///< clock of the worker's processor time
+    std::chrono::nanoseconds ran{};  ///< processor time at the start of a wait
   };
 
   static void* serve(void* member);
@@ -67,8 +67,8 @@ class ThreadGroup {
   int started_ = 1;              ///< threads there are, the caller with them
   std::chrono::nanoseconds stalled_{};
   TaskList list_;                                     ///< read only by threads that have taken a task of it
-  alignas(64) std::atomic<std::uint32_t> number_{0};  ///< of the list
-  std::atomic<int> threads_{1};                       ///< of the list
+  alignas(64) std::atomic<std::uint32_t> number_{0};  ///< number of the list
+  std::atomic<int> threads_{1};                       ///< threads of the list
   alignas(64) std::atomic<std::uint32_t> done_{0};    ///< tasks that workers have done; futex
   std::atomic<std::uint32_t> caller_asleep_{0};
 };

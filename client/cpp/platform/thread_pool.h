@@ -20,8 +20,8 @@ class ThreadPool {
   ThreadGroup& lease(int threads);
   void give_back(ThreadGroup& group);
 
-  /// Counts a team's threads until it leaves: so many, or, of so many, those that no team has and that the
-  /// machine has room for, at least one. Returns their number.
+  /// Reserves a team's threads until it leaves: `threads`, or as many of them as no team has and the machine
+  /// has capacity for, at least one. Returns their number.
   int enter(int threads);
   int enter_at_most(int threads);
   void leave(int threads) { taken_.fetch_sub(threads, std::memory_order_relaxed); }

@@ -122,7 +122,7 @@ void fields(V& v, Counts& x) {
   v("spaces", x.spaces);
 }
 template <class V>
-void fields(V& v, std::pair<std::string, std::string>& x) {  // of Counts::spaces
+void fields(V& v, std::pair<std::string, std::string>& x) {  // Counts::spaces
   v("name", x.first);
   v("members", x.second);
 }

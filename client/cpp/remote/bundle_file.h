@@ -15,7 +15,7 @@ std::string bundle_text(const AnswerFile& header, const std::vector<std::string>
 
 struct BundleHeader {
   AnswerFile header;
-  std::size_t end = 0;  ///< where the binaries begin
+  std::size_t end = 0;  ///< beginning of the binaries
 };
 /// `path` for messages. Nothing of the header is looked at before its digest is right. Errors: invalid
 /// [bundle-format] (another file), [bundle-damaged]; unsupported [bundle-version] (of the layout),

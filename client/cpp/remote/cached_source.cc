@@ -28,7 +28,8 @@ bool is_gone(const support::Diagnostic& error) {
          error.code == "stopping";
 }
 
-/// What an answer depends on. How long it is waited for, and how much of it is wanted, is not among it.
+/// Returns the parts of a request on which its answer depends. Wait limits and the number of kernels are not
+/// among them.
 std::string key_of(const ScheduleRequest& asked) {
   std::string text =
       "schaas-answer 2 " + std::to_string(SCHAAS_KERNEL_ABI_VERSION) + "\n" + isa_for(asked.isa) + "\n";
@@ -87,7 +88,9 @@ class CachedSource final : public KernelSource {
   support::Result<ScheduleAnswer> schedule(const ScheduleRequest& request,
                                            const Listener& listener) override {
     ScheduleRequest asked = request;
-    asked.so_far = [&](const ScheduleAnswer& answer) { keep(request, answer); };  // for programs that end soon
+    asked.so_far = [&](const ScheduleAnswer& answer) {
+      keep(request, answer);
+    };  // for programs that end soon
     auto answer = call<ScheduleAnswer>(
         request.stop, [&](ServerSource& connection) { return connection.schedule(asked, listener); });
     if (answer.ok()) {
@@ -166,7 +169,7 @@ class CachedSource final : public KernelSource {
     kept.frontier.removals.clear();
     keep_with(key_of(request), std::move(kept), answer.kernels);
     if (!request.traces_only) return;
-    // What was asked for by name is a choice of the whole answer, too.
+    // A schedule that was asked for by name is a choice of the whole answer, too.
     ScheduleRequest whole = request;
     whole.traces.clear();
     whole.traces_only = false;
@@ -206,7 +209,7 @@ class CachedSource final : public KernelSource {
     return answer;
   }
 
-  /// Whether the server's key is expected to be this one.
+  /// The server's key is expected to be this one.
   bool is_wanted(const std::string& key) const {
     const auto wanted = wanted_key(options_.server_key);
     return wanted.ok() && (!*wanted || (*wanted)->text() == key);
@@ -216,7 +219,7 @@ class CachedSource final : public KernelSource {
   const std::string address_;
   const std::unique_ptr<ClientCache> cache_;
   ProcessMutex connecting_;     ///< held while the server is looked for; taken before mutex_
-  mutable ProcessMutex mutex_;  ///< of all below; never held while the server is asked
+  mutable ProcessMutex mutex_;  ///< guards all members below; never held while the server is asked
   std::shared_ptr<ServerSource> connection_;
   std::optional<support::Diagnostic> gone_;  ///< why there is none
   Clock::time_point looked_{};

@@ -6,7 +6,7 @@
 namespace schaas::client {
 namespace {
 
-// What the server's log calls this request by.
+// Makes the id of this request in the server's log.
 std::string request_id() {
   static constexpr char digits[] = "0123456789abcdef";
   thread_local std::mt19937_64 random{std::random_device{}()};

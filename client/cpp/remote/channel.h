@@ -7,7 +7,7 @@
 #include "compiler/support/result.h"
 #include "schaas/connection.h"
 
-/// How a connection proves who is at its ends.
+/// Authentication of both ends of a connection.
 namespace schaas::client {
 
 /// ConnectOptions, completed from the environment, as they hold for one address: a Unix socket needs no TLS,

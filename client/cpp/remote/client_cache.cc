@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 constexpr std::uint64_t largest_file = std::uint64_t{1} << 30;
 
-/// What lies in it is loaded as code: nobody else may put anything there.
+/// The directory is writable by this user alone: its files are loaded as code.
 bool is_own(const std::string& directory) {
   struct stat status {};
   return lstat(directory.c_str(), &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == geteuid() &&

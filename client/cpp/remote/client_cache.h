@@ -11,10 +11,10 @@
 
 namespace schaas::client {
 
-/// What came from servers, in files of the user's own: kernels by digest, answers by the request they are to
-/// (docs/client.md, "The cache"). Many processes share it: files appear whole, by renaming, and are compared
-/// with their digest when they are read, so what another process removes or damages is a miss. Nothing here
-/// fails: a cache that cannot be read or written has nothing. Thread-safe.
+/// Answers and kernels that came from servers, in files of the user: kernels by digest, answers by request
+/// (docs/client.md, "The cache"). Many processes share it. Files appear whole, by renaming, and are compared
+/// with their digest when read; a file that another process removed or damaged is a miss. Nothing here fails:
+/// a cache that cannot be read or written is empty. Thread-safe.
 class ClientCache {
  public:
   /// `bytes`: of all files; the ones that were not used for longest go first. Null when it is 0, or when the
@@ -30,7 +30,7 @@ class ClientCache {
   /// `key`: 64 hexadecimal digits. An answer of another layout or kernel ABI is none.
   std::optional<BundledAnswer> answer(const std::string& address, const std::string& key);
   void keep_answer(const std::string& address, const std::string& key, const BundledAnswer& answer);
-  /// Whether there is any answer of this server.
+  /// There is an answer of this server.
   bool knows(const std::string& address) const;
 
  private:

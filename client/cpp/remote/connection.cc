@@ -31,8 +31,8 @@ std::string configured(const std::string& option, const char* variable) {
   return value == nullptr ? "" : value;
 }
 
-// Leaves a stream at a time of its own, also while its reader waits for an event: once that time is over and
-// something has come.
+// Cancels a stream once a time limit has passed and an event has come, even while its reader waits for the
+// next one.
 class Leaver {
  public:
   Leaver(grpc::ClientContext& context, std::chrono::milliseconds time) : context_(context) {
@@ -74,7 +74,7 @@ class Leaver {
   std::thread thread_;
 };
 
-// What the server would have said at the end.
+// Returns the summary that the server would have sent at the end.
 Done done_so_far(const ScheduleAnswer& answer, std::chrono::steady_clock::time_point start) {
   Done done;
   done.hit = answer.frontier.hit;

@@ -16,15 +16,15 @@
 #include "schaas/v1/jobs.grpc.pb.h"
 #include "schaas/v1/schaas.grpc.pb.h"
 
-/// What the calls of a connection share.
+/// State that the calls of a connection share.
 namespace schaas::client {
 
 struct Connection::State {
   std::string address;
   bool started = false;
   bool is_private = false;
-  std::string version;            ///< of the server
-  std::uint32_t abi_version = 0;  ///< of the kernels that it makes
+  std::string version;            ///< version of the server
+  std::uint32_t abi_version = 0;  ///< version of the kernels that it makes
   ConnectOptions options;
   std::shared_ptr<grpc::Channel> channel;
   std::unique_ptr<v1::Scheduler::Stub> stub;

@@ -27,7 +27,7 @@ std::string library_path() {
   return access(beside.c_str(), R_OK) == 0 ? beside : file_name;
 }
 
-/// Of a file that is loaded already the loader gives the same library again; of a copy another one.
+/// Loads a copy of the library. The loader returns a loaded file again; of a copy it makes another library.
 void* load_copy(const std::string& path) {
   const int from = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   const int to = memfd_create("schaas-remote", MFD_CLOEXEC);
@@ -81,7 +81,7 @@ class LoadedServer final : public ServerSource {
  public:
   LoadedServer(ConnectOptions options, std::shared_ptr<ServerSource> source)
       : options_([&] {
-          options.stop = {};  // of the caller that opened it
+          options.stop = {};  // belongs to the caller that opened it
           return std::move(options);
         }()),
         address_(source->address()),

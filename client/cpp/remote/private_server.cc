@@ -120,7 +120,7 @@ std::optional<pid_t> spawn(const std::string& program, const std::string& direct
   posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_addopen(&files, 1, output.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
   posix_spawn_file_actions_adddup2(&files, 1, 2);
-  posix_spawn_file_actions_addclosefrom_np(&files, 3);  // what the program has open is not the server's
+  posix_spawn_file_actions_addclosefrom_np(&files, 3);  // open files of the program are not the server's
   sigset_t no_signal;  // this process may block some; the server must get them all
   sigemptyset(&no_signal);
   posix_spawnattr_setsigmask(&attributes, &no_signal);

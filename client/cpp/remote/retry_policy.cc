@@ -14,8 +14,8 @@ namespace {
 
 constexpr double longest_pause = 30;
 
-// What the server said; a second when all its threads were taken, which gRPC says in a status of its own.
-// None: it is not to be asked again.
+// Returns the delay that the server asked for. It is a second when all threads were taken, for which gRPC has
+// a status of its own. None: the call is not to be retried.
 std::optional<double> seconds_said(const grpc::Status& status, const grpc::ClientContext& context) {
   const auto& metadata = context.GetServerTrailingMetadata();
   const auto said = metadata.find("schaas-retry-seconds");

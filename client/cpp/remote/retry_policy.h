@@ -8,9 +8,9 @@
 
 namespace schaas::client {
 
-/// Decides whether and when a call that a busy server refused is made again: after as long as the server
-/// said, twice as long each further time (30 s at most), and up to half of that more or less at random, so
-/// that clients do not come back together.
+/// Decides if and when a call that a busy server refused is made again. The first delay is the server's; each
+/// further one doubles it, up to 30 s. Up to half of it is added or subtracted at random, so that clients do
+/// not come back together.
 class RetryPolicy {
  public:
   /// For at most `longest`; `waiting` (may be empty) is told each time how many seconds are waited; `stop`

@@ -28,7 +28,7 @@ bool is_port(const std::string& text) {
          std::stoi(text) >= 1 && std::stoi(text) <= 65535;
 }
 
-// Who accepts connections on the Unix socket, by what the system says; nobody does: nothing.
+// Returns the user that listens on the Unix socket, as the system reports; nothing: no process listens.
 std::optional<uid_t> listener_of(const std::string& path) {
   sockaddr_un address{};
   if (path.size() >= sizeof address.sun_path) return std::nullopt;
@@ -44,7 +44,7 @@ std::optional<uid_t> listener_of(const std::string& path) {
   return answers ? std::optional(peer.uid) : std::nullopt;
 }
 
-// Of one table of the system's: no other user listens on the port. Counts those that do.
+// In one of the system's tables, no other user listens on the port. Counts the listeners.
 bool only_listens(uid_t user, const char* table, int port, int& found) {
   std::ifstream lines(table);
   std::string line;

@@ -35,7 +35,7 @@ Result<PublicKey> expected_key(const std::string& text) {
 
 struct Known {
   std::string key;
-  int line = 0;  ///< of the file; 0: the address is not known
+  int line = 0;  ///< line of the file; 0: the address is not known
 };
 
 // The last line of an address counts.

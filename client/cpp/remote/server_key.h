@@ -4,7 +4,7 @@
 
 #include "compiler/support/signature.h"
 
-/// Whether the key that a server shows is its own.
+/// Verification of the key that a server shows.
 namespace schaas::client {
 
 struct KeyCheck {
@@ -13,8 +13,8 @@ struct KeyCheck {
   bool authenticated = false;  ///< the channel has proven who the server is: TLS
 };
 
-/// Where the keys of servers are remembered: `known_servers` in $XDG_CONFIG_HOME/schaas, else in
-/// ~/.config/schaas; "" when neither variable is set. A line per server: its address and its key.
+/// Returns the file of known keys: `known_servers` in $XDG_CONFIG_HOME/schaas, else in ~/.config/schaas; ""
+/// when neither variable is set. A line per server: its address and its key.
 std::string known_servers_path();
 
 /// The key that is expected: a key, the path of a file that holds one, or $SCHAAS_SERVER_KEY; nothing when

@@ -15,10 +15,10 @@ namespace schaas::client {
 
 struct OpenedServer {
   std::shared_ptr<ServerSource> source;
-  std::optional<support::Diagnostic> error;  ///< where there is no source
+  std::optional<support::Diagnostic> error;  ///< set where there is no source
 };
 
-/// What the library exports. `schaas_note_library_file`, called before anything else: the file it was copied
+/// Interface of the library. `schaas_note_library_file`, called before anything else: the file it was copied
 /// from.
 using NoteLibraryFile = void(const char* path);
 /// `schaas_open_server`: Connection::open().

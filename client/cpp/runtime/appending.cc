@@ -6,6 +6,17 @@
 
 #include "client/cpp/tensor/result_storage.h"
 
+// One-pass assembly. Kernels with sparse results have a symbolic phase, which counts entries by row, and a
+// numeric one, which fills them (Kjolstad et al. 2017, "Taco"). A kernel that may append needs no counts, so
+// the symbolic phase is skipped.
+//
+// Each thread appends the rows of its tasks to arrays of its own. Positions are written to the shared array
+// as if the thread's arrays were the result's. At the end tasks are copied to their offsets, in order of
+// rows, and their positions are shifted. With one thread nothing is copied.
+//
+// Invariants: the kernel sees capacity for a whole row before each call, since a row cannot tell its length
+// in advance. When arrays cannot grow, or positions of 32 bits overflow, the run is discarded and made again
+// with counts. The result does not depend on the number of threads.
 namespace schaas::client {
 
 using support::Result;
@@ -85,9 +96,9 @@ void Appending::note_arrays(Rows& rows) const {
   rows.arguments.front() = &rows.view;
 }
 
-// For one more row at least; at first as much as the operands hold, which a sum does not exceed, and a row
-// more, for which there must be room until the end; then twice the capacity, so that all growth together
-// takes no more than the entries in the end, however long a row may become.
+// Grows the arrays for one more row at least. Their first capacity is that of the operands' entries, which a
+// sum does not exceed, and one row more. That row must fit until the end. Later the capacity doubles, so that
+// all growth together takes no more than the final entries, however long a row becomes.
 bool Appending::make_room(Rows& rows) const {
   const std::int64_t width = result_->position_bits() / 8;
   const std::int64_t most =
@@ -134,7 +145,7 @@ std::int32_t Appending::run_units(const Run& run, Rows& rows, void* const* share
 }
 
 Result<bool> Appending::finish(Team& team) {
-  std::vector<std::int64_t> places{0};  // where the entries of each run begin
+  std::vector<std::int64_t> places{0};  // beginning of the entries of each task
   for (const Stretch& stretch : stretches_) places.push_back(places.back() + stretch.end - stretch.begin);
   const std::int64_t entries = places.back();
   const std::int64_t width = result_->position_bits() / 8;

@@ -12,12 +12,12 @@
 
 namespace schaas::client {
 
-/// A sparse result made in one pass, without counting first (proto/kernel_abi.h, "may be appended"): each
-/// thread appends the rows it takes to arrays of its own, which grow; they are put together at the end. The
+/// One-pass assembly of a sparse result, without counting first (proto/kernel_abi.h, "may be appended"). Each
+/// thread appends the rows it takes to arrays of its own, which grow and are concatenated at the end. The
 /// arrays of one thread are the result's.
 class Appending {
  public:
-  /// Whether the kernel's phase after the counting ones may be run so.
+  /// The kernel's phase after the counting ones may be run so.
   static bool suits(const schaas_kernel_descriptor& kernel, std::int32_t counted_phases,
                     const PackedTensor& result, const std::vector<Run>& runs);
   /// All must stay. `arguments`: the result's view first; `counter`: what the kernel counts in.
@@ -27,14 +27,14 @@ class Appending {
 
   /// Empties the result. Errors: exhausted [memory].
   support::Result<void> start();
-  /// Of any thread: the `number`-th of the runs; one thread runs them in order. Gives the kernel's code.
+  /// Runs task `number` on any thread; one thread runs the tasks in order. Returns the kernel's code.
   std::int32_t run(std::size_t number, int thread, void* const* shared, void* workspace);
   /// A thread could not have the memory it needed, or positions of 32 bits might not do: to be counted first.
   bool gave_up() const { return gave_up_; }
   /// Makes the result, and the counters what counting and scanning would have made them. False: gave up.
   /// Errors: exhausted [memory].
   support::Result<bool> finish(Team& team);
-  /// What threads hold beside the result.
+  /// Returns the bytes that threads hold beside the result.
   std::int64_t bytes() const;
 
  private:
@@ -46,7 +46,7 @@ class Appending {
     schaas_tensor view{};
     std::vector<const schaas_tensor*> arguments;
   };
-  /// Where a run's entries lie.
+  /// Entries of a task in the arrays of its thread.
   struct Stretch {
     int thread = 0;
     std::int64_t begin = 0, end = 0;
@@ -67,7 +67,7 @@ class Appending {
   std::string name_;
   std::int64_t row_ = 0;                     ///< most entries of a row
   std::int64_t first_ = 0;                   ///< entries that a thread has room for at first
-  std::int64_t value_bytes_ = 0;             ///< of an entry: all that is dense below it
+  std::int64_t value_bytes_ = 0;             ///< bytes of the values of an entry: all dense levels below it
   Buffer coordinates_, values_;              ///< the result's, in the meantime
   std::vector<std::unique_ptr<Rows>> rows_;  ///< by thread
   std::vector<Stretch> stretches_;           ///< by run

@@ -21,8 +21,8 @@ support::Result<void> check_arguments(const KernelProblem& problem,
 support::Result<void> check_result(const Access& result, const format::TensorFormat& format, ValueType type,
                                    const std::vector<std::int64_t>& extents, const PackedTensor& given);
 
-/// Compares the operand that an update starts from with the result as its kernel writes it: the values of the
-/// one become those of the other. Errors: as above.
+/// Compares the operand that an update starts from with the result as its kernel writes it; the operand's
+/// values become those of the result. Errors: as above.
 support::Result<void> check_updated(const Access& result, const PackedTensor& before,
                                     const PackedTensor& written);
 

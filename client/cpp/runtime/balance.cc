@@ -2,6 +2,12 @@
 
 #include <algorithm>
 
+// Load balancing by entries. An iteration costs its entries and one more for its own overhead, which is the
+// path length of merge-based SpMV (Merrill, Garland 2016). Positions of a compressed level are prefix sums of
+// these costs, so a border is found by binary search without a pass over the iterations.
+//
+// Iterations above a limit are split into parts; those of other formats than compressed levels are balanced
+// by number.
 namespace schaas::client {
 namespace {
 

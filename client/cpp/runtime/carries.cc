@@ -4,6 +4,12 @@
 #include "client/cpp/runtime/monoids.h"
 #include "client/cpp/tensor/result_storage.h"
 
+// Carry-out fix-up of split rows, as in merge-based SpMV (Merrill, Garland 2016). A row with a large share of
+// the entries is split into parts, so that several threads share it. Each part sums into a partial result;
+// when all are done, the partial results of a row are folded in their order and combined with the row.
+//
+// Invariants: partial results begin on cache lines of their own, so that threads do not share lines. The
+// order of the fold is that of the parts and does not depend on the threads.
 namespace schaas::client {
 
 support::Result<Carries> Carries::make(const schaas_phase& phase, ValueType type, std::int64_t elements,

@@ -10,7 +10,7 @@
 
 namespace schaas::client {
 
-/// What the parts of the cut iterations of one phase fold into (proto/kernel_abi.h).
+/// Partial results of the split iterations of one phase (proto/kernel_abi.h).
 class Carries {
  public:
   /// Gives every run that is a part a carry (Run::carry). Errors: exhausted [memory].

@@ -467,7 +467,7 @@ support::Result<void> Execution::State::rerun_values(Team& team) {
     if (done.ok()) done = run_stage({counted_phases, phases, true, true}, team);
   }
   if (done.ok()) return done;
-  // What is left is no tensor: an empty one takes its place.
+  // The result has been moved away: an empty tensor replaces it.
   has_structure = false;
   SCHAAS_RETURN_IF_ERROR(ResultStorage::clear(result, result_name));
   views[0] = result.view();

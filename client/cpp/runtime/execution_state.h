@@ -15,7 +15,7 @@
 #include "client/cpp/tensor/stored_copy.h"
 #include "schaas/kernel.h"
 
-/// What an execution consists of.
+/// State of an execution.
 namespace schaas::client {
 
 /// A phase cut up: a piece is what a thread takes at a time, runs [borders[n], borders[n + 1]).
@@ -48,10 +48,10 @@ struct Execution::State {
   ExecutionOptions options;
   std::string result_name;
   int threads = 1;
-  bool threads_named = false;  ///< by the caller
-  std::deque<StoredCopy> copies;          ///< of operands whose values change
-  std::deque<PackedTensor> fixed_copies;  ///< of operands whose values stay
-  std::vector<CopiedOperand> copied;  ///< of each
+  bool threads_named = false;             ///< by the caller
+  std::deque<StoredCopy> copies;          ///< copies of operands whose values change
+  std::deque<PackedTensor> fixed_copies;  ///< copies of operands whose values stay
+  std::vector<CopiedOperand> copied;      ///< reports of both
   bool operands_change = true;
   std::deque<schaas_tensor> views;
   std::vector<const schaas_tensor*> arguments;
@@ -66,15 +66,16 @@ struct Execution::State {
   std::vector<std::optional<Folding>> foldings;  ///< by phase: of one whose pieces write the same elements
   std::int32_t counted_phases =
       0;  ///< phases up to the last that counts: the result's arrays are made after them
-  std::optional<Appending> appending;  ///< of a kernel whose last phase may do without those that count
-  bool update = false;                 ///< the result starts from what it holds
-  std::vector<schaas_level> made;      ///< the result's levels when its structure was made
+  std::optional<Appending>
+      appending;        ///< one-pass assembly of a kernel whose last phase may run without the counting ones
+  bool update = false;  ///< the result starts from what it holds
+  std::vector<schaas_level> made;  ///< the result's levels when its structure was made
   const void* made_values = nullptr;
   bool has_structure = false;  ///< the counters hold what the result's arrays were made from
   bool values_alone = false;   ///< in the run at hand: the structure in these arrays stays
   std::atomic<std::int32_t> error{SCHAAS_OK};
   std::mutex failing;
-  std::optional<support::Diagnostic> failure;  ///< of a thread that got no larger workspace
+  std::optional<support::Diagnostic> failure;  ///< failure of a thread that got no larger scratch
 
   const schaas_kernel_descriptor& descriptor() const { return kernel.descriptor(); }
   bool counts() const { return descriptor().counter_count > 0; }

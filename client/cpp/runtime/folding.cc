@@ -7,6 +7,16 @@
 #include "client/cpp/runtime/monoids.h"
 #include "client/cpp/tensor/result_storage.h"
 
+// Privatised reduction: ranges of a loop that update the same elements write arrays of their own, which are
+// folded into the target afterwards.
+//
+// The number of ranges balances two costs. Each range beyond the first sets and folds `elements` values; the
+// phase itself does `work` operations. More threads pay when the former is less than the work that they take
+// from one thread. Ranges finer than the threads balance the load; they are made while setting and folding
+// stay below a sixteenth of the work.
+//
+// Invariants: arrays are folded in the order of ranges, and the ranges of a deterministic run do not depend
+// on threads. It therefore rounds the same way each time, which atomic updates of a common array would not.
 namespace schaas::client {
 namespace {
 

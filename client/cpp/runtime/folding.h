@@ -15,9 +15,9 @@ namespace schaas::client {
 /// first piece writes the target itself.
 class Folding {
  public:
-  /// How many pieces the phase is cut into: 1 when arrays of `elements` of `element_bytes` would cost more
-  /// than running side by side gains, or are forbidden. It depends on the threads unless
-  /// options.deterministic.
+  /// Returns the number of ranges into which the phase is split. It is 1 when arrays of `elements` of
+  /// `element_bytes` would cost more than parallel execution gains, or are forbidden. It depends on the
+  /// threads unless options.deterministic.
   static std::int64_t pieces(const schaas_phase& phase, const schaas_tensor* const* arguments,
                              std::int64_t elements, std::int64_t element_bytes, int threads,
                              const ExecutionOptions& options);

@@ -9,18 +9,18 @@
 
 namespace schaas::client {
 
-/// What the problem text of a kernel says of its arguments. Canonical names.
+/// Facts about a kernel's arguments from its problem text. Canonical names.
 struct KernelProblem {
   Program program;
-  std::vector<Access> accesses;  ///< of arguments; the result's first
+  std::vector<Access> accesses;  ///< accesses of arguments; the result's first
   std::vector<std::string>
       tensors;  ///< distinct, in argument order: the result, then operands as they appear
   std::vector<std::string> indices;  ///< distinct
   bool update = false;               ///< the result starts from what it holds
   std::map<std::string, std::string> formats;
   std::string value_type, position_bits;
-  /// Index -> the index that stands for all whose extents must agree with its: by place in a tensor used more
-  /// than once, or by an intermediate.
+  /// Maps an index to the representative of all indices whose extents must agree with its. They agree by mode
+  /// of a tensor that is used more than once, or by an intermediate.
   std::map<std::string, std::string> extent_of;
   std::map<std::string, std::int64_t> fixed;  ///< extents for which alone the kernel is made
 

@@ -14,7 +14,8 @@ struct Met {
   std::int64_t count = 0;
 };
 
-/// Of the coordinates below `extent` which a compressed level of a valid tensor holds, 1 or 0.
+/// Returns an occupancy map: 1 for each coordinate below `extent` that a compressed level of a valid tensor
+/// holds, else 0.
 std::vector<unsigned char> held(const schaas_level& level, std::int64_t extent);
 
 /// The coordinates that level `level` of a valid tensor holds, as a kernel wants them: a pass over its

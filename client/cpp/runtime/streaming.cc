@@ -10,6 +10,13 @@
 #include <emmintrin.h>
 #endif
 
+// Streaming (non-temporal) stores avoid the read for ownership of a line that is overwritten, but evict it
+// from the caches. They pay for results that no cache keeps until they are read. The threshold differs
+// between processors by more than their cache sizes explain, so writing and reading back is measured once in
+// both ways.
+//
+// Invariants: a streaming store writes whole cache lines alone. Results below 16 MiB are never streamed, so
+// small programs do not measure.
 namespace schaas::client {
 namespace {
 
@@ -39,7 +46,7 @@ double seconds_to_write_and_read(Buffer& buffer, bool past_the_caches) {
   return took.count();
 }
 
-// Where it pays: from the least size on, or for what no cache holds.
+// Measures the size from which streaming stores are faster, or returns the size that no cache holds.
 std::int64_t measured_least() {
   Buffer buffer(static_cast<std::size_t>(least_streamed_bytes));
   double plain = std::numeric_limits<double>::max(), past = plain;

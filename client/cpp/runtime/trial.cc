@@ -23,7 +23,7 @@ constexpr std::int64_t wide = 67;  ///< all of a cascade of registers: 64 + 2 + 
 constexpr std::int64_t common_sizes[] = {
     8, 16, 32};  ///< kernels have versions for them (compiler/lower/specialisation.h)
 
-/// How the entries of sparse tensors lie.
+/// Distribution of the entries of sparse tensors.
 enum class Pattern { full, empty, ragged };
 
 struct Shape {
@@ -112,7 +112,7 @@ class Trying {
     return found;
   }
 
-  /// What a constraint leaves for the extent of this index or one that agrees with it.
+  /// Returns the extent that a constraint fixes for this index or one that agrees with it.
   std::optional<std::int64_t> fixed(const std::string& index) const {
     for (const auto& [name, extent] : problem_.fixed) {
       if (problem_.extent_of.at(name) == problem_.extent_of.at(index)) return extent;

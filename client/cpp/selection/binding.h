@@ -15,7 +15,7 @@ support::Result<std::map<std::string, std::int64_t>> bound_extents(
     const Program& program, const std::map<std::string, PackedTensor*>& operands,
     const std::map<std::string, std::int64_t>& given);
 
-/// What a program reads: operands, and a result that it updates.
+/// Lists the tensors that a program reads: operands, and a result that it updates.
 std::vector<Access> read_by(const Program& program);
 
 }  // namespace schaas::client

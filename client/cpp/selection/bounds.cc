@@ -7,8 +7,8 @@
 #include "client/cpp/platform/natural.h"
 #include "compiler/support/nearest_name.h"
 
-// The constraints come as the lines `where 1000*nnz(B,2) <= i*j` of the problem's canonical text: sums of
-// products of whole numbers, extents and counts, nothing else.
+// Constraints come as the lines `where 1000*nnz(B,2) <= i*j` of the problem's canonical text. They are sums
+// of products of whole numbers, extents and counts, nothing else.
 namespace schaas::client {
 namespace {
 

@@ -46,7 +46,7 @@ support::Result<Choice> take_named(KernelSource& source, ChoiceRequest& request,
   return choice;
 }
 
-/// What is left of the wait limit.
+/// Returns the rest of the wait limit.
 std::chrono::milliseconds time_left(const ChoiceRequest& request, const Choice& choice) {
   if (request.wait_limit == std::chrono::milliseconds::max()) return request.wait_limit;
   const std::chrono::duration<double> spent(choice.server_seconds);
@@ -107,7 +107,7 @@ support::Result<void> take_selected(KernelSource& source, const ChoiceRequest& r
   return {};
 }
 
-/// Of a frontier so many schedules are measured, and what is compiled anyway.
+/// Limit of the measured schedules of a frontier; kernels that are compiled anyway are measured, too.
 constexpr std::size_t most_contenders = 6;
 /// The server takes no more measurements at once.
 constexpr std::size_t most_reported = 64;
@@ -142,8 +142,8 @@ support::Result<void> add_gpu_contenders(const ChoiceRequest& request, const Cho
   return {};
 }
 
-/// What is measured: the schedules of the least predicted times, of the first of them also the other ways to
-/// run it; of a frontier that is not whole, all kernels that have come.
+/// Lists the candidates to measure: the schedules of the least predicted times, and the other variants of the
+/// first. For a frontier that is not whole: all kernels that have arrived.
 support::Result<std::vector<std::string>> contenders(const ChoiceRequest& request, const Choice& choice) {
   std::vector<std::string> names;
   const auto& frontier = choice.answer.frontier;
@@ -172,8 +172,8 @@ support::Result<std::vector<std::string>> contenders(const ChoiceRequest& reques
   return names;
 }
 
-/// What was measured, for later choices and for other clients. A server that cannot be told is no reason to
-/// fail.
+/// Stores the measurements for later choices and reports them for other clients. Failure of the report is
+/// ignored.
 void remember(KernelSource& source, const ChoiceRequest& request, Choice& choice) {
   std::vector<Measurement> measurements;
   auto& known = choice.answer.frontier.measurements;
@@ -230,7 +230,7 @@ class BestHasCome {
         if (here.ok()) best_here_ = here->name;
       }
     }
-    // Where no kernel for a GPU can be made, the processor's is the best.
+    // The processor's kernel is the best where no kernel for a GPU can be made.
     if (const auto* failure = std::get_if<KernelFailure>(&event);
         failure && failure->diagnostic.code == "no-cuda" && may_fall_back_)
       best_ = best_here_;
@@ -259,7 +259,7 @@ support::Result<Choice> choose(KernelSource& source, ChoiceRequest request,
     request.gpu->deterministic = request.schedule.deterministic;
     if (request.gpu->alone) request.schedule.isa = gpu_isa;
   }
-  // Who measures has time, and what has come by some time is chance.
+  // Autotuning waits for all kernels; a deterministic choice may not depend on arrival times.
   if (!request.contend && !request.schedule.deterministic) request.schedule.leave_after = request.leave_after;
   request.schedule.is_usable = [&request](const Frontier& frontier, const KernelInfo& kernel) {
     const auto picked = pick_kernel(frontier, {&kernel}, request);

@@ -40,7 +40,7 @@ std::string tooltip(const FrontierEntry& entry, const Evaluated& here,
   return out + "\n\n" + entry.code;
 }
 
-/// What a removed class would cost, beside what the frontier's do.
+/// Places the costs of removed classes beside those of the frontier.
 support::Result<std::vector<PlotPoint>> removed_points(const Frontier& frontier, const Sizes& sizes,
                                                        const Machine& machine) {
   std::vector<FrontierEntry> classes;

@@ -9,10 +9,10 @@
 #include "client/cpp/platform/allocate.h"
 #include "client/cpp/selection/unknowns.h"
 
-// What a schedule takes on a GPU. A thread's share is what Sgap calls minimal data: `take` rows or entries,
-// `share` threads for one, and columns. Threads side by side in a warp run as long as the longest of them,
-// and what they touch in the same instant costs one sector of memory where it lies together and one each
-// where it does not. None of the constants was measured on a device yet; --tune is.
+// Predicts the time of a schedule on a GPU. A thread's share is the minimal data of Sgap: `take` rows or
+// entries, `share` threads for one, and columns. Threads of a warp run as long as the longest of them.
+// Elements that they touch in the same instant cost one sector of memory where they are contiguous, and one
+// each where they are not. The constants are not yet calibrated on a device; --tune measures.
 
 namespace schaas::client {
 namespace {
@@ -35,7 +35,7 @@ constexpr double workspace_threads = 1 << 16;
 
 struct Loop {
   int trips = 0;
-  std::string tensor;  ///< of a fiber: whose; else ""
+  std::string tensor;  ///< tensor of a fiber; else ""
   int level = 0;
 };
 struct NumberedNest {
@@ -121,7 +121,7 @@ class NestModel {
     return out;
   }
 
-  /// Of the loop that a row runs first: mean, as long as the longest of those in one warp, the longest of
+  /// Sets the lengths of the loop that a row runs first: the mean, the longest of one warp, the longest of
   /// all.
   void set_lengths(const NumberedNest& nest, const Sizes& sizes) {
     const double mean = inside_ < trips_.size() ? trips_[inside_] : 1;
@@ -177,7 +177,8 @@ class NestModel {
     return out;
   }
 
-  /// Where neighbours of a warp lie: along the loop that they share, along the rows, or along the columns.
+  /// Returns the bytes of one access of a warp, whose neighbours lie along the shared loop, along the rows,
+  /// or along the columns.
   double bytes_of_touch(const Nest::Access& access, double element, bool by_columns) const {
     std::size_t along = inside_;
     double neighbours = units_.share;

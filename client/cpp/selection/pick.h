@@ -10,17 +10,17 @@ namespace schaas::client {
 
 /// A schedule that was decided on.
 struct Pick {
-  std::string name;    ///< what to ask the server for
-  std::string id;      ///< of its entry, where it has one
+  std::string name;    ///< name to ask the server for
+  std::string id;      ///< id of its entry, if it has one
   std::string reason;  ///< one sentence
   double seconds = 0;  ///< predicted, or measured
 };
 
-/// What to ask the server for: an entry's own schedule by its id, another one by its trace.
+/// Returns the name to ask the server for: the id of an entry's own schedule, the trace of another one.
 std::string name_of(const FrontierEntry& entry, const Evaluated& evaluated);
 
-/// Of the whole frontier, on the processor, the GPU, or where it takes less. Errors: of Selector::select;
-/// exhausted [gpu-memory].
+/// Picks from the whole frontier: on the processor, the GPU, or the faster of both. Errors: of
+/// Selector::select; exhausted [gpu-memory].
 support::Result<Pick> pick(const Frontier& frontier, const Selectors& selectors,
                            const ChoiceRequest& request);
 /// For the processor alone: by what was measured, else by what is predicted.
@@ -41,7 +41,7 @@ support::Result<KernelPick> pick_kernel(const Frontier& frontier,
 /// The full kernel of a schedule; null when it has not come.
 const KernelInfo* find_kernel(const std::vector<KernelInfo>& kernels, const std::string& id);
 
-/// Where the request computes.
+/// Returns the processor as the place of measurements for the request.
 Where on_cpu(const ChoiceRequest& request);
 Where on_gpu(const GpuTarget& target);
 

@@ -19,7 +19,7 @@ constexpr const char* first_line = "schaas-rates 1";
 
 std::string path_in(const std::string& directory) { return directory + "/rates"; }
 
-// Of rates, by name: what the file holds.
+// Visits the machine parameters by name, as the file holds them.
 template <typename Given>
 auto fields_of(Given& rates) {
   using Field = std::pair<const char*, decltype(&rates.nanoseconds)>;

@@ -28,8 +28,8 @@ std::size_t end_of_phase(const std::vector<Nest>& nests, std::size_t first) {
   return end;
 }
 
-// Where all of `nest` that reads the temporary moves it by entries of one level, those; `index` is that of
-// its rows. Nothing: it does not read it.
+// Returns the entries of the one level by which all reads of the temporary in `nest` move; `index` is that of
+// its rows. Nothing: the nest does not read it.
 std::optional<InUse> read_by(const Nest& nest, const std::string& temporary, const std::string& index) {
   std::optional<InUse> by;
   for (std::size_t a = 1; a < nest.accesses.size(); ++a) {
@@ -45,7 +45,7 @@ std::optional<InUse> read_by(const Nest& nest, const std::string& temporary, con
   return by;
 }
 
-// Of a phase that makes a temporary row by row: the entries by which all others read its rows.
+// Returns the entries by which all other phases read the rows of a temporary that a phase makes row by row.
 std::optional<InUse> met(const std::vector<Nest>& nests, std::size_t first, std::size_t end) {
   const Nest& made = nests[end - 1];
   if (made.loops.empty() || is_fiber(made.loops[0]) || made.loops[0].block > 0) return {};

@@ -10,6 +10,17 @@
 #include "client/cpp/selection/unknowns.h"
 #include "schaas/host.h"
 
+// Stages 4 and 5 of the search: evaluates the cost terms of a frontier at real sizes and selects a schedule.
+// The cost model is that of docs/cost_model.md.
+//
+// A frontier is prepared once: variables become numbers, so that an evaluation is a product of doubles. A
+// selection then computes the variables, evaluates all entries, and adds the cost of working sets
+// (traffic.h), which is dearer to compute. It adds them in the order of a lower bound and stops when the
+// bound exceeds the best time (branch and bound).
+//
+// Invariants: the choice is a function of sizes and machine alone; ties go to less memory, then to the
+// earlier entry. A variant replaces the server's own choice only when it is predicted to be clearly faster,
+// as predictions of variants are close.
 namespace schaas::client {
 namespace {
 
@@ -50,14 +61,14 @@ std::string reason_for(const FrontierEntry& entry, const Evaluated& chosen, std:
 
 // The server's own choice for an entry stays unless another variant is predicted to take so much less.
 constexpr double worth_a_variant = 0.93;
-// What temporaries may take; of memory where it is predicted what that costs.
+// Limits of temporaries: of the cache, and of main memory where their cost beyond the cache is predicted.
 constexpr double share_of_cache = 0.5, share_of_memory = 1.0 / 8;
 
 // A term whose variables are numbers.
 struct Product {
   double weight = 1;
   bool serial = false;
-  bool stored = false;  // of a copy of a sparse operand: temporaries are made of extents alone
+  bool stored = false;  // copy of a sparse operand: temporaries are made of extents alone
   std::vector<int> variables;
 
   auto operator<=>(const Product&) const = default;
@@ -84,8 +95,8 @@ std::vector<Product> products_of(const std::vector<Term>& terms, Unknowns& unkno
   return out;
 }
 
-// What the innermost lines of nests turn, sorted; a loop that is cut into blocks counts once. `in_use`: by
-// nest, what alone its outermost loop is run for.
+// Returns the trips of the innermost loops of nests, sorted; a loop that is split into blocks counts once.
+// `in_use`: by nest, the coordinates for which alone its outermost loop runs.
 std::vector<Product> trips_of(const std::vector<Nest>& nests, const std::vector<std::optional<InUse>>& in_use,
                               Unknowns& unknowns) {
   std::vector<Product> out;
@@ -147,14 +158,15 @@ class Prepared {
   struct Entry {
     std::vector<Product> time, memory;
     std::vector<std::vector<NumberedNest>> variants;
-    // What the first variant turns, whichever rows are empty, and what each turns where it differs: rows are
-    // left out, and blocks whose sum stands next to the row of the result take it from memory and back less
-    // often.
+    // Variants of an entry have different trips where rows are left out. They also differ where sums of
+    // blocks stand beside the result row, which is then loaded and stored less often. The trips of the first
+    // variant, for all rows, are the base.
     std::vector<Product> all;
     std::vector<std::vector<Product>> trips;
   };
 
-  // What a variant takes less than the entry's terms tell, apart from what its working sets cost.
+  // Returns the trips that a variant saves against the terms of its entry, apart from the cost of its working
+  // sets.
   static double saved(const Entry& entry, std::size_t variant, const std::vector<double>& values,
                       const Machine& machine) {
     if (entry.trips[variant].empty()) return 0;
@@ -187,8 +199,8 @@ class Prepared {
     return evaluated;
   }
 
-  // What working sets cost, most promising entries first: those that take longer without it than the best
-  // with it are left as they are.
+  // Adds the cost of working sets, most promising entries first. Entries that take longer without it than the
+  // best with it are left as they are.
   void add_traffic(const std::vector<double>& values, const Machine& machine,
                    std::vector<Evaluated>& evaluated) const {
     std::vector<std::pair<double, std::size_t>> order;

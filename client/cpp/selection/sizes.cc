@@ -44,7 +44,8 @@ std::int64_t held_places(const PackedTensor& tensor, int l) {
   return std::count(held, held + level.entries, std::uint8_t{1});
 }
 
-/// What the counts tell: of a nonunique level at most as many coordinates as there are entries and places.
+/// Returns the bounds that counts give: a nonunique level has at most as many coordinates as entries and
+/// slots.
 std::vector<std::int64_t> entries_told(const PackedTensor& tensor) {
   std::vector<std::int64_t> entries;
   std::int64_t places = 1;
@@ -62,7 +63,7 @@ std::vector<std::int64_t> entries_told(const PackedTensor& tensor) {
 std::vector<std::int64_t> entries_of(const PackedTensor& tensor) {
   if (tensor.on_device()) return entries_told(tensor);
   std::vector<std::int64_t> entries;
-  int head = 0;         // of the nonunique levels at hand
+  int head = 0;         // first of the current nonunique levels
   bool unheld = false;  // some positions of the level above are not held
   for (int l = 0; l < tensor.order(); ++l) {
     const format::LevelFormat kind = tensor.format().levels[l];

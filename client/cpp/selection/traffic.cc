@@ -9,6 +9,15 @@
 
 #include "client/cpp/runtime/streaming.h"
 
+// Analytical model of cache misses. For each nest it computes footprints, the bytes that the loops from each
+// one on touch. A loop whose body's footprint fits a cache keeps its data there; otherwise accesses that it
+// repeats are fetched again. Footprints decide by capacity alone, as with full associativity and LRU
+// replacement; a share of each cache is left for conflicts.
+//
+// Costs that do not depend on caches are added: rows that are loaded and stored again, overheads of short
+// loops, and latencies of reductions. The constants are calibrated by measurement (docs/cost_model.md).
+//
+// Invariants: one thread is modelled, and data are warm.
 namespace schaas::client {
 namespace {
 
@@ -20,22 +29,23 @@ constexpr double row_each_time = 0.5;
 // A run of an innermost loop over rows, however short, of values of 8 bytes: 0.3 to 0.4 ns by rows of 16.
 // Rows that stay in registers have no such runs: there the reductions are inside.
 constexpr double run_of_a_loop = 6.0;
-// A run of a sum over a fiber for a row that stays in registers: its bounds are read, and its end comes as a
-// surprise: 2 to 3 ns.
+// One execution of a reduction over a fiber for a row that stays in registers. Its bounds are read, and its
+// end is mispredicted: 2 to 3 ns.
 constexpr double run_of_a_fiber = 30.0;
-// A turn of a dense reduction around a row in registers waits for the sum of the turn before, some four
-// cycles, less what the row itself takes, per element. Rows side by side and long rows are busy meanwhile.
+// One iteration of a dense reduction around a row in registers waits for the sum of the iteration before. The
+// latency is some four cycles, less the work of the row itself, per element. Register tiles of several rows
+// and long rows hide it.
 constexpr double turn_of_a_sum = 14.0;
 constexpr double turn_of_a_sum_hides = 0.25;
 // One block of a loop: set up, and its temporary made anew.
 constexpr double turn_of_a_block = 100.0;
-// Rows of so many elements have code of their own (lower/specialisation.h): one that is added to in each turn of a
-// loop stays in registers for all of them, whatever else the loop does.
+// Row lengths with specialised code (lower/specialisation.h). Such a row, when each iteration of a loop adds
+// to it, stays in registers for all of them.
 constexpr double sizes_with_code[] = {8, 16, 32};
-// Of a cache what a working set can count on: rows meet in its sets, and what streams through takes its part.
+// Share of a cache that a working set can count on: rows conflict in its sets, and streams take their part.
 constexpr double share_of_cache = 0.75;
-// Of what an element from memory costs when it is gathered; less when it comes after its neighbours, which
-// the processor foresees: 28 GB/s and 12 of one processor, 15 and 8 of another.
+// Share of the cost of a gathered element from memory that remains when it follows its neighbours, which
+// hardware prefetches: 28 GB/s and 12 of one processor, 15 and 8 of another.
 constexpr double in_order = 0.5;
 // Weights of vector code over rows; others are the same in every cache.
 constexpr double heaviest_row_code = 3;
@@ -44,7 +54,7 @@ constexpr double line_bytes = 64;
 // Rows that run side by side share what they all load.
 constexpr double rows_of_a_tile = 6;
 
-// Of `extent` coordinates those that `met` random ones meet.
+// Returns the number of `extent` coordinates that `met` random ones reference.
 double coordinates_met(double met, double extent) {
   const double share = met / extent;
   if (share > 40) return extent;
@@ -62,7 +72,7 @@ class TrafficModel::Work {
  public:
   struct Loop {
     double trips = 1;
-    double extent = 0;  // of the index of a fiber; 0: the loop counts an extent, or blocks of a fiber
+    double extent = 0;  // extent of the index of a fiber; 0: the loop counts an extent, or blocks of a fiber
     std::uint32_t under = 0;
   };
   struct Sized {
@@ -140,7 +150,7 @@ class TrafficModel::Work {
     return last == 0 || nest.loops[last - 1].trips.kind == Variable::Kind::fiber;
   }
 
-  // Of a loop over blocks of a fiber the one over the entries of a block.
+  // Returns, for a loop over blocks of a fiber, the loop over the entries of a block.
   static std::optional<std::size_t> inside_blocks(const Nest& nest, std::size_t blocks,
                                                   std::span<const Loop> loops) {
     if (nest.loops[blocks].block == 0 || nest.loops[blocks].inside) return std::nullopt;
@@ -151,8 +161,8 @@ class TrafficModel::Work {
     return std::nullopt;
   }
 
-  // What the loops from each one on touch of an access. Where they do not go along its rows, each element is
-  // on a line of its own.
+  // Adds the bytes of an access that each loop and those inside it touch. Where they do not go along its
+  // rows, each element is on a cache line of its own.
   void add_bytes(const Nest& nest, const Nest::Access& access, std::span<const Loop> loops) {
     const std::size_t at = bytes_.size(), size = loops.size();
     bytes_.resize(at + size + 1);
@@ -208,7 +218,7 @@ class TrafficModel::Work {
     return bytes_[sized.first_bytes + access * (sized.size() + 1) + begin];
   }
 
-  // What everything inside of each nest's first loops touches.
+  // Adds the footprints of everything inside of each nest's first loops.
   void add_footprints() {
     std::size_t deepest = 0;
     for (const Sized& sized : nests_) deepest = std::max(deepest, sized.size());
@@ -234,8 +244,8 @@ class TrafficModel::Work {
     return std::find(tensors.begin(), tensors.end(), tensor) != tensors.end();
   }
 
-  // What nests touch inside of their first loops, but for one tensor: what several touch counts where most of
-  // it is touched.
+  // Returns the bytes that nests touch inside of their first loops, except one tensor. A tensor of several
+  // nests counts where most of it is touched.
   double distinct(std::size_t first, std::size_t end, std::size_t loops, int but) {
     most_.assign(most_.size(), 0);
     for (std::size_t n = first; n < end; ++n) {
@@ -272,7 +282,7 @@ class TrafficModel::Work {
     std::size_t inside = 0;
     while (inside < sized.size() && footprints_[nest * stride_ + inside] > cache) ++inside;
     if (inside == 0) return {};
-    const std::size_t loop = inside - 1;  // what one turn of it touches fits
+    const std::size_t loop = inside - 1;  // the footprint of one iteration fits
     const double outer = trips(sized, 0, loop), turns = loops_[sized.first_loop + loop].trips;
     Beyond sum;
     const auto& accesses = sized.nest->nest->accesses;
@@ -295,9 +305,10 @@ class TrafficModel::Work {
     return sum;
   }
 
-  // Of what an access touches inside of the nest's first `loops` loops, the share that has left a cache since
-  // it was touched last: by a nest before this one in the same turn of them, else in the turn before, where
-  // that touched the same. What was touched since then pushes out as much as it is larger than the cache.
+  // Returns the share of an access's footprint inside of the nest's first `loops` loops that was evicted
+  // since its last use. The last use is by an earlier nest in the same iteration of these loops, else by the
+  // iteration before if it touched the same. Data touched since then evicts as much as it exceeds the cache
+  // by (LRU).
   double left(std::size_t nest, std::size_t access, std::size_t loops, double cache, bool soft) {
     const Sized& sized = nests_[nest];
     std::size_t first = nest;
@@ -338,8 +349,8 @@ class TrafficModel::Work {
     return true;
   }
 
-  // The loop over rows of the target of which several run side by side (lower/unroll_and_jam.h): the one around a
-  // reduction that does not hang on it, with nothing else inside.
+  // Finds the loop over rows of the target that is unrolled and jammed (lower/unroll_and_jam.h). It surrounds
+  // a reduction that does not depend on it, with nothing else inside.
   std::optional<std::size_t> jammed_loop(std::size_t number) const {
     const Nest& nest = *nests_[number].nest->nest;
     const std::size_t size = nests_[number].size();
@@ -448,7 +459,7 @@ class TrafficModel::Work {
   std::vector<Loop> loops_;
   std::vector<double> bytes_;  // touched by each access from each loop on
   std::vector<double> footprints_;
-  std::size_t stride_ = 0;  // of a nest's footprints
+  std::size_t stride_ = 0;  // footprints per nest
   std::vector<double> met_, touched_, most_;
 };
 

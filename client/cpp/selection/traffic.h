@@ -8,8 +8,8 @@
 #include "client/cpp/selection/unknowns.h"
 #include "schaas/select.h"
 
-// What a schedule's working sets cost at real sizes (docs/cost_model.md, "At real sizes"), in weighted trips:
-// one is a contiguous trip whose row comes from the second-level cache.
+// Cost of a schedule's working sets at real sizes (docs/cost_model.md, "At real sizes"), in weighted trips.
+// The unit is a contiguous trip whose row comes from L2.
 
 namespace schaas::client {
 
@@ -17,7 +17,7 @@ namespace schaas::client {
 struct NumberedNest {
   struct Loop {
     int trips = 0;
-    int extent = -1;  ///< of the index of a loop over a fiber or the entries of a block of one
+    int extent = -1;  ///< extent of the index of a loop over a fiber or the entries of a block of one
   };
   /// `names`: of the tensors that have numbers, by number; new ones are added.
   /// `in_use`: what alone its first loop is run for; nothing: for all.
@@ -26,15 +26,15 @@ struct NumberedNest {
   const Nest* nest;
   std::vector<Loop> loops;
   std::vector<int> tensors;  ///< by access
-  int rows = -1;             ///< of the turns of its first loop the share in which it is run
+  int rows = -1;             ///< share of the iterations of its first loop in which it runs
 };
 
-/// Of trips of this weight the part they take when all rows are in the first-level cache: the least the
-/// schedule can take.
+/// Returns the part that trips of this weight take when all rows are in L1: the minimum of the schedule.
 double least_part(double weight, const Rates& rates);
 
-/// What comes on top: elements that pass from cache to cache because they are touched again after more than
-/// the cache holds, and result rows that are read and written again for each few trips. One thread.
+/// Predicts the cost beyond that minimum, for one thread. It has elements that pass between caches because
+/// they are touched again after more data than the cache holds. It also has result rows that are loaded and
+/// stored again for each few trips.
 class TrafficModel {
  public:
   TrafficModel();

@@ -15,8 +15,8 @@ constexpr int most_rounds = 15, enough_rounds = 3;
 // Times the least median: one run may be unlucky, three are not.
 constexpr double hopeless_at_once = 4, hopeless = 1.5;
 constexpr double noise = 1.03;
-// What a turn takes at least, of as many runs as that is, up to a number: a single run of some microseconds
-// finds the caches as another contender has left them.
+// Minimum time of a turn, which is as many runs as that takes, up to a limit. A single run of some
+// microseconds would find the caches as another candidate left them.
 constexpr double least_turn = 1e-3;
 constexpr int most_runs_of_turn = 100;
 
@@ -26,10 +26,10 @@ double median(std::vector<double> values) {
   return *middle;
 }
 
-/// What a contender has shown.
+/// Measurements of a candidate.
 struct Turns {
-  double last = 0;            ///< what one run took, the last time
-  std::vector<double> times;  ///< of a run, the mean of each turn's
+  double last = 0;            ///< time of the last run
+  std::vector<double> times;  ///< mean run time of each turn
   int runs = 0;
 };
 

@@ -12,9 +12,9 @@ namespace schaas::client {
 
 class Unknowns {
  public:
-  /// Of equal variables the same one, counted from 0.
+  /// Returns the number of a variable, from 0; equal variables have the same one.
   int number(const Variable& variable);
-  /// Of the coordinates of a storage level, the share that entries have.
+  /// Returns the number of the share of a storage level's coordinates that entries have.
   int share(const InUse& coordinates);
   /// The values of all, by number. Errors: [unknown-size].
   support::Result<std::vector<double>> values(const Sizes& sizes) const;
@@ -22,7 +22,7 @@ class Unknowns {
  private:
   struct Unknown {
     Variable variable;
-    bool is_share = false;  // of the coordinates of the variable's level
+    bool is_share = false;  // share of the coordinates of the variable's level
     bool operator==(const Unknown&) const = default;
   };
   int place_of(const Unknown& unknown);

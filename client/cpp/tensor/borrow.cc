@@ -28,10 +28,10 @@ support::Result<format::TensorFormat> format_of(const schaas_tensor& view, const
     format.mode_order.push_back(view.mode_order[l]);
   }
   if (view.order == 0) return format;
-  return format::parse(format::print(format), view.order, name);  // whether its levels fit each other
+  return format::parse(format::print(format), view.order, name);  // checks that the levels fit each other
 }
 
-/// Of all sparse levels; 32 when there is none.
+/// Returns the width of positions of all sparse levels; 32 when there is none.
 support::Result<int> position_bits(const schaas_tensor& view, const format::TensorFormat& format,
                                    const std::string& name) {
   int bits = 0;

@@ -1,11 +1,11 @@
 // Checks whole arrays at the speed of memory: loops without branches, which compilers vectorise, for the
 // processor at hand. Comparisons are signs of differences, as SSE2 does not compare 64-bit numbers.
 //
-// Entries are in order when each one that does not follow the one before it is the first one of a parent: a
-// block of entries gets a flag each, a byte; the flags of first entries are cleared, and none may be left.
-// The offender is not known then; whoever reports it looks for it. Tried before: counting the entries that do
-// not follow, and the first ones among them, which reads two scattered coordinates for each parent and
-// takes 2.5 times as long where rows are short.
+// Entries are in order when each entry that does not follow its predecessor is the first one of a parent.
+// Each entry of a block gets a flag, a byte; the flags of first entries are cleared, and none may remain. The
+// offending entry is unknown then, and the error report searches for it. Rejected: counting the entries that
+// do not follow, and the first ones among them. It reads two scattered coordinates for each parent and takes
+// 2.5 times as long where rows are short.
 #include "client/cpp/tensor/entry_order.h"
 
 #include <algorithm>

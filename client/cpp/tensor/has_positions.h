@@ -3,7 +3,7 @@
 
 namespace schaas::client {
 
-/// Whether the level has arrays as wide as positions: a bitmap has bytes.
+/// The level has arrays as wide as positions: a bitmap has bytes.
 inline bool has_positions(format::LevelFormat level) {
   return format::is_sparse(level) && level != format::LevelFormat::bitmap;
 }

@@ -13,7 +13,7 @@ template <class Position>
 struct MatrixRows {
   std::int64_t count = 0;                ///< stretches
   const Position* begin = nullptr;       ///< count + 1
-  const Position* coordinate = nullptr;  ///< of each stretch; null: stretch k has coordinate k
+  const Position* coordinate = nullptr;  ///< coordinate of each row; null: row k has coordinate k
   const Position* inner = nullptr;       ///< inner coordinates
   std::int64_t entries = 0;
   std::vector<Position> own_begin{}, own_coordinate{};
@@ -23,7 +23,7 @@ struct MatrixRows {
   }
 };
 
-/// Whether a format is one of a matrix whose inner level is a list of coordinates.
+/// The format is one of a matrix whose inner level is a list of coordinates.
 bool has_rows(const format::TensorFormat& format);
 
 template <class Position>

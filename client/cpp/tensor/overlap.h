@@ -15,8 +15,8 @@ const std::string* overlapping_operand(const PackedTensor& result,
                                        const std::map<std::string, PackedTensor*>& operands,
                                        const PackedTensor* updated);
 
-/// Operands whose positions or coordinates lie in memory of a result, with levels of their own: the structure
-/// is that of the binding, whatever runs write there. Values stay where they are.
+/// Copies of levels of operands whose positions or coordinates overlap a result. The structure stays that of
+/// the binding, whatever runs write there. Values are not copied.
 struct KeptLevels {
   std::map<std::string, PackedTensor*> operands;  ///< all of them
   std::vector<std::unique_ptr<PackedTensor>> own;

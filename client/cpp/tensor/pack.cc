@@ -149,7 +149,8 @@ class Packer {
     return {};
   }
 
-  // Of the table of each parent that has entries: a power of two, at least twice its coordinates.
+  // Returns the capacity of the table of each parent that has entries: a power of two, at least twice its
+  // coordinates.
   support::Result<std::vector<std::int64_t>> table_sizes(int l) const {
     std::vector<std::int64_t> sizes;
     std::int64_t all = 0;
@@ -176,7 +177,7 @@ class Packer {
     std::sort(place_.begin(), place_.end());
   }
 
-  // Whether entry e has another position at level l than the entry before, given the level above's `place_`s.
+  // Entry e has another position at level l than the entry before, given the positions in the level above.
   bool is_new(int l, int last, std::size_t e, std::int64_t place_before) const {
     if (e == 0 || place_[e] != place_before) return true;
     for (int level = l; level <= last; ++level) {

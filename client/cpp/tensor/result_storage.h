@@ -20,8 +20,8 @@ class ResultStorage {
   /// not set. Errors: exhausted [memory].
   static support::Result<void> take_entries(PackedTensor& result, const PackedTensor& other,
                                             const std::string& name);
-  /// Of a result whose second level is compressed: its positions get their length, and its coordinates and
-  /// values are handed over, for others to fill. Errors: exhausted [memory].
+  /// Takes the coordinates and values of a result whose second level is compressed, for others to fill, and
+  /// gives its positions their length. Errors: exhausted [memory].
   static support::Result<void> take_rows(PackedTensor& result, Buffer& coordinates, Buffer& values,
                                          const std::string& name);
   /// And back, with `entries` coordinates.

@@ -9,9 +9,9 @@ namespace schaas::client {
 /// Entries in storage order: sorted by the coordinate of level 0, then level 1, ... Duplicates are
 /// neighbours, in their original order.
 ///
-/// When the coordinates of an entry fit together in 64 bits (the usual case) they are one key, and the sort
-/// is a radix sort of (key, value); otherwise the coordinates stay where they are and a permutation is sorted
-/// by comparing.
+/// Coordinates of an entry that fit together in 64 bits (the usual case) are one key. The sort is then a
+/// radix sort of (key, value). Otherwise the coordinates stay where they are and a permutation is sorted by
+/// comparing.
 class SortedEntries {
  public:
   SortedEntries(const CooTensor& tensor, const std::vector<int>& mode_order);

@@ -1,6 +1,6 @@
 // Entries are brought to their rows, where they do not lie there already, by counting (coo); then each row is
-// sorted by itself: short ones by insertion, as most rows are short or nearly sorted, and long ones by
-// comparing. Sorting twice by counting, as a transposition and back, reads and writes every entry at random
+// sorted. Short rows are sorted by insertion, as most are short or nearly sorted; long ones by comparing.
+// Rejected: sorting twice by counting, as a transposition and back. It reads and writes every entry at random
 // twice, and takes longer from some ten thousand columns on.
 #include "client/cpp/tensor/sorted_copy.h"
 
@@ -162,7 +162,7 @@ class Sorting {
   const std::string what_;
   bool is_coo_ = false;
   std::int64_t rows_ = 0, entries_ = 0;
-  Position end_ = 0;  ///< of the row at hand, before entries were added up
+  Position end_ = 0;  ///< end of the current row before entries were added up
   Buffer pos_, crd_, values_;
   std::vector<std::pair<Position, Value>> row_;
 };

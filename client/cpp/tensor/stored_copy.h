@@ -6,11 +6,10 @@
 
 namespace schaas::client {
 
-/// A copy of a tensor in another storage, for runs whose values change and whose entries do not: of an
-/// operand before them, of a result after them. The structure is made once; each refresh() brings the values
-/// that the original holds then, through a list of where each one stands there. A place that the original's
-/// dense levels store is kept whatever it holds, so every value may change. The original must outlive it and
-/// keep its shape and entries.
+/// A copy of a tensor in another storage, for runs whose values change and whose entries stay. Operands are
+/// copied before runs, results after them. The structure is made once; each refresh() gathers the current
+/// values through a list of positions in the original. A slot that the original's dense levels store is kept
+/// whatever it holds, so every value may change. The original must outlive it and keep its shape and entries.
 class StoredCopy {
  public:
   /// Errors: those of convert().

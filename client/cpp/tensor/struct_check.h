@@ -16,10 +16,10 @@ bool is_singleton(const schaas_level& level);
 /// Has a slot for every coordinate of each parent.
 bool has_slots(const schaas_level& level);
 
-/// Checks all that a tensor says but the contents of its arrays: an order up to max_order, no missing list, a
-/// known value type, extents that are not negative, an order of modes that is a permutation, known formats
-/// and widths of levels, singletons below nonunique levels alone, counts that agree and whose bytes can be
-/// counted, no missing or misaligned array. Constant time. Errors: invalid [tensor-structure].
+/// Checks a tensor in all but the contents of its arrays. The order is at most max_order, the value type is
+/// known, no list is missing, and extents are not negative. The order of modes is a permutation; formats and
+/// widths of levels are known; singletons stand below nonunique levels alone. Counts agree, and their bytes
+/// can be counted; no array is missing or misaligned. Constant time. Errors: invalid [tensor-structure].
 support::Result<void> check_struct(const schaas_tensor& tensor, const std::string& name);
 
 }  // namespace schaas::client

@@ -7,15 +7,14 @@ namespace schaas::client {
 
 double rounded(double value, ValueType type);  ///< as a tensor of that type holds it
 
-constexpr int max_order = 64;  ///< of a tensor; expressions have fewer indices
-
+constexpr int max_order = 64;  ///< order of a tensor; expressions have fewer indices
 
 /// Shape of the lists, extents not negative, every coordinate inside. Errors: invalid [coordinate-range]
 /// naming the first offending entry, [tensor-structure].
 support::Result<void> check_entries(const CooTensor& tensor, const std::string& name);
 /// invalid [format-rank] when the format has another number of levels.
 support::Result<void> check_format(int order, const format::TensorFormat& format, const std::string& name);
-/// Whether a sparse level (counted from 0) of that extent and number of entries can have positions and
+/// Checks that a sparse level (counted from 0) of that extent and number of entries can have positions and
 /// coordinates of that width: invalid [position-overflow], which says that 64 bits would do.
 support::Result<void> check_positions_fit(int bits, std::int64_t extent, std::int64_t entries, int level,
                                           const std::string& name);

@@ -70,9 +70,9 @@ struct FileSink::State {
   }
 
   std::string path;            ///< as it was given, for messages
-  std::string target;          ///< where links lead to
+  std::string target;          ///< end of the chain of links
   std::string temporary;       ///< empty: bytes go to the target at once
-  std::optional<mode_t> mode;  ///< of the file that was there
+  std::optional<mode_t> mode;  ///< mode of the existing file
   int file = -1;
   int error = 0;  ///< errno of the first failure
   std::unique_ptr<Compressor> compressor;
@@ -109,7 +109,7 @@ std::optional<int> descriptor_of(const std::string& path) {
   return std::nullopt;
 }
 
-/// Where a chain of links leads to, there or not.
+/// Returns the end of a chain of links, whether or not a file is there.
 std::string without_links(const std::string& path) {
   constexpr int max_links = 40;
   fs::path at(path);

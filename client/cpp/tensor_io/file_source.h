@@ -33,7 +33,7 @@ class FileSource {
   const std::string& path() const;  ///< "standard input" for "-"
   bool compressed() const;
   std::uint64_t file_bytes() const;      ///< size of the file on disk
-  std::uint64_t consumed_bytes() const;  ///< of the file on disk
+  std::uint64_t consumed_bytes() const;  ///< bytes of the file on disk
   /// No content can be longer than this: gzip shrinks at most by 1032. 2^64 - 1 where nothing is known.
   std::uint64_t content_limit() const;
 

@@ -27,7 +27,7 @@ class LineReader {
     return true;
   }
 
-  std::uint64_t number() const { return number_; }  ///< of the line last returned, from 1
+  std::uint64_t number() const { return number_; }  ///< number of the line last returned, from 1
   const FileSource& source() const { return source_; }
 
   /// `d` pointing at `part` (a piece of the line last returned; empty: its end).

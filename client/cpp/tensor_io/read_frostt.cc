@@ -84,9 +84,9 @@ class Reader {
           line_);
     }
     if (!extents_.empty() && extents_.size() != words - 1) {
-      return here(support::invalid("extent-mismatch",
-                                   "this tensor has " + std::to_string(words - 1) + " modes, but " +
-                                       std::to_string(extents_.size()) + " are expected"),
+      return here(support::invalid("extent-mismatch", "this tensor has " + std::to_string(words - 1) +
+                                                          " modes, but " + std::to_string(extents_.size()) +
+                                                          " are expected"),
                   line_);
     }
     open(words - 1);
@@ -155,7 +155,7 @@ class Reader {
   const ReadOptions& options_;
   std::string_view line_;
   CooTensor tensor_;
-  std::vector<std::int64_t> extents_;  ///< what is known of them; -1: not known
+  std::vector<std::int64_t> extents_;  ///< -1: not known
   std::vector<std::int64_t> largest_, limit_;
 };
 

@@ -5,8 +5,8 @@
 #include "client/cpp/tensor_io/file_readers.h"
 #include "compiler/support/nearest_name.h"
 
-// Matrix Market (Boisvert, Pozo, Remington 1996): a header line, % comments, a size line, then one entry per
-// line (coordinate) or one value per line in column order (array). docs/file_formats.md.
+// Reads Matrix Market (Boisvert, Pozo, Remington 1996): a header line, % comments, and a size line. Then
+// comes one entry per line (coordinate) or one value per line in column order (array). docs/file_formats.md.
 namespace schaas::client {
 namespace {
 
@@ -94,7 +94,8 @@ class Reader {
     const std::string field = lower(word);
     if (field == "complex") {
       return here(support::unsupported(
-                      "mtx-field", "complex values are not supported; real, double, integer, unsigned-integer and pattern "
+                      "mtx-field",
+                      "complex values are not supported; real, double, integer, unsigned-integer and pattern "
                       "are"),
                   word);
     }
@@ -208,7 +209,7 @@ class Reader {
                    header_.coordinate ? size_.last_word() : std::string_view(size_.text));
   }
 
-  // What may be reserved: an entry takes at least `shortest` bytes of content.
+  // Returns a plausible number of entries to reserve: an entry takes at least `shortest` bytes of content.
   std::size_t believable(std::uint64_t shortest) const {
     const auto claimed = static_cast<std::uint64_t>(size_.entries);
     const std::uint64_t possible =

@@ -7,10 +7,10 @@
 #include "schaas/expression.h"
 #include "schaas/tensor.h"
 
-/// Matrices in dense blocks, `bcsr(rows,columns)`: what kernels take of a program that has some. A kernel
-/// sees each blocked matrix as a tensor of four modes and every dense tensor over its indices with an index
-/// more for each that runs in blocks (compiler/format/blocks.h); extents are rounded up to whole blocks, and
-/// what lies beyond is the semiring's zero.
+/// Arguments of kernels for programs with matrices in dense blocks, `bcsr(rows,columns)`. A kernel sees each
+/// blocked matrix as a tensor of four modes. Every dense tensor over its indices has one more index for each
+/// index that runs in blocks (compiler/format/blocks.h). Extents are rounded up to whole blocks; elements
+/// beyond the user's extents are the semiring's zero.
 namespace schaas::client {
 
 class Blocks {
@@ -21,9 +21,9 @@ class Blocks {
 
   bool empty() const { return blocking_.empty(); }
 
-  /// Of the user's indices; with those of blocks and inside them beside them. Errors: invalid
-  /// [block-extent]: an extent is no multiple of its block, and the program would see what is beyond (a
-  /// maximum over the index, a function of what is read there): the way out is another block.
+  /// Returns the user's extents with those of block indices and of indices inside blocks. Errors: invalid
+  /// [block-extent]: an extent is no multiple of its block, and the program would read elements beyond it (a
+  /// maximum over the index, a function of an element there). The remedy is another block.
   support::Result<std::map<std::string, std::int64_t>> extents(
       const std::map<std::string, std::int64_t>& given) const;
   /// The format a kernel takes `tensor` in, which the user stores as `given`.
@@ -45,7 +45,7 @@ class Blocks {
 
   Program program_;
   format::Blocking blocking_;
-  std::map<std::string, format::Reading> readings_;  ///< of each tensor one
+  std::map<std::string, format::Reading> readings_;  ///< by tensor
 };
 
 }  // namespace schaas::client

@@ -6,15 +6,15 @@ namespace schaas::client {
 
 struct Block;
 
-/// Owned memory for tensor arrays, scratch and results: 64-byte aligned, backed by huge pages when large (they
-/// are worth 1.1-1.7x under gathered operands). Memory of freed buffers is kept for later ones of about the
-/// same size, within bounds (block_cache.h). Move-only. The size is in bytes.
+/// Owned memory for tensor arrays, scratch and results: 64-byte aligned, backed by huge pages when large
+/// (they are worth 1.1-1.7x under gathered operands). Memory of freed buffers is kept for later ones of about
+/// the same size, within bounds (block_cache.h). Move-only. The size is in bytes.
 class Buffer {
  public:
   enum class Contents { zeros, any };
   Buffer() = default;
-  /// `any`: for memory that is written before it is read; nothing is cleared. Throws std::bad_alloc when there
-  /// is no memory. Zero bytes give a null pointer.
+  /// `any`: for memory that is written before it is read; nothing is cleared. Throws std::bad_alloc when
+  /// there is no memory. Zero bytes give a null pointer.
   explicit Buffer(std::size_t bytes, Contents contents = Contents::zeros);
   /// The same bytes, not aligned, before a page that nobody may touch: who reads or writes beyond the end is
   /// ended by the system. For trials of kernels (trial.h).
@@ -26,7 +26,7 @@ class Buffer {
   /// borrowed or guarded memory.
   void resize(std::size_t bytes);
   bool is_own() const { return held_ == Held::allocated; }  ///< neither borrowed nor guarded
-  /// What it may grow to without memory of the system's.
+  /// Returns the size to which it may grow without an allocation, in bytes.
   std::size_t capacity() const { return is_own() ? capacity_ : bytes_; }
   Buffer(Buffer&& other) noexcept
       : data_(std::exchange(other.data_, nullptr)),
@@ -62,7 +62,7 @@ class Buffer {
 
   void* data_ = nullptr;
   std::size_t bytes_ = 0;
-  std::size_t capacity_ = 0;  ///< of allocated memory, which is mapped from some size on
+  std::size_t capacity_ = 0;  ///< bytes allocated; memory above a threshold is mapped
   enum class Held { allocated, guarded, borrowed } held_ = Held::allocated;
 };
 

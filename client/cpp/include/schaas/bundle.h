@@ -30,7 +30,7 @@ class Bundle {
 
   const std::string& path() const;
   const std::string& made_by() const;                 ///< "schaas 0.1.0"
-  const std::string& server() const;                  ///< who compiled it: version, compiler
+  const std::string& server() const;                  ///< version and compiler of the server that compiled it
   const std::string& created() const;                 ///< UTC, ISO 8601
   const std::vector<BundledAnswer>& answers() const;  ///< at least one
 
@@ -48,7 +48,7 @@ class Bundle {
   std::shared_ptr<const State> state_;
 };
 
-/// What goes into a bundle.
+/// Contents of a bundle to be made.
 struct BundleRequest {
   ProblemText problem;  ///< position_bits "auto": both widths, where a tensor has positions
   SearchOptions search;

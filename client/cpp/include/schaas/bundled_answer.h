@@ -12,7 +12,7 @@ struct BundledAnswer {
   std::string isa;
   Frontier frontier;
   std::vector<KernelInfo> kernels;
-  std::string public_key;  ///< of the server that signed them
+  std::string public_key;  ///< key of the server that signed the kernels
 };
 
 }  // namespace schaas::client

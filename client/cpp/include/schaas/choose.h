@@ -40,7 +40,7 @@ struct ChoiceRequest {
   bool whole_answer = false;  ///< wait for every kernel: nothing must be compiled while the chosen one runs
   /// When set (tuning): binds a kernel to the real tensors, to be run again and again.
   std::function<support::Result<TimedRun>(const ScheduleAnswer&, const KernelInfo&)> contend;
-  double tune_seconds = 10;  ///< of running; what is compiled for it comes on top
+  double tune_seconds = 10;  ///< seconds of running; compilation comes on top
 };
 
 /// A frontier prepared to be chosen from, again and again. Copies share it. Thread-safe.
@@ -53,20 +53,19 @@ struct Selectors {
 /// Sees what the server says while it is asked, on the calling thread.
 using ScheduleListener = std::function<void(const ScheduleEvent&)>;
 
-/// Asks the server and decides. With "auto" the whole frontier is evaluated at the real sizes; when the
-/// kernel of the schedule that wins comes it is taken, the others are finished without us. One that was not
-/// among those compiled is asked for by name. After `leave_after`, at the latest
-/// after `wait_limit`, the best kernel that has come is taken. Sizes that break a constraint of the problem
-/// are refused before anything runs. Where schedules were measured at sizes of the same class on hosts like
-/// this, and for GPUs on a device like this, the fastest of them wins. With a GPU the schedule of the least
-/// predicted seconds is taken, the way of the tensors to where it runs and back included; where the server
-/// has no kernels for GPUs, or none fits, the processor computes and the reason says so. With tuning the few
-/// schedules of the least predicted times run in turns (tuning.h), the fastest is taken, and what was
-/// measured is reported to the server. Where the schedule is to be deterministic the choice hangs on the
-/// problem, the sizes and the host's rates alone: neither on the number of threads, nor on earlier
-/// measurements, nor on time. Errors: exhausted [wait-limit], when no kernel has come within the limit; the
-/// server's; those of check_bounds; internal [no-kernel]; exhausted [gpu-memory], when the GPU is alone;
-/// invalid [deterministic], when it is to be so and a wanted schedule is not.
+/// Asks the server and decides. With "auto" the whole frontier is evaluated at the real sizes. The kernel of
+/// the best schedule is taken when it arrives; the server finishes the others. A schedule that was not
+/// compiled is asked for by name. After `leave_after`, at the latest after `wait_limit`, the best kernel that
+/// has arrived is taken. Sizes that break a constraint of the problem are refused before anything runs.
+/// Schedules that were measured at sizes of the same class on hosts like this come first: the fastest of them
+/// wins. Measurements on GPUs are those of a device like this. With a GPU the schedule of the least predicted
+/// seconds is taken, transfers of the tensors included. Where the server has no kernels for GPUs, or none
+/// fits, the processor computes and the reason says so. With tuning the schedules of the least predicted
+/// times run in rounds (tuning.h), the fastest is taken, and its measurements are reported to the server. A
+/// deterministic choice depends on the problem, the sizes, and the host's machine parameters alone. Threads,
+/// measurements, and time take no part. Errors: exhausted [wait-limit], when no kernel has come within the
+/// limit; the server's; those of check_bounds; internal [no-kernel]; exhausted [gpu-memory], when the GPU is
+/// alone; invalid [deterministic], when it is to be so and a wanted schedule is not.
 support::Result<Choice> choose(KernelSource& source, ChoiceRequest request,
                                const ScheduleListener& listener = {});
 

@@ -22,9 +22,9 @@ struct ServerInfo {
   double uptime_seconds = 0;
   std::string data_directory;
   std::string public_key;  ///< kernels are signed with its other half
-  std::string isolation;   ///< what its compilers and kernels on trial are kept from
+  std::string isolation;   ///< sandbox of its compilers and of kernels in validation
   std::string
-      gpu_toolchain;  ///< what compiles kernels for GPUs: "nvcc ...", "NVRTC ...", "no CUDA toolkit ..."
+      gpu_toolchain;  ///< compiler of kernels for GPUs: "nvcc ...", "NVRTC ...", "no CUDA toolkit ..."
   std::uint32_t expression_bytes = 0, factors = 0, indices = 0, constraints = 0;
 };
 /// A pinned problem's kernels are not evicted.
@@ -42,12 +42,12 @@ struct CacheVerification {
   std::uint64_t missing = 0;
 };
 
-/// What `collect_cache` removed.
+/// Counts of rows and files that `collect_cache` removed.
 struct CacheCollection {
   std::uint64_t evicted = 0;    ///< binaries used longest ago
   std::uint64_t orphans = 0;    ///< binaries of no kernel
   std::uint64_t rows = 0;       ///< kernels without binary
-  std::uint64_t frontiers = 0;  ///< of older search versions
+  std::uint64_t frontiers = 0;  ///< frontiers of older search versions
   std::uint64_t freed_bytes = 0, left_bytes = 0;
 };
 struct Backup {
@@ -62,30 +62,31 @@ struct ConnectOptions {
   /// The key that the server must have ("ed25519:..."), or a file that holds it. Empty: $SCHAAS_SERVER_KEY,
   /// else what is known of the address (docs/security.md).
   std::string server_key;
-  /// TLS, over TCP: who vouches for the server (a PEM file, or "system" for the authorities this machine
-  /// knows), and this client's own certificate and key where the server asks for one. Empty: $SCHAAS_TLS_CA,
+  /// TLS, over TCP: the certificate authority of the server (a PEM file, or "system" for those this machine
+  /// knows). The client's own certificate and key are for servers that ask for one. Empty: $SCHAAS_TLS_CA,
   /// $SCHAAS_TLS_CERT, $SCHAAS_TLS_KEY.
   std::string tls_ca, tls_cert, tls_key;
   /// The token for servers that ask for one, or the file it is in. Both empty: $SCHAAS_TOKEN_FILE. Never sent
   /// unencrypted to other machines, nor to the private server.
   std::string token, token_file;
-  std::string data_directory;  ///< of the private server; "" = default_data_directory()
-  /// Where sessions keep what they received ("" = default_cache_directory()), and of how many bytes; 0: they
-  /// keep nothing. Not set: $SCHAAS_CACHE_BYTES, else 256 MiB.
+  std::string data_directory;  ///< directory of the private server; "" = default_data_directory()
+  /// Directory of the cache of sessions ("" = default_cache_directory()), and its limit in bytes; 0: no
+  /// cache. Not set: $SCHAAS_CACHE_BYTES, else 256 MiB.
   std::string cache_directory;
   std::optional<std::uint64_t> cache_bytes;
   std::chrono::milliseconds start_limit{15'000};  ///< for a server to answer its first call
   std::chrono::milliseconds call_limit{30'000};   ///< deadline of every short call
   std::chrono::milliseconds schedule_limit{3'600'000};
-  std::chrono::milliseconds busy_limit{60'000};  ///< how long a call that a busy server refuses is made again
-  std::chrono::milliseconds away_limit{
-      600'000};  ///< how long a watch waits for a server that is gone or busy
+  std::chrono::milliseconds busy_limit{
+      60'000};  ///< limit of the retries of a call that a busy server refuses
+  std::chrono::milliseconds away_limit{600'000};  ///< wait limit of a watch for a server that is gone or busy
   std::function<void(double seconds)>
       busy;                ///< told how long is waited before each further attempt; may be empty
   std::stop_token stop{};  ///< ends opening from another thread at once: exhausted [cancelled]
 };
 
-/// Where the private server of a data directory listens: in $XDG_RUNTIME_DIR, else in the data directory.
+/// Returns the socket path of the private server of a data directory: in $XDG_RUNTIME_DIR, else in the data
+/// directory.
 std::string private_socket_path(const std::string& data_directory);
 
 /// Thread-safe. No exception escapes. Every method may fail with: the server's own diagnostic; unreachable
@@ -141,7 +142,7 @@ class Connection final : public ServerSource {
   support::Result<Job> watch(const std::string& id, std::uint64_t after = 0,
                              const JobListener& listener = {});
   support::Result<Job> cancel(const std::string& id);  ///< stops what runs, too; invalid [unknown-job]
-  support::Result<Job> retry(const std::string& id);  ///< what failed or was cancelled; invalid [unknown-job]
+  support::Result<Job> retry(const std::string& id);   ///< failed and cancelled items; invalid [unknown-job]
   support::Result<std::vector<CacheEntry>> list_cache(const std::string& key = {});
   support::Result<CacheVerification> verify_cache();
   support::Result<void> pin(const std::string& key, Pinned pinned);

@@ -65,7 +65,7 @@ support::Result<Program> parse_program(std::string_view text);
 std::vector<Access> accesses(const Expression& expression);
 /// The readings of tensors that no statement defines.
 std::vector<Access> operands(const Program& program);
-/// What a kernel takes: the result, then the distinct tensors read that no statement defines.
+/// Lists the arguments of a kernel: the result, then the distinct tensors read that no statement defines.
 std::vector<std::string> arguments(const Program& program);
 /// All indices in order of first appearance; the last result's first.
 std::vector<std::string> indices_of(const Program& program);

@@ -11,8 +11,8 @@
 
 namespace schaas::client {
 
-/// How many values each index takes, and who said so: options, files, arrays. FROSTT files do not know their
-/// extents, only the largest coordinate they use, so they give lower bounds.
+/// Extents of indices, each with its source: options, files, arrays. FROSTT files state no extents, only the
+/// largest coordinate they use, so they give lower bounds.
 class Extents {
  public:
   /// `source` is for messages: "`-d k=64`", "C.npy (mode 2 of `C(i,k)`)". Errors: invalid [extent-conflict],
@@ -20,7 +20,7 @@ class Extents {
   support::Result<void> bind(const std::string& index, std::int64_t extent, const std::string& source);
   void at_least(const std::string& index, std::int64_t extent);
 
-  /// What was bound; lower bounds do not count.
+  /// Returns the extent that was bound; lower bounds do not count.
   std::optional<std::int64_t> bound(const std::string& index) const;
   /// Indices that run over the same values: what is known of one holds for the other. Errors: invalid
   /// [extent-conflict].

@@ -15,10 +15,10 @@ double fill_value(std::uint64_t seed, const std::string& name, std::uint64_t lin
 support::Result<DenseTensor> fill(const std::string& name, std::vector<std::int64_t> extents,
                                   std::uint64_t seed, ValueType type);
 
-/// A sparse tensor with entries at coordinates drawn from (seed, tensor name), uniformly: one draw for every
-/// ten elements, at least one and at most a million. Coordinates drawn twice are one entry, so the density is
-/// a little below a tenth (a twentieth of the draws fall together). Sorted; values are fill_value's, by
-/// entry. Errors: exhausted [memory].
+/// Returns a sparse tensor with entries at coordinates drawn uniformly from (seed, tensor name). There is one
+/// draw for every ten elements, at least one and at most a million. Coordinates drawn twice are one entry, so
+/// the density is a little below a tenth (a twentieth of the draws fall together). Sorted; values are
+/// fill_value's, by entry. Errors: exhausted [memory].
 support::Result<CooTensor> fill_sparse(const std::string& name, std::vector<std::int64_t> extents,
                                        std::uint64_t seed);
 

@@ -6,24 +6,22 @@
 
 #include "compiler/support/digest.h"
 
-/// What a server answers, as plain values: the frontier of a problem and its kernels. All names are the
-/// user's.
+/// Answers of a server as plain values: the frontier of a problem and its kernels. All names are the user's.
 namespace schaas::client {
 
-/// A variable of a cost term: the extent of an index, the mean number of entries of a storage level under one
-/// entry of its parent level, or of several such levels that one loop merges the mean number of coordinates
-/// that all hold (matches) and of steps of the merge.
+/// A variable of a cost term: the extent of an index, or a fiber. A fiber is the mean number of entries of a
+/// storage level under one entry of its parent level. For several levels that one loop merges it is the mean
+/// number of coordinates that all hold (matches), or of steps of the merge.
 struct Variable {
   enum class Kind { extent, fiber, matches, steps } kind = Kind::extent;
   std::string index;   ///< extent
   std::string tensor;  ///< fiber
   int level = 0;       ///< fiber: 0-based storage level
-  /// Of a copy that the kernel reads: the tensor it is a copy of, and the indices of the levels above.
+  /// Original of a copy that the kernel reads; `outer` has the indices of the levels above.
   std::string copy_of{};
   std::vector<std::string> outer{};
-  bool outer_dense = false;  ///< all of these are dense
-  std::vector<Variable>
-      lists{};  ///< of matches and steps: the fibers, each with the indices above in `outer`
+  bool outer_dense = false;       ///< all of these are dense
+  std::vector<Variable> lists{};  ///< fibers of matches and steps, each with the indices above in `outer`
   bool operator==(const Variable&) const = default;
 };
 
@@ -31,32 +29,32 @@ struct Variable {
 struct Term {
   double weight = 1;
   std::vector<Variable> variables;
-  bool serial = false;  ///< of a time term: its phase runs on one thread, whatever their number
+  bool serial = false;  ///< term of time whose phase runs on one thread
   bool operator==(const Term&) const = default;
 };
 
 /// An assignment of a schedule with all loops above it, outermost first, and what they move.
 struct Nest {
   struct Loop {
-    Variable trips;  ///< of loops over blocks and inside of them: the whole loop's
+    Variable trips;  ///< loops over blocks and inside of them: trips of the whole loop
     std::string index;
     int block = 0;            ///< values in a block; 0: not cut into blocks
-    bool inside = false;      ///< of a block
-    std::uint32_t under = 0;  ///< of a fiber: bit n: loops[n] decides which coordinates are met
+    bool inside = false;      ///< loop inside of a block
+    std::uint32_t under = 0;  ///< fiber: bit n: loops[n] decides which coordinates are referenced
     bool operator==(const Loop&) const = default;
   };
   struct Access {
     std::string tensor;
     bool sparse = false;
     std::uint32_t loops = 0;  ///< bit n: loops[n] moves it
-    std::uint32_t unit = 0;   ///< of these, those that move it to the next element
+    std::uint32_t unit = 0;   ///< those of `loops` that move the access to the next element
     bool operator==(const Access&) const = default;
   };
   std::vector<Loop> loops;
   std::vector<Access> accesses;  ///< the target first
   int shared = 0;                ///< the first so many loops are those of the nest before, too
   bool serial = false;
-  double weight = 1;  ///< of a trip
+  double weight = 1;  ///< weight of a trip
   bool operator==(const Nest&) const = default;
 };
 /// A schedule of an entry's cost class, or one of these with temporaries of one block of rows.
@@ -91,11 +89,11 @@ struct GpuPhase {
   int rows = 0;   ///< the first so many loops inside the columns are shared out, as one; 0: it has no loops
   int take = 1;   ///< iterations of these for a thread
   int share = 1;  ///< threads for an iteration
-  int width = 1;  ///< of a group
+  int width = 1;  ///< threads in a group
   bool segments = false;   ///< a group finds out which of its threads write
   int side_by_side = 1;    ///< iterations, before the columns change
   int block = 256;         ///< threads
-  bool one_writer = true;  ///< of each element; else writes are indivisible
+  bool one_writer = true;  ///< each element has one writer; else writes are atomic
   bool operator==(const GpuPhase&) const = default;
 };
 /// An entry's loops shared out among the threads of a GPU. Its kernel has isa "cuda" and its id.
@@ -149,7 +147,7 @@ struct Measurement {
 };
 
 struct Frontier {
-  std::string key;        ///< of the canonical problem
+  std::string key;        ///< key of the canonical problem
   std::string canonical;  ///< its text
   std::vector<FrontierEntry> entries;
   Counts counts;
@@ -159,12 +157,12 @@ struct Frontier {
   std::map<std::string, std::string> user_tensors;  ///< canonical -> the user's name
   std::map<std::string, std::string> user_indices;
   std::vector<Removal> removals;  ///< at most the server's limit
-  std::string statement;          ///< what the traces apply to, in the user's names
+  std::string statement;          ///< statement to which the traces apply, in the user's names
   std::uint64_t removed = 0;      ///< all removals, summaries included
   std::string limited;            ///< which budget ended what, in a sentence; "" when complete
   std::string looser;    ///< key of the looser problem whose answer it was derived from; "": searched
   bool hit = false;      ///< it was stored
-  bool partial = false;  ///< of a small part of the space: a better one follows, with other ids
+  bool partial = false;  ///< answer from a small part of the space; a better one follows, with other ids
   std::vector<Measurement> measurements;  ///< on hosts like this one, newest first
   std::vector<GpuSchedule> gpu;           ///< only when asked for
   bool operator==(const Frontier&) const = default;
@@ -179,7 +177,7 @@ struct Rival {
 /// Why a schedule is, or is not, on the frontier.
 struct Explanation {
   std::string verdict;  ///< "survivor", "removed", "left-out", "open"
-  std::string id;       ///< of the survivor or removal of the same cost, if there is one
+  std::string id;       ///< id of the survivor or removal of the same cost, if there is one
   std::string trace, tree, code, time, memory;
   std::string by, kind, argument;
   std::vector<Rival> rivals;
@@ -191,7 +189,7 @@ struct KernelInfo {
   std::string kernel_key;
   std::string trace, tree, time, memory;
   std::string isa;
-  support::Digest digest;  ///< of the binary
+  support::Digest digest;  ///< digest of the binary
   double compile_seconds = 0;
   bool hit = false;  ///< it was stored already
   bool draft =

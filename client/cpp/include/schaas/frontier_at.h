@@ -14,8 +14,8 @@
 namespace schaas::client {
 
 struct FrontierAt {
-  Sizes sizes;                                  ///< of sparse tensors and indices: what people are told
-  int threads = 1;                              ///< that times are shared by
+  Sizes sizes;                                  ///< sizes of sparse tensors and indices, for reports
+  int threads = 1;                              ///< threads that divide the times
   std::vector<Evaluated> evaluated;             ///< by entry of the frontier
   std::vector<std::optional<double>> measured;  ///< seconds of a run, by entry: at sizes of this class, on
                                                 ///< hosts like this one, of its fastest variant

@@ -4,9 +4,9 @@
 #include <string_view>
 #include <vector>
 
-/// What is done to numbers in a statement, as the client understands it: on purpose not the compiler's
-/// tables, so that an error in one of them is found by comparing results. docs/language.md gives the
-/// meanings.
+/// Scalar functions, monoids, and semirings as the client understands them. They are separate from the
+/// compiler's tables, so that an error in one of the two is found by comparing results. docs/language.md
+/// gives the meanings.
 namespace schaas::client {
 
 /// Conditions are numbers: 0 is false, everything else is true; a comparison gives 1 or 0.
@@ -45,7 +45,7 @@ enum class Function {
   round,
 };
 
-/// How a call is written and how many arguments it takes; infix operators have no call.
+/// Spelling and arity of a call; infix operators have no call.
 struct CallForm {
   Function function;
   const char* name;
@@ -63,7 +63,7 @@ std::optional<Fold> fold_named(std::string_view name);  ///< sum, prod, min, max
 const char* written(Fold fold);                         ///< the inverse of fold_named
 double identity(Fold fold);                             ///< 0, 1, +infinity, -infinity, 0, 1
 
-/// What implied sums and `*` mean, and what an element that is not stored is.
+/// Semiring: the operators of implied sums and of `*`, and the value of an element that is not stored.
 struct Semiring {
   const char* name;
   Fold sum;

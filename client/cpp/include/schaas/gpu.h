@@ -47,11 +47,11 @@ class Gpu {
   static support::Result<Gpu> open(const GpuOptions& options = {});
   std::string name() const;
   int architecture() const;           ///< 80, 90, ...
-  std::int64_t memory_bytes() const;  ///< of the device
-  /// What the driver tells of it, with the memory that is free now; the defaults where it does not.
+  std::int64_t memory_bytes() const;  ///< memory of the device
+  /// Returns the facts that the driver reports, with the memory that is free now; defaults for the others.
   GpuFacts facts() const;
 
-  /// Whether the arrays of a tensor lie on this device. Errors: invalid [not-on-device].
+  /// Checks that the arrays of a tensor lie on this device. Errors: invalid [not-on-device].
   support::Result<void> check_is_there(const PackedTensor& tensor, const std::string& name) const;
   /// A tensor of the host with the levels of one that lies there; its values are zeros. After what is on the
   /// stream; waits. Errors: exhausted [memory]; internal [gpu-failed].
@@ -73,11 +73,11 @@ class Gpu {
 };
 
 /// A kernel bound to its arguments on a device, ready to run many times. Arguments that lie there
-/// (PackedTensor::on_device) are read and written where they are. Of the others the levels are copied to the
-/// device once; each run brings the values of the operands there and those of the result back.
+/// (PackedTensor::on_device) are read and written where they are. Levels of the others are copied to the
+/// device once; each run copies the values of operands there and those of the result back.
 ///
-/// Everything is done in the order of the caller's stream. With a stream that is not null a run whose result
-/// lies on the device returns at once: the result is there when the stream has come so far. In every other
+/// Everything is done in the order of the caller's stream. With a stream that is not null, a run whose result
+/// lies on the device returns at once; the result is ready when the stream has reached it. In every other
 /// case run() waits. The tensors must outlive it, stay where they are and keep their entries; it must end
 /// before the stream does, and gives its memory back in the stream's order. Not thread-safe.
 class GpuExecution {
@@ -100,8 +100,8 @@ class GpuExecution {
   support::Result<void> run(const PackedTensor* before = nullptr);
   /// For the end of what runs have begun. Errors: internal [gpu-failed].
   support::Result<void> wait();
-  std::int64_t device_bytes() const;   ///< of all arrays that were made on the device
-  std::int64_t scratch_bytes() const;  ///< of those that are no tensor's
+  std::int64_t device_bytes() const;   ///< all arrays that were made on the device
+  std::int64_t scratch_bytes() const;  ///< arrays that belong to no tensor
 
  private:
   struct State;

@@ -11,20 +11,20 @@
 /// docs/gpu.md, "What the client chooses". Takes microseconds.
 namespace schaas::client {
 
-/// What is known of a device. The defaults stand for what a driver does not tell.
+/// Facts of a device. The defaults stand for facts that a driver does not report.
 struct GpuFacts {
   std::string name = "GPU";
   int processors = 108;                        ///< streaming multiprocessors
-  double cycles_per_second = 1.4e9;            ///< of these
+  double cycles_per_second = 1.4e9;            ///< clock rate of the multiprocessors
   double bytes_per_second = 1.5e12;            ///< from its memory
   double cache_bytes = 40e6;                   ///< second-level cache
-  double free_bytes = 16e9;                    ///< of its memory, now
+  double free_bytes = 16e9;                    ///< free memory of the device
   double transferred_bytes_per_second = 12e9;  ///< between host and device
-  double transfer_seconds = 8e-6;              ///< of each copy between them, beside its bytes
-  double launch_seconds = 5e-6;                ///< from one launch to the next
+  double transfer_seconds = 8e-6;  ///< latency of each copy between host and device, beside its bytes
+  double launch_seconds = 5e-6;    ///< from one launch to the next
 };
 
-/// What is asked of a device.
+/// A device and the transfers that a computation needs.
 struct GpuTarget {
   GpuFacts device;
   bool alone = false;          ///< the processor does not compete
@@ -33,40 +33,40 @@ struct GpuTarget {
   /// tensors that lie there already.
   double level_bytes = 0, value_bytes = 0, result_bytes = 0;
   double tensor_bytes = 0;  ///< room that the others take there
-  /// What a run on the processor brings from the device, and back, of tensors that lie there: levels once.
+  /// Bytes that a run on the processor moves from the device, and back, for tensors that lie there: levels
+  /// once.
   double host_level_bytes = 0, host_bytes = 0;
   int copies = 0, host_copies = 0;  ///< arrays that a run moves: on the device, on the processor
-  int runs = 1;                     ///< that share what goes once
+  int runs = 1;                     ///< runs that share one transfer of levels
   int position_bits = 64;
-  double seconds_there() const;  ///< of what a run on the device brings there, and the result back
-  double seconds_here() const;   ///< of what a run on the processor brings here, and back
+  double seconds_there() const;  ///< transfers of a run on the device: operands there, the result back
+  double seconds_here() const;   ///< transfers of a run on the processor: operands here, the result back
   /// Under which what is measured is remembered: the device, and whether tensors lie there.
   std::string class_text() const;
 };
 
-/// What is asked of the device for these tensors: those that lie there stay, the others go there and the
-/// result comes back; `runs` share what goes once.
+/// Returns the transfers for these tensors: those on the device stay, the others go there, and the result
+/// comes back; `runs` share one transfer.
 GpuTarget target_for(const GpuFacts& device, const std::vector<const PackedTensor*>& operands,
                      const PackedTensor& result, int runs);
 
-/// What a schedule takes here.
+/// Predicted cost of a schedule.
 struct GpuPrediction {
   double seconds = 0;     ///< on the device
-  double bytes = 0;       ///< of its memory
+  double bytes = 0;       ///< memory on the device
   bool fits = false;      ///< in what is free of it
   bool left_out = false;  ///< its rounding is a matter of chance, and that is not wanted
 };
 struct GpuSelection {
   int index = -1;           ///< into the schedules; -1: none can run
   std::string reason;       ///< one sentence with the figures, or why none can
-  double copy_seconds = 0;  ///< of a run, the same for all
+  double copy_seconds = 0;  ///< transfers of a run, the same for all schedules
   std::vector<GpuPrediction> evaluated;
 };
 
-/// Predicts seconds from the sizes, the spread of rows, and what the device can move and issue: whichever is
-/// most of bytes from memory, bytes from the second-level cache, instructions, and the longest thread, with
-/// indivisible writes, and a launch for each phase. The least wins among those that fit. Errors: invalid
-/// [unknown-size].
+/// Predicts seconds from the sizes, the variance of row lengths, and the device's throughput. The time of a
+/// phase is the largest of: bytes from memory, bytes from L2, instructions, and the longest thread with its
+/// atomic writes; a launch is added. The least wins among those that fit. Errors: invalid [unknown-size].
 class GpuSelector {
  public:
   explicit GpuSelector(std::vector<GpuSchedule> schedules);

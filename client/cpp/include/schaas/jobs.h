@@ -15,10 +15,10 @@ struct ScheduleRequest;
 struct NewJob {
   std::string
       idempotency_key;  ///< sent again with the same one it is the same job; 1 to 200 printable characters
-  std::string client;   ///< who shares the server fairly with others: user_text()
+  std::string client;   ///< principal that shares the server fairly with others: user_text()
   std::string label;    ///< for people
   int priority = 0;     ///< -100 to 100: higher ones first; above 0 takes the scope `admin`
-  double budget_seconds = 0;              ///< of work; what is left then fails; 0: none
+  double budget_seconds = 0;              ///< limit of work; remaining items then fail; 0: none
   std::vector<ScheduleRequest> requests;  ///< at most 10,000
 };
 
@@ -28,7 +28,7 @@ struct Job {
   int priority = 0;
   double budget_seconds = 0;
   std::uint64_t waiting = 0, running = 0, done = 0, failed = 0, cancelled = 0;  ///< requests
-  double seconds = 0;                                                           ///< of work so far
+  double seconds = 0;                                                           ///< work so far
   std::uint64_t requests() const { return waiting + running + done + failed + cancelled; }
   bool finished() const { return waiting + running == 0; }
 };
@@ -38,7 +38,7 @@ struct JobItem {
   std::uint64_t number = 0;  ///< in the job, from 0
   std::string expression;
   std::string state;  ///< "done", "failed", "cancelled"
-  std::string error;  ///< of a failed one
+  std::string error;  ///< error of a failed item
   double seconds = 0;
   std::uint64_t ended = 0;  ///< grows with each one that ends: where a watch that was cut off goes on
 };

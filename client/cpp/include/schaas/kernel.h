@@ -36,8 +36,8 @@ class Kernel {
 };
 
 struct ExecutionOptions {
-  /// 0: host_threads(), of which a run takes those that no other run of this process has at that moment and
-  /// that the machine's load leaves a processor.
+  /// 0: host_threads(), of which a run takes those that no other run of this process has at that moment. The
+  /// load of the machine may reduce them.
   int threads = 0;
   int chunks_per_thread =
       12;  ///< pieces a phase's range is cut into, per thread where there are several: finer balances better
@@ -55,8 +55,8 @@ struct ExecutionOptions {
     never,
   } folding = Folding::when_it_pays;
   std::int64_t folding_bytes = std::int64_t{1} << 30;  ///< most memory for these arrays
-  /// A sparse result is made in one pass where its kernel allows it: its arrays grow, and with several
-  /// threads it is there twice for a moment. False: its entries are always counted first.
+  /// Makes a sparse result in one pass where its kernel allows it. Its arrays grow, and with several threads
+  /// two copies exist for a moment. False: its entries are always counted first.
   bool may_append = true;
   /// False: the caller promises that the values of the operands stay what they are at prepare(); copies of
   /// operands are then not brought up to date before each run.
@@ -66,17 +66,16 @@ struct ExecutionOptions {
 
 /// An operand that a kernel reads from a copy in another storage.
 struct CopiedOperand {
-  int argument = 0;    ///< of which one it is a copy
-  std::string format;  ///< of the copy
+  int argument = 0;    ///< number of the argument that is copied
+  std::string format;  ///< format of the copy
   std::int64_t bytes = 0;
   double seconds = 0;  ///< to make it
 };
 
-/// A kernel bound to its arguments, ready to run many times: pieces are cut, scratch is allocated and the
-/// copies that the kernel reads of its operands are made once. Each run brings the values that the operands
-/// hold then into the copies; their entries must stay. Not thread-safe: one run at a time. The tensors must
-/// outlive it, stay where they are and keep their shape; only run() gives a result with compressed levels
-/// another structure.
+/// A kernel bound to its arguments, ready to run many times. Tasks, scratch, and copies of operands in the
+/// kernel's formats are made once. Each run copies the current values of the operands; their entries must
+/// stay. Not thread-safe: one run at a time. The tensors must outlive it, stay where they are and keep their
+/// shape. Only run() gives a result with compressed levels another structure.
 class Execution {
  public:
   /// arguments: the result first, then the operands in the kernel's order. They are checked against the
@@ -98,9 +97,9 @@ class Execution {
   /// error code; for a sparse result also invalid [position-overflow] (more entries than its positions can
   /// count) and exhausted [memory], and it is empty then.
   support::Result<void> run();
-  /// The same for operands whose values may have changed since run(), but not their entries: a sparse result
-  /// keeps its structure, which is not counted again. The first call is a run(), and so is one that finds
-  /// other arrays in the result than it made.
+  /// Runs again for operands whose values may have changed since run(), but not their entries. A sparse
+  /// result keeps its structure, which is not counted again. The first call is a run(), and so is one that
+  /// finds arrays in the result other than those it made.
   support::Result<void> rerun_values();
 
   /// Takes the arrays that its tensors have now, of the same extents and numbers of entries. False: prepare
@@ -111,10 +110,10 @@ class Execution {
   bool is_rebindable() const;
 
   int threads() const;
-  /// Of all threads together; with hash tables those that the runs so far needed.
+  /// bytes of all threads together; hash tables as the runs so far needed them
   std::int64_t workspace_bytes() const;
   std::int64_t shared_bytes() const;
-  std::int64_t folding_bytes() const;  ///< of the arrays that threads fold into
+  std::int64_t folding_bytes() const;  ///< bytes of the privatised arrays of threads
   std::vector<CopiedOperand> copies() const;
 
  private:

@@ -28,7 +28,7 @@ struct KernelSetOptions {
   std::stop_token stop{};                   ///< ends opening from another thread: exhausted [cancelled]
 };
 
-constexpr int most_threads = 4096;  ///< of a computation
+constexpr int most_threads = 4096;  ///< limit of a computation
 /// A device on which kernels may run.
 struct GpuUse {
   Gpu gpu;
@@ -36,13 +36,13 @@ struct GpuUse {
   void* stream = nullptr;  ///< in whose order; as of GpuExecution
 };
 struct BindOptions {
-  std::map<std::string, std::int64_t> extents{};  ///< of indices that no operand has
+  std::map<std::string, std::int64_t> extents{};  ///< extents of indices that no operand has
   int threads = 0;                                ///< 0: host_threads(), one for what is done in microseconds
   bool deterministic = false;                     ///< as in ExecutionOptions
   bool operands_change = true;
   std::string schedule = "auto";  ///< "auto", "linear", a frontier id or a trace
-  /// Where to put it; of its extents and format. Null: made by bind. A dense one may have memory of operands:
-  /// it is then computed apart and copied after each run.
+  /// Tensor for the result, of its extents and format. Null: bind makes one. A dense one may have memory of
+  /// operands; it is then computed apart and copied after each run.
   PackedTensor* result = nullptr;
   WaitOptions wait{};
   bool single_run = false;  ///< the computation runs once: nothing is kept for a better kernel
@@ -79,7 +79,7 @@ class Computation {
   PackedTensor& result();
   const KernelInfo& kernel() const;
   const std::string& reason() const;  ///< why this schedule, a sentence
-  int threads() const;                ///< of the processor
+  int threads() const;                ///< threads of the processor
   std::vector<CopiedOperand> copies() const;
   const std::string& device() const;  ///< name of the one it runs on; "": the processor
 
@@ -100,13 +100,13 @@ struct Tuning {
 struct FrontierHere {
   Frontier frontier;
   std::optional<FrontierAt> at;  ///< none: no sizes are known
-  support::Plot plot;            ///< where `at` is
+  support::Plot plot;            ///< plot of the point `at`
 };
 
-/// The kernels of one problem: asked for when tensors are first bound, then chosen anew for the sizes of each
-/// binding. The server is asked and kernels are loaded by threads of its own, which end with the last copy
-/// and its computations: a call runs the best kernel at hand and waits as BindOptions::wait says.
-/// Thread-safe; copies share it.
+/// Kernels of one problem. They are requested when tensors are first bound, then selected anew for the sizes
+/// of each binding. Threads of its own ask the server and load kernels; they end with the last copy and its
+/// computations. A call runs the best kernel at hand and waits as BindOptions::wait says. Thread-safe; copies
+/// share it.
 class KernelSet {
  public:
   /// Checks the texts. problem.position_bits is the width of the operands' positions, "32" or "64". Errors:
@@ -131,8 +131,8 @@ class KernelSet {
   /// run.
   support::Result<Tuning> tune(const std::map<std::string, PackedTensor*>& operands,
                                const BindOptions& options = {}) const;
-  /// What the server has answered; before the first bind it is asked for the frontier alone. Errors: those of
-  /// Connection::schedule.
+  /// Returns the server's answer; before the first bind the server is asked for the frontier alone. Errors:
+  /// those of Connection::schedule.
   support::Result<Frontier> frontier(const std::stop_token& stop = {}) const;
   /// The same with what its schedules cost for these tensors; without `operands` at the sizes of the last
   /// binding, if there was one. Nothing is compiled. Errors: those of frontier, and of bind for the tensors.

@@ -12,7 +12,7 @@
 #include "compiler/support/result.h"
 #include "schaas/frontier.h"
 
-/// What is asked about a problem and what is answered, and who can answer: a server (connection.h), a bundle
+/// Requests about a problem, answers, and the interface of their sources: a server (connection.h), a bundle
 /// (bundle.h).
 namespace schaas::client {
 
@@ -26,14 +26,14 @@ struct ProblemText {
   std::string value_type = "f64";
   std::string position_bits = "auto";
   std::string profile = "default";
-  std::string space = "none";  ///< what is searched beyond the plain space: "all", or options with commas
+  std::string space = "none";  ///< space searched beyond the plain one: "all", or options with commas
 };
 
-/// How the search is bounded beyond what the profile says; zero: not at all.
+/// Limits of the search beyond those of the profile; zero: none.
 struct SearchOptions {
   int memory_depth = 0;                   ///< indices of a temporary
-  std::uint64_t max_temporary_bytes = 0;  ///< of all temporaries of a schedule
-  double seconds = 0;                     ///< of the search, before parts of the space stand for the whole
+  std::uint64_t max_temporary_bytes = 0;  ///< all temporaries of a schedule
+  double seconds = 0;  ///< limit of the search, after which a part of the space stands for the whole
 };
 
 struct ScheduleRequest {
@@ -48,10 +48,11 @@ struct ScheduleRequest {
   bool traces_only = false;
   bool wins = false;  ///< also tell at which sizes each schedule wins
   bool gpu = false;   ///< also how schedules run on a GPU, and some kernels; with isa "cuda" these alone
-  /// The same choice for any number of threads and whatever was measured, and of schedules for GPUs those
-  /// that round the same way each time alone.
+  /// Makes the same choice for any number of threads and any measurements. Schedules for GPUs are limited to
+  /// those that round the same way each time.
   bool deterministic = false;
-  bool keep_working = false;  ///< who leaves after the first kernel stops nothing: the answer is stored
+  bool keep_working =
+      false;  ///< a client that leaves after the first kernel stops nothing: the answer is stored
   /// After so long the answer is left as soon as it has a kernel that `is_usable` (empty: any).
   std::chrono::milliseconds leave_after = std::chrono::milliseconds::max();
   std::function<bool(const Frontier&, const KernelInfo&)> is_usable{};
@@ -65,8 +66,8 @@ struct ScheduleRequest {
 
 struct Progress {
   std::string stage;
-  std::uint64_t done = 0, of = 0;         ///< of == 0: unknown
-  std::uint64_t states = 0, classes = 0;  ///< of the recursion; kept so far
+  std::uint64_t done = 0, of = 0;         ///< `of` == 0: unknown
+  std::uint64_t states = 0, classes = 0;  ///< states of the recursion, and classes kept so far
   std::string members;                    ///< schedules covered so far, decimal; "": unknown
 };
 struct Done {
@@ -88,12 +89,12 @@ struct ScheduleAnswer {
   std::vector<KernelInfo> kernels;  ///< a draft only where the full kernel of its schedule has not come
   std::vector<KernelFailure> failures;
   Done done;  ///< when the answer was left: from what had come
-  /// Whether and why it was left before its end.
+  /// Reason for leaving the answer before its end.
   enum class Left { no, listener, time } left = Left::no;
   bool kept = false;  ///< from the client's cache, for want of the server
 };
 
-/// Who answers. Thread-safe.
+/// A source of answers. Thread-safe.
 class KernelSource {
  public:
   virtual ~KernelSource() = default;

@@ -20,13 +20,13 @@ struct Operand {
   std::string name;
   std::string file;             ///< "" when filled from the seed
   std::string format_text;      ///< as given with -f, else the default for what the file holds
-  format::TensorFormat format;  ///< of a matrix in blocks csr
+  format::TensorFormat format;  ///< a matrix in blocks has csr
   TensorData data;
 };
 
 struct Operands {
   std::vector<Operand> tensors;                 ///< distinct, in order of first appearance
-  std::map<std::string, std::int64_t> extents;  ///< of every index
+  std::map<std::string, std::int64_t> extents;  ///< extents of all indices
   format::TensorFormat result_format;
   std::string result_format_text = "dense";              ///< as given with -f
   int position_bits = 32;                                ///< 64 when a tensor needs it
@@ -38,7 +38,7 @@ struct Operands {
 struct Packed {
   std::map<std::string, PackedTensor> tensors;
   std::string result;
-  Buffer before;  ///< of a result that is updated: the values it starts from
+  Buffer before;  ///< initial values of a result that is updated
 
   /// Gives an updated result the values it starts from, before each run.
   void restart();

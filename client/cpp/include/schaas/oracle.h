@@ -14,14 +14,14 @@ namespace schaas::client {
 using OracleOperand = std::variant<const CooTensor*, const DenseTensor*>;
 
 struct OracleOptions {
-  std::map<std::string, std::int64_t> extents;  ///< of indices that no operand has; others must agree
-  ValueType type = ValueType::f64;              ///< what kernels compute in: inputs are rounded to it
+  std::map<std::string, std::int64_t> extents;  ///< extents of indices that no operand has; others must agree
+  ValueType type = ValueType::f64;              ///< type in which kernels compute: inputs are rounded to it
   std::int64_t memory_limit = std::int64_t{8} << 30;
 };
 
-/// The result in double and, per entry, the magnitude that rounding errors are a share of: the sum of the
-/// absolute values of the terms that make it up, carried through functions by their derivatives; infinite
-/// where nothing can be asked.
+/// The result in double and, per entry, the magnitude that rounding errors are a share of. It is the sum of
+/// the absolute values of the terms of the entry, carried through functions by their derivatives; infinite
+/// where no accuracy can be expected.
 struct Expected {
   DenseTensor values{};      ///< f64, modes as in the result access; empty when there are `entries`
   DenseTensor magnitudes{};  ///< f64, same shape

@@ -6,8 +6,8 @@
 
 #include "compiler/support/result.h"
 
-/// What this machine's caches and memory give: measured once (`schaas calibrate`), stored, read by every
-/// selection.
+/// Machine parameters: throughput of this machine's caches and memory. They are measured once (`schaas
+/// calibrate`), stored, and read by every selection.
 namespace schaas::client {
 
 class Connection;
@@ -21,7 +21,7 @@ struct Rates {
   double beyond_first = 0.5;   ///< for an element that comes from beyond the first-level cache, more
   double beyond_second = 0.9;  ///< from beyond the second, more than that
   double beyond_last = 3.6;    ///< from memory, more than that
-  double memory_threads = 1;   ///< how many times more passes from memory with all threads than with one
+  double memory_threads = 1;   ///< memory bandwidth of all threads over that of one
   bool operator==(const Rates&) const = default;
 };
 
@@ -32,8 +32,9 @@ struct RowRate {
   int threads = 1;
   double nanoseconds = 0;  ///< for an element, all threads together
 };
-/// The rates that give what was measured: from the first-level cache, the second, the last and memory by one
-/// thread, and, where there is a fifth, memory by all. What is faster further away counts as equally fast.
+/// Returns the machine parameters that explain measured rates: from L1, L2, LLC, and memory by one thread. A
+/// fifth rate is that from memory by all threads. A level that measures faster than the one before it counts
+/// as equally fast.
 Rates rates_of(const std::vector<RowRate>& measured);
 struct Calibration {
   Rates rates;
@@ -41,9 +42,9 @@ struct Calibration {
 };
 
 /// Runs the kernel of `A(i,k) = B(i,j) * C(j,k)` that `connection`'s server makes, with C in each cache and
-/// in memory: some seconds, and twice the last-level cache of memory, 1 GiB at most. The least of several
-/// runs counts, so other work on the machine disturbs little. `progress` (may be empty) hears what is next.
-/// Errors: the server's; exhausted [memory].
+/// in memory. It takes some seconds, and twice the last-level cache of memory, 1 GiB at most. The minimum of
+/// several runs counts, so other work on the machine disturbs little. `progress` (may be empty) hears the
+/// name of each step. Errors: the server's; exhausted [memory].
 support::Result<Calibration> calibrate(Connection& connection, int threads,
                                        const std::function<void(const std::string&)>& progress = {});
 
@@ -51,7 +52,8 @@ support::Result<Calibration> calibrate(Connection& connection, int threads,
 /// host. One line.
 std::string host_text();
 
-/// DIRECTORY/rates, written at once or not at all; the directory is made when it is not there. Errors: invalid [file-unwritable], exhausted [disk-full].
+/// DIRECTORY/rates, written at once or not at all; the directory is made when it is not there. Errors:
+/// invalid [file-unwritable], exhausted [disk-full].
 support::Result<void> store_rates(const std::string& directory, const Rates& rates);
 /// The stored ones; the defaults where there are none, where they are of another host, or are no rates.
 Rates stored_rates(const std::string& directory);

@@ -13,7 +13,7 @@
 /// tensors on this machine. Takes microseconds.
 namespace schaas::client {
 
-/// How many entries of a storage level lie under one entry of its parent.
+/// Number of entries of a storage level under one entry of its parent: mean and variance.
 struct Spread {
   double deviation = 0;  ///< from their mean (standard deviation)
   double largest = 0;
@@ -41,9 +41,9 @@ std::vector<std::int64_t> entries_of(const PackedTensor& tensor);
 /// Mean entries of a storage level under one entry of its parent (0 when there is no parent entry).
 double fiber(const std::vector<std::int64_t>& entries, int level);
 
-/// Value of a variable. What a copy will store is estimated: as many entries as its original, and of an outer
-/// compressed level as many as can be (all extents, or all entries). Errors: invalid [unknown-size] when the
-/// sizes do not know its index or tensor.
+/// Returns the value of a variable. The size of a copy is estimated: as many entries as its original. An
+/// outer compressed level gets as many as possible: all extents, or all entries. Errors: invalid
+/// [unknown-size] when the sizes do not know its index or tensor.
 support::Result<double> evaluate(const Variable& variable, const Sizes& sizes);
 /// Sum of the terms, the parallel ones divided by the number of threads; an empty product is its weight.
 support::Result<double> evaluate(const std::vector<Term>& terms, const Sizes& sizes, int threads = 1);
@@ -52,8 +52,8 @@ struct Machine {
   int threads = 1;
   std::int64_t cache_bytes = 32 << 20;  ///< last-level cache
   ValueType value_type = ValueType::f64;
-  std::int64_t first_cache_bytes = 32 << 10;          ///< of one core, data
-  std::int64_t second_cache_bytes = 1 << 20;          ///< of one core
+  std::int64_t first_cache_bytes = 32 << 10;          ///< one core's data cache
+  std::int64_t second_cache_bytes = 1 << 20;          ///< one core's
   Rates rates = {};                                   ///< `schaas calibrate`
   std::int64_t memory_bytes = std::int64_t{8} << 30;  ///< main memory
 };
@@ -65,13 +65,13 @@ Machine this_machine(ValueType value_type, int threads = 0);
 /// Bytes that temporaries may take where it is predicted what that costs: an eighth of the main memory.
 double room_for_temporaries(const Machine& machine);
 
-/// What one schedule costs here.
+/// Costs of one schedule at real sizes.
 struct Evaluated {
   double time = 0;          ///< weighted trips, those of parallel phases shared by the machine's threads
   double predicted = 0;     ///< the same with what working sets cost here; at least, where that is too much
   double memory_bytes = 0;  ///< temporaries, private ones once per thread, and copies of operands
   bool fits = false;        ///< the temporaries: where there is room for them
-  std::size_t variant = 0;  ///< of the entry's, the one with the least `predicted`
+  std::size_t variant = 0;  ///< the variant of the entry with the least `predicted`
 };
 struct Selection {
   std::size_t index = 0;             ///< into the given entries
@@ -84,15 +84,15 @@ inline const std::string& selected_trace(const FrontierEntry& entry, const Evalu
   return evaluated.variant == 0 ? entry.trace : entry.variants[evaluated.variant].trace;
 }
 
-/// Stage 4: keep the schedules whose temporaries fit half of the last-level cache or, of entries with
-/// variants, of which it is predicted what they cost beyond it, an eighth of the main memory; when none does,
-/// those of least memory. Stage 5: the least predicted time on the machine's threads among them: weighted
-/// trips (weights price the access of the innermost loops; a serial phase keeps all its trips), cheaper where
-/// rows stay in the first-level cache and dearer where working sets do not fit the caches
-/// (docs/cost_model.md, "At real sizes"); of entries without variants the weighted trips alone. Equal times
-/// within one part in 1e9 go to less memory, then to the earlier entry. A temporary inside an outer loop is
-/// private to a thread, so its bytes count once per thread; one at the root (the tree text starts with '<')
-/// is shared and counts once. Errors: invalid [empty-frontier], [unknown-size].
+/// Selects a schedule at real sizes. Stage 4 keeps the schedules whose temporaries fit half of the last-level
+/// cache. Entries with variants, whose cost beyond that cache is predicted, may take an eighth of the main
+/// memory. When none fits, those of least memory are kept. Stage 5 takes the least predicted time on the
+/// machine's threads (docs/cost_model.md, "At real sizes"). It is the weighted trips, less where rows stay in
+/// L1, more where working sets exceed the caches. Weights price the access of the innermost loops; a serial
+/// phase keeps all its trips. Entries without variants have weighted trips alone. Equal times within one part
+/// in 1e9 go to less memory, then to the earlier entry. A temporary inside an outer loop is private to a
+/// thread, so its bytes count once per thread. One at the root (the tree text starts with '<') is shared and
+/// counts once. Errors: invalid [empty-frontier], [unknown-size].
 class Selector {
  public:
   /// Prepares a frontier, for some microseconds an entry: then each selection takes microseconds in all.

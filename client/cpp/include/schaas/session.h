@@ -10,12 +10,12 @@
 
 namespace schaas::client {
 
-/// Who answers and the kernels that came from there: what a program keeps for as long as it computes.
-/// Thread-safe. Copies share it.
+/// A source of answers and the kernels loaded from it, kept for as long as a program computes. Thread-safe.
+/// Copies share it.
 class Session {
  public:
-  /// Of a server, with the client's cache before it (docs/client.md, "The cache"): when the server is gone,
-  /// what was received earlier is used, and source().notice() says so. Errors: those of Connection::open.
+  /// Opens a session with a server, behind the client's cache (docs/client.md, "The cache"). When the server
+  /// is gone, cached answers are used, and source().notice() says so. Errors: those of Connection::open.
   static support::Result<Session> open(const ConnectOptions& options = {});
   explicit Session(std::shared_ptr<KernelSource> source);
   explicit Session(Connection connection) : Session(std::make_shared<Connection>(std::move(connection))) {}

@@ -65,11 +65,11 @@ class PackedTensor {
   const std::vector<Level>& levels() const { return levels_; }  ///< by level
   /// Elements of the value array: entries of the last level, 1 for a scalar.
   std::int64_t stored() const { return levels_.empty() ? 1 : levels_.back().entries; }
-  double fill_value() const { return fill_value_; }  ///< of what is not stored
+  double fill_value() const { return fill_value_; }  ///< value of elements that are not stored
   const Buffer& values() const { return values_; }
   Buffer& values() { return values_; }
   double value(std::int64_t position) const;
-  std::size_t bytes() const;  ///< of all arrays
+  std::size_t bytes() const;  ///< bytes of all arrays
   /// Its arrays lie on a GPU: they are addresses there, nothing of the host may read them.
   /// `borrow_on_device`.
   bool on_device() const { return on_device_; }
@@ -94,11 +94,11 @@ class PackedTensor {
 };
 
 struct PackOptions {
-  std::string name;  ///< of the tensor, for messages
+  std::string name;  ///< name of the tensor, for messages
   ValueType value_type = ValueType::f64;
   int position_bits = 64;  ///< width of positions and coordinates: 32 or 64
-  /// What is not stored, and what dense levels hold where there is no entry: the zero of the semiring (0; of
-  /// min-plus: +infinity).
+  /// Value of elements that are not stored and of slots of dense levels without an entry: the zero of the
+  /// semiring (0; for min-plus +infinity).
   double fill_value = 0;
 };
 
@@ -116,8 +116,8 @@ support::Result<PackedTensor> pack(const DenseTensor& tensor, const format::Tens
 support::Result<PackedTensor> zeros(std::vector<std::int64_t> extents, const format::TensorFormat& format,
                                     const PackOptions& options);
 
-/// How far arrays are checked. `bounds`: coordinates lie inside their extents, but may come in any order, and
-/// repeatedly, below a parent.
+/// Extent of the checks of arrays. `bounds`: coordinates lie inside their extents, but may come in any order,
+/// and repeatedly, below a parent.
 enum class Trust { check, bounds, trusted };
 /// A tensor that reads, and as a result writes, the arrays that `view` points to; they must stay while it
 /// lives. They are checked as `validate` does, by so many threads, unless they are trusted. Errors: invalid
@@ -129,13 +129,13 @@ support::Result<PackedTensor> borrow(const schaas_tensor& view, const std::strin
 support::Result<void> borrow_again(PackedTensor& tensor, const schaas_tensor& view, const std::string& name,
                                    Trust trust, int threads);
 
-/// As borrow, of arrays on a GPU, whose contents are not looked at: only that the counts of the levels agree
-/// and that no array is missing. Errors: as above.
+/// Borrows arrays on a GPU, whose contents are not checked: only the counts of the levels and the presence of
+/// each array. Errors: those of borrow.
 support::Result<PackedTensor> borrow_on_device(const schaas_tensor& view, const std::string& name,
                                                double fill_value);
 
-/// The stored entries in storage order, coordinates by mode. Fill values in dense levels are left out, those
-/// that a sparse last level holds are kept, but of a band, where they may lie between entries.
+/// Returns the stored entries in storage order, coordinates by mode. Fill values in dense levels are left
+/// out. Those that a sparse last level holds are kept, except in a band, where they may lie between entries.
 CooTensor unpack(const PackedTensor& tensor);
 /// The same with all values that are stored: what a kernel takes for entries.
 CooTensor all_stored(const PackedTensor& tensor);
@@ -144,18 +144,18 @@ support::Result<DenseTensor> to_dense(const PackedTensor& tensor);
 /// Every value of a list of entries, `fill_value` elsewhere; the same errors as pack.
 support::Result<DenseTensor> to_dense(const CooTensor& tensor, const std::string& name,
                                       double fill_value = 0);
-/// What is not `fill_value`, sorted.
+/// Returns the elements other than `fill_value`, sorted.
 CooTensor to_coo(const DenseTensor& tensor, double fill_value = 0);
 
 /// 32 when every extent and entry count of the tensor in that format is below 2^31, else 64.
 int position_bits_for(const CooTensor& tensor, const format::TensorFormat& format);
 
-/// Checks what the kernel ABI promises a kernel: counts agree, positions ascend from 0 to the number of
-/// coordinates, coordinates are inside the extent and strictly ascending within a fiber (of a nonunique
-/// level: together with those of the singleton levels below), bytes of bitmaps are 0 or 1, bands end inside
-/// the extent, tables lead to each of their coordinates. Tensors made by pack always pass; call it on arrays
-/// that came from elsewhere, before the first call. A pass over the arrays, at the speed of memory; `threads`
-/// share what is large. Errors: invalid [tensor-structure] naming the tensor, level and position.
+/// Checks the structure that the kernel ABI promises. Counts agree, and positions ascend from 0 to the number
+/// of coordinates. Coordinates are inside the extent and strictly ascending within a fiber; those of a
+/// nonunique level are compared with the singleton levels below. Bytes of bitmaps are 0 or 1, bands end
+/// inside the extent, tables lead to each of their coordinates. Tensors made by pack always pass; call it on
+/// arrays that came from elsewhere, before the first call. A pass over the arrays, at the speed of memory;
+/// `threads` share what is large. Errors: invalid [tensor-structure] naming the tensor, level and position.
 support::Result<void> validate(const schaas_tensor& tensor, const std::string& name, int threads = 1,
                                Trust trust = Trust::check);
 

@@ -30,8 +30,8 @@ bool is_standard_output(const std::string& path);  ///< "-", /dev/stdout and the
 /// invalid [file-order].
 support::Result<FileKind> kind_to_write(const std::string& path, int order);
 
-/// That a file can be put at `path` now, to be asked before a long computation. Leaves nothing behind.
-/// Errors: those that write has for files that cannot be created.
+/// Checks that a file can be created at `path` now, before a long computation. Leaves nothing behind. Errors:
+/// those that write has for files that cannot be created.
 support::Result<void> check_writable(const std::string& path);
 
 struct ReadOptions {
@@ -42,7 +42,7 @@ struct ReadOptions {
   std::function<void(std::uint64_t done, std::uint64_t of)> progress;
 };
 
-/// What a file held: entries, or every value (.npy and Matrix Market `array`).
+/// Contents of a file: entries, or every value (.npy and Matrix Market `array`).
 using TensorData = std::variant<CooTensor, DenseTensor>;
 const std::vector<std::int64_t>& extents_of(const TensorData& data);
 
@@ -58,14 +58,13 @@ const std::vector<std::int64_t>& extents_of(const TensorData& data);
 /// [memory].
 support::Result<TensorData> read(const std::string& path, const ReadOptions& options = {});
 
-/// Writes by ending (`.gz`, `.bz2` and `.xz` compress), to a temporary file beside the target that is renamed
-/// when complete, so a reader never sees half a file; links and the mode of a file stay. "-" is standard
-/// output. Numbers are written so that reading gives the same double.
-///   dense: .mtx array (order 2; others are invalid [file-order]), .tns what is not the fill value, .npy
-///   entries: .mtx coordinate (order 2), .tns, .npz csr (order 2); .npy is written dense, with the fill value
-///   between them
-/// Errors: invalid [file-ending], [file-order], [file-unwritable]; unsupported [npz-size],
-/// [compression-library]; exhausted [memory], [disk-full].
+/// Writes by ending (`.gz`, `.bz2` and `.xz` compress). A temporary file beside the target is renamed when
+/// complete, so a reader never sees half a file; links and the mode of a file stay. "-" is standard output.
+/// Numbers are written so that reading gives the same double. dense: .mtx array (order 2; others are invalid
+/// [file-order]), .tns what is not the fill value, .npy entries: .mtx coordinate (order 2), .tns, .npz csr
+/// (order 2); .npy is written dense, with the fill value between them Errors: invalid [file-ending],
+/// [file-order], [file-unwritable]; unsupported [npz-size], [compression-library]; exhausted [memory],
+/// [disk-full].
 support::Result<void> write(const std::string& path, const DenseTensor& tensor, double fill_value = 0);
 support::Result<void> write(const std::string& path, const CooTensor& tensor, double fill_value = 0);
 support::Result<void> write(const std::string& path, const PackedTensor& tensor);

@@ -12,14 +12,14 @@ struct Trial {
   std::string not_tried;  ///< why some or all shapes were left out: "" when all were tried
 };
 
-/// Runs the kernel on small tensors of many shapes (full, empty, ragged, of extent 1 and 0, each index in
-/// turn long enough for every width of vector code, and what only dense tensors have of the sizes that kernels
-/// have versions for), by one thread and by several, twice each, and compares
-/// every result with the oracle. Operands lie before pages that must not be touched. An extent that the
-/// constraints of the problem fix keeps its value; shapes that would then need a tensor of more than four
-/// million elements are left out. The same for the same seed. May be ended by a signal when the kernel is
-/// wrong: to be called in a process made for it. Errors: internal [kernel-wrong] (the shape, the error and
-/// the tolerance), [kernel-failed]; invalid [kernel-problem]; those of Execution::prepare and the oracle.
+/// Runs the kernel on small tensors of many shapes, by one thread and by several, twice each, and compares
+/// every result with the oracle. Shapes are full, empty, ragged, and of extents 0 and 1. Each index in turn
+/// is long enough for every width of vector code, and dense tensors have the extents for which kernels are
+/// specialised. Operands lie before pages that must not be touched. An extent that the constraints of the
+/// problem fix keeps its value. Shapes that would then need a tensor of more than four million elements are
+/// left out. The same for the same seed. May be ended by a signal when the kernel is wrong: to be called in a
+/// process made for it. Errors: internal [kernel-wrong] (the shape, the error and the tolerance),
+/// [kernel-failed]; invalid [kernel-problem]; those of Execution::prepare and the oracle.
 support::Result<Trial> try_kernel(const Kernel& kernel, std::uint64_t seed);
 
 }  // namespace schaas::client

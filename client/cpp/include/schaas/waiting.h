@@ -8,16 +8,16 @@
 
 namespace schaas::client {
 
-/// What a call waits for, at some moment of its wait.
+/// Progress of a wait at some moment.
 struct WaitProgress {
   std::string stage;               ///< "connecting", "searching", "compiling", "loading"
-  std::uint64_t done = 0, of = 0;  ///< of the stage; of == 0: unknown
+  std::uint64_t done = 0, of = 0;  ///< units of the stage; `of` == 0: unknown
   int kernels = 0;                 ///< full kernels that have come
-  int kernels_of = 0;              ///< that will come without further requests; 0: unknown
+  int kernels_of = 0;              ///< kernels that will come without further requests; 0: unknown
   double seconds = 0;              ///< waited so far
 };
 
-/// How long a call waits for kernels, and how it can be ended.
+/// Limits and interruption of the wait for kernels.
 struct WaitOptions {
   /// Not set: the call waits for the first kernel that can run, however long that takes, and for no better
   /// one. Set: it waits for the best kernel, but no longer; 0: it takes what is at hand.
