@@ -7,6 +7,7 @@
 #include "compiler/concrete_notation/linear_order.h"
 #include "compiler/concrete_notation/loop_order.h"
 #include "compiler/concrete_notation/needed_copies.h"
+#include "compiler/problem/copies.h"
 #include "compiler/problem/factors.h"
 
 namespace schaas::concrete_notation {
@@ -45,6 +46,42 @@ bool appends_by(const Names& loops, const Problem& problem) {
   return first_summed != loops.begin() && agrees(loops, result_level_order(problem));
 }
 
+/// An operand has the index, and is `sparse` there: in a compressed level, or in a dense one beside others.
+bool has_operand(const std::string& index, bool sparse, const Problem& problem) {
+  const auto reads = problem.reads();
+  return std::any_of(reads.begin(), reads.end(), [&](const Access& read) {
+    const auto known = problem.formats.find(read.tensor);
+    if (known == problem.formats.end() || known->second.all_dense()) return false;
+    const auto& format = known->second;
+    for (std::size_t level = 0; level < format.levels.size(); ++level) {
+      if (format::is_sparse(format.levels[level]) == sparse &&
+          read.indices[static_cast<std::size_t>(format.mode_order[level])] == index)
+        return true;
+    }
+    return false;
+  });
+}
+
+/// Rows of the result would hold every coordinate of an index along which no operand is walked, although one
+/// of them is sparse: the rows of C in `A(i,k) = B(i,j) * C(k,j)`.
+bool fills_rows(const Problem& problem) {
+  const Access& result = problem.statement.result;
+  const auto& format = problem.formats.at(result.tensor);
+  for (std::size_t level = 1; level < format.levels.size(); ++level) {
+    const auto& index = result.indices[static_cast<std::size_t>(format.mode_order[level])];
+    if (format::is_sparse(format.levels[level]) && !has_operand(index, true, problem) &&
+        has_operand(index, false, problem))
+      return true;
+  }
+  return false;
+}
+
+bool fills_rows_with(const Set& set, const Problem& problem) {
+  Problem copied = problem;
+  for (const CopyRequest& request : set) copied = problem::with_copy(copied, request);
+  return fills_rows(copied);
+}
+
 }  // namespace
 
 std::vector<Set> result_copy_sets(const Problem& problem) {
@@ -60,7 +97,8 @@ std::vector<Set> result_copy_sets(const Problem& problem) {
     const auto more = loop_order(read, problem);
     all.insert(all.end(), more.begin(), more.end());
   }
-  if (linear_order(loops, all).legal) return sets;
+  const bool fills = fills_rows(problem);
+  if (linear_order(loops, all).legal && !fills) return sets;
   std::sort(loops.begin(), loops.end());
   do {
     if (!appends_by(loops, problem)) continue;
@@ -68,10 +106,12 @@ std::vector<Set> result_copy_sets(const Problem& problem) {
     for (const Access& read : reads) {
       if (!agrees(loops, loop_order(read, problem))) set.push_back(copy_along(loops, read, problem));
     }
+    if (fills && fills_rows_with(set, problem)) continue;
     if (std::find(sets.begin(), sets.end(), set) == sets.end()) sets.push_back(std::move(set));
   } while (std::next_permutation(loops.begin(), loops.end()));
   std::stable_sort(sets.begin(), sets.end(), [](const Set& a, const Set& b) { return a.size() < b.size(); });
   if (sets.size() > max_sets) sets.resize(max_sets);
+  if (!sets.empty() && !fills && !sets.front().empty()) sets.insert(sets.begin(), Set{});
   return sets;
 }
 

@@ -5,6 +5,8 @@
 
 #include "compiler/frontier/listed.h"
 #include "compiler/schedule/apply.h"
+#include "compiler/schedule/nests.h"
+#include "compiler/space/result_entries.h"
 
 namespace schaas::frontier {
 namespace {
@@ -41,6 +43,7 @@ class Joined {
       SCHAAS_RETURN_IF_ERROR(add(copies));
     }
     if (found_.members.empty() && none_) return *none_;
+    keep_fewest_entries();
     return std::move(found_);
   }
 
@@ -66,11 +69,25 @@ class Joined {
       SCHAAS_ASSIGN_OR_RETURN(const auto tree, schedule::apply(survivor.traces.front(), problem_));
       survivor.cost = cost::of(tree, with_copies);
       list(survivor, found_);
+      if (problem_.formats.at(problem_.statement.result.tensor).all_dense()) continue;
+      SCHAAS_ASSIGN_OR_RETURN(const auto nests, schedule::nests_of(tree));
+      entries_.resize(found_.members.size(), space::result_entries(nests, with_copies));
     }
     if (!found->counts.space.empty()) found_.schedules += mpz_class(found->counts.space);
     found_.steps += found->counts.states;
     if (found_.limited.empty()) found_.limited = found->limited;
     return {};
+  }
+
+  /// Leaves out schedules that give a sparse result more entries than those with other copies do.
+  void keep_fewest_entries() {
+    if (entries_.empty()) return;
+    const std::vector<bool> fewest = space::with_fewest_entries(entries_);
+    std::size_t n = 0;
+    std::erase_if(found_.members, [&](const auto& member) {
+      if (!fewest[n]) found_.schedules -= member.schedules;
+      return !fewest[n++];
+    });
   }
 
   const problem::Problem& problem_;
@@ -79,6 +96,7 @@ class Joined {
   const support::Cancellation& cancellation_;
   const std::size_t fibers_;
   space::ListedMembers found_;
+  std::vector<space::ResultEntries> entries_;  ///< of a sparse result, by member
   std::optional<support::Diagnostic> none_;
 };
 

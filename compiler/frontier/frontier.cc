@@ -527,10 +527,9 @@ support::Result<Frontier> compute_plain(const problem::Problem& problem, const O
     };
     return compute_program(problem, options, contraction, progress, cancellation);
   }
-  CopySets sets = concrete_notation::result_copy_sets(problem);
+  const CopySets sets = concrete_notation::result_copy_sets(problem);
   if (sets.empty() || options.operand_orders != 0)
     return compute_with_needed_copies(problem, options, progress, cancellation);
-  sets.insert(sets.begin(), CopySets::value_type{});
   return compute_sets(problem, sets, options, compute_with_needed_copies, progress, cancellation);
 }
 

@@ -302,31 +302,90 @@ class Numbering {
                nest->node);
   }
 
-  /// Gives an occupancy list to a vector written at the entries of something sparse and read as a factor. The
-  /// reading loop then skips its zeros (ReACT, section 4.5).
+  /// Gives an occupancy list to a vector written at the entries of something sparse whose readers are zero
+  /// where it is: `2 * w(k)`, `relu(w(k))`, `w(k) / s`. Their loops then skip its zeros (ReACT, section 4.5),
+  /// and a sparse result gets the entries that were written.
   void occupancy_factor(const Branch& branch) {
     const Operand& written = tree_.operands[static_cast<std::size_t>(target_of(branch.producer))];
-    Tensor& temporary = tree_.tensors[static_cast<std::size_t>(branch.temporary)];
+    const Tensor& temporary = tree_.tensors[static_cast<std::size_t>(branch.temporary)];
     if (written.indices.size() != 1 || temporary.occupancy_levels > 0 ||
         temporary.fill != tree_.semiring->zero)
       return;
-    const Loop* writes = loop_over(branch.producer, written.indices.front());
-    if (writes == nullptr || writes->block || !is_chain(branch.consumer)) return;
-    const NestPtr* at = &branch.consumer;
-    while (const auto* loop = std::get_if<Loop>(&(*at)->node)) at = &loop->body;
-    const auto& leaf = std::get<Leaf>((*at)->node);
-    const auto read = std::find_if(leaf.factors.begin(), leaf.factors.end(), [&](int factor) {
-      return tree_.operands[static_cast<std::size_t>(factor)].tensor == branch.temporary;
-    });
-    if (!is_plain_product(leaf) || read == leaf.factors.end()) return;
-    const Loop* reads =
-        loop_over(branch.consumer, tree_.operands[static_cast<std::size_t>(*read)].indices.front());
-    if (reads == nullptr || reads->block) return;
+    if (!writes_few(branch.producer, written.indices.front())) return;
+    std::vector<const Loop*> around;
+    if (reads_at_entries(branch.consumer, branch.temporary, around).value_or(false))
+      tree_.tensors[static_cast<std::size_t>(branch.temporary)].occupancy_levels = 1;
+  }
+
+  /// The loops over the index, of each term of a sum, leave out some of its values.
+  bool writes_few(const NestPtr& producer, int index) const {
+    if (const auto* sum = std::get_if<Terms>(&producer->node))
+      return std::all_of(sum->terms.begin(), sum->terms.end(),
+                         [&](const NestPtr& term) { return writes_few(term, index); });
+    const Loop* writes = loop_over(producer, index);
+    if (writes == nullptr || writes->block) return false;
     const LoopSpace writing = loop_space(writes->body, writes->index, tree_);
-    const LoopSpace reading = loop_space(reads->body, reads->index, tree_);
-    if (writing.kind != LoopSpace::Kind::range && !writing.whole && reading.kind == LoopSpace::Kind::range &&
-        reading.located.empty())
-      temporary.occupancy_levels = 1;
+    return writing.kind != LoopSpace::Kind::range && !writing.whole;
+  }
+
+  /// Tells whether every loop that reads the vector may walk a list of its entries instead of the extent;
+  /// nothing when no leaf below reads it. `around`: the loops above.
+  std::optional<bool> reads_at_entries(const NestPtr& nest, int vector,
+                                       std::vector<const Loop*>& around) const {
+    const auto all = [&](const std::vector<NestPtr>& parts) {
+      std::optional<bool> every;
+      for (const NestPtr& part : parts) {
+        const auto found = reads_at_entries(part, vector, around);
+        if (found) every = every.value_or(true) && *found;
+      }
+      return every;
+    };
+    return std::visit(Match{
+                          [&](const Loop& loop) {
+                            around.push_back(&loop);
+                            const auto found = reads_at_entries(loop.body, vector, around);
+                            around.pop_back();
+                            return found;
+                          },
+                          [&](const Blocks& blocks) {
+                            const auto found = reads_at_entries(blocks.body, vector, around);
+                            return found ? std::optional(false) : std::nullopt;
+                          },
+                          [&](const Branch& inner) {
+                            return all({inner.producer, inner.consumer});
+                          },
+                          [&](const Terms& sum) { return all(sum.terms); },
+                          [&](const Leaf& leaf) -> std::optional<bool> {
+                            std::optional<bool> every;
+                            for (const int factor : leaf.factors) {
+                              const Operand& read = tree_.operands[static_cast<std::size_t>(factor)];
+                              if (read.tensor != vector) continue;
+                              every = every.value_or(true) && reads_at_entries(leaf, factor, around);
+                            }
+                            return every;
+                          },
+                      },
+                      nest->node);
+  }
+
+  bool reads_at_entries(const Leaf& leaf, int factor, const std::vector<const Loop*>& around) const {
+    const int index = tree_.operands[static_cast<std::size_t>(factor)].indices.front();
+    const auto reads =
+        std::find_if(around.rbegin(), around.rend(), [&](const Loop* loop) { return loop->index == index; });
+    if (reads == around.rend() || (*reads)->block || !is_chain((*reads)->body)) return false;
+    const LoopSpace reading = loop_space((*reads)->body, index, tree_);
+    return reading.kind == LoopSpace::Kind::range && reading.located.empty() &&
+           vanishes_with(leaf, factor, index);
+  }
+
+  /// The leaf contributes nothing where the factor, a vector over the index, holds its fill value.
+  bool vanishes_with(const Leaf& leaf, int factor, int index) const {
+    NestTree sparse = tree_;
+    const int vector = tree_.operands[static_cast<std::size_t>(factor)].tensor;
+    sparse.tensors[static_cast<std::size_t>(vector)].levels.front() = format::LevelFormat::compressed;
+    const Operand& target = tree_.operands[static_cast<std::size_t>(leaf.target)];
+    const double start = tree_.tensors[static_cast<std::size_t>(target.tensor)].fill;
+    return implies(merge_lattice::contributing(leaf_space(leaf, index, sparse), start), {factor, 0});
   }
 
   /// Returns the loop over `index` on the way to the only leaf that the statement exists for.
@@ -495,14 +554,19 @@ bool is_chain(const NestPtr& nest) {
 const Loop* occupied_walk(const Branch& branch, const NestTree& tree) {
   const int occupancy_levels = tree.tensors[static_cast<std::size_t>(branch.temporary)].occupancy_levels;
   const NestPtr* at = &branch.consumer;
-  while (const auto* loop = std::get_if<Loop>(&(*at)->node)) {
+  for (;;) {
+    if (const auto* inner = std::get_if<Branch>(&(*at)->node)) {
+      at = &inner->consumer;
+      continue;
+    }
+    const auto* loop = std::get_if<Loop>(&(*at)->node);
+    if (loop == nullptr) return nullptr;
     for (const int number : factors_below(loop->body, tree)) {
       const Operand& read = tree.operands[static_cast<std::size_t>(number)];
       if (read.tensor == branch.temporary && level_of(read, loop->index) == occupancy_levels - 1) return loop;
     }
     at = &loop->body;
   }
-  return nullptr;
 }
 
 int level_of(const Operand& operand, int index) {

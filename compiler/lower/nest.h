@@ -153,7 +153,8 @@ int target_of(const NestPtr& nest);
 operators::Monoid monoid_of(const NestPtr& nest);
 /// True when there are only loops around one leaf.
 bool is_chain(const NestPtr& nest);
-/// Returns the loop of a branch's consumer, a chain, over the last occupancy level of its temporary; or null.
+/// Returns the loop on the way to the consumer's target over the last occupancy level of the temporary, which
+/// is read below it; or null.
 const Loop* occupied_walk(const Branch& branch, const NestTree& tree);
 /// Returns the first level of `operand` that binds `index`, or -1.
 int level_of(const Operand& operand, int index);

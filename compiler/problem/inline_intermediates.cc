@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "compiler/index_notation/costly_calls.h"
@@ -19,6 +20,10 @@ using index_notation::Access;
 using index_notation::Assignment;
 using index_notation::Expression;
 using index_notation::Product;
+
+bool has(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
 
 /// The expression is zero where a sparse argument stores nothing: a factor of the product, or a condition.
 bool is_sparse_product(const Expression& expression, const Problem& problem) {
@@ -122,10 +127,61 @@ Expression inlined(const Expression& expression, const Assignment& definition) {
   return index_notation::with_parts(expression, std::move(parts));
 }
 
-Problem without_intermediate(Problem problem, std::size_t number) {
+/// Returns the only read of the tensor when it is a factor of the product that the expression is, or all of
+/// it.
+const Access* factor_of(const Expression& expression, const std::string& tensor) {
+  const auto operands = index_notation::operands(expression);
+  const auto is_it = [&](const Access& operand) { return operand.tensor == tensor; };
+  if (std::count_if(operands.begin(), operands.end(), is_it) != 1) return nullptr;
+  if (const auto* access = std::get_if<Access>(&expression.node)) return access;
+  const auto* product = std::get_if<Product>(&expression.node);
+  if (product == nullptr) return nullptr;
+  for (const Expression& factor : product->factors) {
+    const auto* access = std::get_if<Access>(&factor.node);
+    if (access != nullptr && is_it(*access)) return access;
+  }
+  return nullptr;
+}
+
+/// Every index of the tensor belongs to a sparse operand of the product that defines it.
+bool is_product_of_sparse(const Assignment& definition, const Problem& problem) {
+  if (definition.update || !index_notation::is_product(definition.value)) return false;
+  const auto operands = index_notation::operands(definition.value);
+  const auto is_sparse_index = [&](const std::string& index) {
+    return std::any_of(operands.begin(), operands.end(), [&](const Access& operand) {
+      const auto known = problem.formats.find(operand.tensor);
+      return known != problem.formats.end() && !known->second.all_dense() && has(operand.indices, index);
+    });
+  };
+  const auto& indices = definition.result.indices;
+  return std::all_of(indices.begin(), indices.end(), is_sparse_index);
+}
+
+/// The intermediate is a matrix, or more, that a product of sparse operands makes, and one product reads it
+/// once: they are one product, whose schedules need no array of all its elements.
+bool merges_into_reader(const Assignment& definition, const Problem& problem) {
+  const auto& indices = definition.result.indices;
+  if (indices.size() < 2 || !is_product_of_sparse(definition, problem)) return false;
+  if (readers_of(definition.result.tensor, problem) != 1) return false;
+  for (const Assignment& reader : problem.statements()) {
+    if (!reads(reader.value, definition.result.tensor)) continue;
+    const Access* read = factor_of(reader.value, definition.result.tensor);
+    if (read == nullptr) return false;
+    const std::set<std::string> distinct(read->indices.begin(), read->indices.end());
+    const auto known = index_notation::index_variables({reader.result, reader.value});
+    const auto own = index_notation::index_variables({definition.result, definition.value});
+    return distinct.size() == read->indices.size() &&
+           std::none_of(own.begin(), own.end(),
+                        [&](const std::string& index) { return !has(indices, index) && has(known, index); });
+  }
+  return false;
+}
+
+/// `by_sum`: what the definition sums over becomes a reduction inside; else indices of the reader.
+Problem without_intermediate(Problem problem, std::size_t number, bool by_sum) {
   const auto at = problem.intermediates.begin() + static_cast<std::ptrdiff_t>(number);
   Assignment definition = *at;
-  if (sums(definition)) definition.value = explicit_value(definition, problem);
+  if (by_sum && sums(definition)) definition.value = explicit_value(definition, problem);
   problem.intermediates.erase(at);
   for (auto& statement : problem.intermediates) statement.value = inlined(statement.value, definition);
   problem.statement.value = inlined(problem.statement.value, definition);
@@ -182,10 +238,10 @@ Problem with_sparse_intermediates_inlined(Problem problem) {
     Problem longer = with_part_before(problem, n, std::move(*part));
     if (index_notation::verify(longer.program(), "").ok()) problem = std::move(longer), ++n;
   }
-  for (const auto& wanted : {inlinable, worth_repeating}) {
+  for (const auto& wanted : {merges_into_reader, inlinable, worth_repeating}) {
     for (std::size_t n = 0; n < problem.intermediates.size();) {
       if (wanted(problem.intermediates[n], problem)) {
-        Problem shorter = without_intermediate(problem, n);
+        Problem shorter = without_intermediate(problem, n, wanted != merges_into_reader);
         if (index_notation::verify(shorter.program(), "").ok()) {
           problem = std::move(shorter);
           continue;

@@ -19,6 +19,10 @@ namespace schaas::problem {
 /// schedule's choice.
 ///     T(i,j) = C(i,k) * D(k,j); S(i) = B(i,j) * T(i,j); A(i,j) = B(i,j) * T(i,j) / S(i)
 ///     -> S(i) = B(i,j) * sum(k)(C(i,k) * D(k,j)); A(i,j) = B(i,j) * sum(k)(C(i,k) * D(k,j)) / S(i)
+/// A product of sparse operands that one product reads once becomes part of it, whatever it sums over. The
+/// space of one product holds the schedules of both, and needs no array of all its elements. Not when an index
+/// it sums over is one of the reader's.
+///     T(i,k) = B(i,j) * C(j,k); A(i,l) = T(i,k) * D(k,l)   ->   A(i,l) = B(i,j) * C(j,k) * D(k,l)
 Problem with_sparse_intermediates_inlined(Problem problem);
 
 }  // namespace schaas::problem

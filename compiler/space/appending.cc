@@ -2,13 +2,16 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <unordered_map>
 #include <utility>
 
 #include "compiler/schedule/apply.h"
+#include "compiler/schedule/nests.h"
 #include "compiler/space/appending_cost.h"
 #include "compiler/space/loop_trees.h"
+#include "compiler/space/result_entries.h"
 #include "compiler/space/space.h"
 
 namespace schaas::space {
@@ -98,11 +101,78 @@ class Members {
   std::unordered_map<StateId, std::vector<Listed>> known_;
 };
 
-/// Schedules of one cost.
+/// Schedules of one cost that append the same entries.
 struct Class {
+  ResultEntries entries;
   std::uint64_t schedules = 0;
   std::set<TreeId> trees;
   std::vector<schedule::Trace> traces;
+};
+
+/// Schedules by cost and entries. Entries are found for the first `max_looked_at` schedules; later ones are
+/// taken to append what the first of their cost does.
+class Classes {
+ public:
+  explicit Classes(const problem::Problem& problem) : problem_(problem) {}
+
+  /// Takes a schedule; `trace()` makes its trace, of which `traces` are kept for each class, of other trees.
+  template <class Trace>
+  void add(const cost::Cost& cost, TreeId tree, std::size_t traces, const Trace& trace) {
+    std::vector<Class>& same = by_cost_[cost];
+    std::optional<schedule::Trace> made;
+    std::size_t number = 0;
+    if (looked_at_ < max_looked_at || same.empty()) {
+      ++looked_at_;
+      made = trace();
+      number = with(entries_of(*made), same);
+    }
+    Class& one = same[number];
+    ++one.schedules;
+    if (one.trees.insert(tree).second && one.traces.size() < traces)
+      one.traces.push_back(made ? *std::move(made) : trace());
+  }
+
+  /// Those that give the result the fewest entries.
+  ListedMembers with_fewest_entries() {
+    std::vector<ResultEntries> all;
+    for (const auto& [cost, same] : by_cost_)
+      for (const Class& one : same) all.push_back(one.entries);
+    const std::vector<bool> fewest = space::with_fewest_entries(all);
+    ListedMembers found;
+    std::size_t n = 0;
+    for (auto& [cost, same] : by_cost_) {
+      for (Class& one : same) {
+        if (!fewest[n++]) continue;
+        found.schedules += static_cast<unsigned long>(one.schedules);
+        for (schedule::Trace& trace : one.traces) found.members.push_back({std::move(trace), cost, 1, 1});
+        const auto left = static_cast<unsigned long>(one.traces.size() - 1);
+        found.members.back().schedules = static_cast<unsigned long>(one.schedules) - left;
+        found.members.back().loop_trees = one.trees.size() - left;
+      }
+    }
+    return found;
+  }
+
+ private:
+  static constexpr std::size_t max_looked_at = 2'000;  ///< some 150 microseconds each
+
+  /// Returns the number of the class with these entries.
+  static std::size_t with(ResultEntries entries, std::vector<Class>& classes) {
+    for (std::size_t n = 0; n < classes.size(); ++n)
+      if (classes[n].entries == entries) return n;
+    classes.push_back({std::move(entries)});
+    return classes.size() - 1;
+  }
+
+  ResultEntries entries_of(const schedule::Trace& trace) const {
+    const auto tree = schedule::apply(trace, problem_);
+    const auto nests = tree.ok() ? schedule::nests_of(*tree) : tree.error();
+    return nests.ok() ? result_entries(*nests, problem_) : ResultEntries{{{}}, true};
+  }
+
+  const problem::Problem& problem_;
+  std::map<cost::Cost, std::vector<Class>> by_cost_;
+  std::size_t looked_at_ = 0;
 };
 
 std::vector<std::string> default_loops(const problem::Problem& problem) {
@@ -143,19 +213,20 @@ support::Result<ListedMembers> listed_by_cost(const problem::Problem& problem, s
   Watch watch(recursion, cancellation, "listing the schedule space");
   AppendingCosts costs(recursion, problem);
   Members members(recursion, watch);
-  std::map<cost::Cost, Class> classes;
+  Classes classes(problem);
   const FromDefaultNest from_default(problem);
-  ListedMembers found;
+  std::size_t steps = 0;
   for (std::size_t n = 0; n < recursion.roots().size(); ++n) {
     const Side root = recursion.roots()[n];
     const auto take = [&](const Members::Listed& one, const cost::Cost& cost, bool table) {
-      ++found.steps;
-      Class& same = classes[cost];
-      ++same.schedules;
-      if (!same.trees.insert(one.tree).second || same.traces.size() >= traces) return;
-      same.traces.push_back(trace_of(recursion, *one.member, recursion.operand_orders()[n], root.mirrored));
-      from_default.adapt(same.traces.back());
-      if (table) same.traces.back().directives.emplace_back(schedule::WorkspaceStorage{Storage::hash});
+      ++steps;
+      classes.add(cost, one.tree, traces, [&] {
+        schedule::Trace trace =
+            trace_of(recursion, *one.member, recursion.operand_orders()[n], root.mirrored);
+        from_default.adapt(trace);
+        if (table) trace.directives.emplace_back(schedule::WorkspaceStorage{Storage::hash});
+        return trace;
+      });
     };
     members.each(root.state, [&](const Members::Listed& one) {
       take(one, costs.of(*one.member), false);
@@ -163,13 +234,8 @@ support::Result<ListedMembers> listed_by_cost(const problem::Problem& problem, s
     });
   }
   if (watch.stopped()) return watch.error();
-  found.schedules = static_cast<unsigned long>(found.steps);
-  for (auto& [cost, same] : classes) {
-    for (schedule::Trace& trace : same.traces) found.members.push_back({std::move(trace), cost, 1, 1});
-    const auto left = static_cast<unsigned long>(same.traces.size() - 1);
-    found.members.back().schedules = static_cast<unsigned long>(same.schedules) - left;
-    found.members.back().loop_trees = same.trees.size() - left;
-  }
+  ListedMembers found = classes.with_fewest_entries();
+  found.steps = steps;
   return found;
 }
 
@@ -201,10 +267,14 @@ problem::Problem with_dense_result(const problem::Problem& problem) {
 
 ListedMembers listed(const std::vector<schedule::Trace>& traces, const problem::Problem& problem) {
   ListedMembers found;
+  std::vector<ResultEntries> entries;
   const auto take = [&](const schedule::Trace& trace) {
     ++found.steps;
     const auto tree = schedule::apply(trace, problem);
-    if (tree.ok()) found.members.push_back({trace, cost::of(*tree, problem), 1, 1});
+    if (!tree.ok()) return;
+    found.members.push_back({trace, cost::of(*tree, problem), 1, 1});
+    const auto nests = schedule::nests_of(*tree);
+    entries.push_back(nests.ok() ? result_entries(*nests, problem) : ResultEntries{{{}}, true});
   };
   for (const schedule::Trace& trace : traces) {
     take(trace);
@@ -212,6 +282,9 @@ ListedMembers listed(const std::vector<schedule::Trace>& traces, const problem::
     table.directives.emplace_back(schedule::WorkspaceStorage{Storage::hash});
     take(table);
   }
+  const std::vector<bool> fewest = with_fewest_entries(entries);
+  std::size_t n = 0;
+  std::erase_if(found.members, [&](const auto&) { return !fewest[n++]; });
   found.schedules = found.members.size();
   return found;
 }

@@ -11,6 +11,7 @@
 #include "compiler/schedule/nests.h"
 #include "compiler/schedule/ordered_appends.h"
 #include "compiler/schedule/workspace_storage.h"
+#include "compiler/space/result_entries.h"
 
 namespace schaas::space {
 namespace {
@@ -37,7 +38,7 @@ std::vector<LoopOrder> orders_of(const Nest& nest, const problem::Problem& probl
     orders.insert(orders.end(), more.begin(), more.end());
   }
   if (nest.leaf().target.tensor == problem.statement.result.tensor) {
-    const auto more = concrete_notation::result_loop_order(problem);
+    const auto more = concrete_notation::result_level_order(problem);  // sums above get a workspace
     orders.insert(orders.end(), more.begin(), more.end());
   }
   std::erase_if(orders, [&](const LoopOrder& order) {
@@ -121,6 +122,7 @@ class Search {
       return choose(0);
     });
     SCHAAS_RETURN_IF_ERROR(cancellation_.check("listing the schedules of a program"));
+    keep_fewest_entries();
     return std::move(found_);
   }
 
@@ -170,6 +172,21 @@ class Search {
     return shared_[nest];
   }
 
+  /// Leaves out schedules that give a sparse result more entries than others do.
+  void keep_fewest_entries() {
+    if (entries_.empty()) return;
+    std::vector<ResultEntries> all;
+    for (const auto& [entries, schedules] : entries_) all.push_back(entries);
+    const std::vector<bool> fewest = with_fewest_entries(all);
+    std::size_t kept = 0;
+    for (std::size_t n = 0; n < found_.members.size(); ++n) {
+      if (fewest[made_with_[n]] && kept++ != n) found_.members[kept - 1] = std::move(found_.members[n]);
+    }
+    found_.members.erase(found_.members.begin() + static_cast<std::ptrdiff_t>(kept), found_.members.end());
+    for (std::size_t n = 0; n < entries_.size(); ++n)
+      if (!fewest[n]) found_.schedules -= entries_[n].schedules;
+  }
+
   /// The trie that was chosen, with every choice of loop orders.
   bool take() {
     if (!cancellation_.check("listing the schedules of a program").ok()) return false;
@@ -186,7 +203,9 @@ class Search {
     mpz_class orders = 1;
     for (std::size_t n = 0; n < chosen.size(); ++n) orders *= best_orders(n, chosen).count;
     if (orders == 0) return true;
-    found_.schedules += orders;
+    if (!problem_.formats.at(problem_.statement.result.tensor).all_dense())
+      entries_.push_back({result_entries(chosen, problem_), 0});
+    count(orders);
     list(0, chosen, orders);
     return true;
   }
@@ -281,13 +300,23 @@ class Search {
   void take_member(schedule::Trace trace, const concrete_notation::StatementPtr& tree,
                    const mpz_class& orders) {
     const auto complete = schedule::with_ordered_appends(tree, problem_);
-    found_.members.push_back({trace, cost::of(complete, problem_), orders, 1});
+    add_member({trace, cost::of(complete, problem_), orders, 1});
     const schedule::WorkspaceStorage directive{concrete_notation::Storage::hash};
     const auto table = schedule::apply_workspace_storage(complete, directive, problem_);
     if (!table.ok() || !concrete_notation::check_annotations(*table, problem_).ok()) return;
     trace.directives.emplace_back(directive);
-    found_.members.push_back({std::move(trace), cost::of(*table, problem_), orders, 1});
+    add_member({std::move(trace), cost::of(*table, problem_), orders, 1});
+    count(orders);
+  }
+
+  void count(const mpz_class& orders) {
     found_.schedules += orders;
+    if (!entries_.empty()) entries_.back().schedules += orders;
+  }
+
+  void add_member(ListedMember member) {
+    found_.members.push_back(std::move(member));
+    if (!entries_.empty()) made_with_.push_back(entries_.size() - 1);
   }
 
   /// Every choice of sums to distribute, from nest `at` on, and of depths to do it at. Paths of later nests
@@ -303,7 +332,7 @@ class Search {
         if (!take_a_step()) return;
         trace.directives.push_back(directive);
         take_member(trace, *apart, orders);
-        found_.schedules += orders;
+        count(orders);
         distribute(at + 1, paths, trace, *apart, orders);
         trace.directives.pop_back();
       }
@@ -366,6 +395,13 @@ class Search {
   std::vector<Names> shared_;                   ///< with the next one
   std::map<std::pair<int, Names>, Below> known_;
   ListedMembers found_;
+  /// Entries of a sparse result, by trie.
+  struct OfTrie {
+    ResultEntries entries;
+    mpz_class schedules;
+  };
+  std::vector<OfTrie> entries_;
+  std::vector<std::size_t> made_with_;  ///< by member: its trie, of entries_
 };
 
 }  // namespace

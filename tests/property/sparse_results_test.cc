@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <random>
 #include <string>
 #include <utility>
@@ -21,10 +22,12 @@ constexpr std::size_t inputs = 6;
 
 using Formats = std::map<std::string, std::string>;
 
+/// `formats`: also of tensors that the expression does not have.
 problem::Problem problem_of(const std::string& expression, const Formats& formats) {
   problem::ProblemText text;
   text.expression = expression;
-  text.formats = formats;
+  for (const auto& [tensor, format] : formats)
+    if (expression.find(tensor + "(") != std::string::npos) text.formats[tensor] = format;
   const auto built = problem::build(text);
   EXPECT_TRUE(built.ok()) << expression << ": " << (built.ok() ? "" : built.error().message);
   return built.value();
@@ -36,13 +39,14 @@ frontier::Frontier frontier_of(const problem::Problem& problem) {
   return found.ok() ? *found : frontier::Frontier{};
 }
 
-/// Runs all schedules of the frontiers that it is given.
+/// Runs all schedules of the frontiers that it is given, on inputs that those of one frontier share.
 class Runs {
  public:
   void add(const std::string& expression, const Formats& formats) {
     const auto problem = problem_of(expression, formats);
+    const auto trials = std::make_shared<test_support::Trials>(problem, inputs, random_());
     for (const auto& survivor : frontier_of(problem).survivors) {
-      const auto added = queue_.add(survivor.traces.front(), problem);
+      const auto added = queue_.add(survivor.traces.front(), problem, trials);
       EXPECT_TRUE(added.ok()) << expression << ": " << schedule::print(survivor.traces.front()) << ": "
                               << (added.ok() ? "" : added.error().message);
     }
@@ -78,9 +82,9 @@ TEST(ScaledProducts, ComputeWhatTheOracleSays) {
   for (const std::string expression :
        {"A(i,k) = 2 * B(i,j) * C(j,k)", "A(i,k) = -B(i,j) * C(j,k)", "A(i,k) = B(i,j) * C(j,k) / d(i)",
         "A(i,k) = d(i) * B(i,j) * C(j,k) * e(k) / 4", "A(i,k) = 2 * sum(j)(B(i,j) * C(j,k)) / (d(i) * e(k))",
-        "A(i,k) = d(i) * B(i,j) * C(j,k) * e(k)", "A(i,k) = relu(B(i,j)) * C(j,k)", "A(i,k) = (B(i,j) > 0) * C(j,k) * -3",
-        "min-plus: A(i,k) = 2 * B(i,j) * C(j,k)", "max-times: A(i,k) = 2 * B(i,j) * C(j,k)",
-        "max-min: A(i,k) = abs(d(i)) * B(i,j) * C(j,k) * 3"})
+        "A(i,k) = d(i) * B(i,j) * C(j,k) * e(k)", "A(i,k) = relu(B(i,j)) * C(j,k)",
+        "A(i,k) = (B(i,j) > 0) * C(j,k) * -3", "min-plus: A(i,k) = 2 * B(i,j) * C(j,k)",
+        "max-times: A(i,k) = 2 * B(i,j) * C(j,k)", "max-min: A(i,k) = abs(d(i)) * B(i,j) * C(j,k) * 3"})
     runs.add(expression, csr);
   for (const std::string format : {"csc", "dcsr", "coo", "dense,compressed(unordered)", "dense"})
     runs.add("A(i,k) = B(i,j) * -2 * C(j,k)", {{"A", format}, {"B", "csr"}, {"C", "csr"}});
@@ -120,7 +124,8 @@ TEST(ReorderedResults, NeedNoCopiesWhereLoopsComeInOrder) {
   for (const std::string expression : {"A(i,k) = B(i,j) * C(j,k)", "A(i,j) = B(i,j) + C(i,j)"}) {
     const auto problem = problem_of(expression, {{"A", "csr"}, {"B", "csr"}, {"C", "csr"}});
     for (const auto& survivor : frontier_of(problem).survivors) {
-      EXPECT_TRUE(schedule::problem_of(survivor.traces.front(), problem).value().copies.empty()) << expression;
+      EXPECT_TRUE(schedule::problem_of(survivor.traces.front(), problem).value().copies.empty())
+          << expression;
     }
   }
 }
@@ -146,6 +151,28 @@ TEST(ReorderedResults, ComputeWhatTheOracleSays) {
   }
   runs.add("min-plus: A(k,i) = B(i,j) * C(j,k)", {{"A", "csr"}, {"B", "csr"}, {"C", "csr"}});
   runs.add("S(i) = B(i,j); A(j,i) = B(i,j) / S(i)", {{"A", "csr"}, {"B", "csr"}});
+  runs.finish();
+}
+
+/// Results of functions of products, and of several statements, hold what the operands' entries make,
+/// whatever the schedule; rows are not filled.
+TEST(Entries, AreThoseOfTheExpression) {
+  Runs runs;
+  const Formats csr = {{"A", "csr"}, {"B", "csr"}, {"C", "csr"}, {"D", "csr"}};
+  for (const std::string expression :
+       {"T(i,k) = B(i,j) * C(j,k); A(i,k) = T(i,k) * 2", "T(i,k) = B(i,j) * C(j,k); A(i,k) = relu(T(i,k))",
+        "T(i,k) = B(i,j) * C(j,k); A(i,k) = T(i,k) + D(i,k)",
+        "T(i,k) = B(i,j) * C(j,k); A(i,k) = T(i,k) * T(i,k)",
+        "T(i,k) = B(i,j) * C(j,k); A(i,k) = d(i) * T(i,k) * d(k)",
+        "T(i,k) = B(i,j) * C(j,k); A(i,k) = T(i,k) / d(k)",
+        "T(i,k) = B(i,j) * C(j,k); A(i,l) = T(i,k) * D(k,l)",
+        "T(i,k) = B(i,j) * C(j,k); S(i) = T(i,k); A(i,k) = T(i,k) / S(i)",
+        "T(i,j) = B(i,j) + C(i,j); A(i,k) = T(i,j) * D(j,k)", "A(i,k) = relu(sum(j)(B(i,j) * C(j,k)))",
+        "A(i,k) = B(i,j) * C(k,j)", "A(i,l) = B(i,j) * C(j,k) * D(l,k)",
+        "A(i,k) = (B(i,j) + C(i,j)) * D(j,k)", "A(i,k) = abs(B(i,j) - C(i,j)) * D(j,k) / d(k)",
+        "A(i,k) = D(k,j) * relu(B(i,j))",
+        "P(i,j) = where(B(i,j) != 0, exp(B(i,j)), 0); S(i) = P(i,j); A(i,j) = P(i,j) / S(i)"})
+    runs.add(expression, csr);
   runs.finish();
 }
 

@@ -96,6 +96,15 @@ struct Trials::Trial {
   std::vector<PackedTensor> operands;             ///< in the order of the arguments, after the result
   std::vector<const schaas_tensor*> arguments{};  ///< the operands
   Evaluated want;
+  mutable std::vector<std::int64_t> entries{};  ///< that the first schedule gave the result, by level
+
+  /// Entries of a sparse result do not depend on the schedule. Explicit zeros count.
+  std::string other_entries(const std::vector<std::int64_t>& counted) const {
+    if (entries.empty()) entries = counted;
+    if (entries == counted) return "";
+    return "the result has " + std::to_string(counted.back()) + " entries, by another schedule " +
+           std::to_string(entries.back());
+  }
 };
 
 Trials::Trials(const problem::Problem& problem, std::size_t count, std::uint64_t seed) : problem_(problem) {
@@ -196,11 +205,16 @@ std::string Trials::error_of(const schaas_kernel_descriptor& kernel, std::size_t
   const double start = writes_all ? std::nan("") : kernel.result_fill;
   if (!made) result.fill(problem_.statement.update ? initial_of(problem_) : start);
   Allocate allocate;
+  std::vector<std::int64_t> counted;
   if (made) {
-    allocate = [&](const std::vector<std::int64_t>& entries) { result.allocate(entries, start); };
+    allocate = [&](const std::vector<std::int64_t>& entries) {
+      counted = entries;
+      result.allocate(entries, start);
+    };
   }
   std::string error = run(kernel, arguments, cuts, random, allocate);
   if (error.empty()) error = result.structure_error();
+  if (error.empty() && made) error = trial.other_entries(counted);
   if (error.empty()) {
     const DenseTensor found = result.unpack(problem_.semiring->zero);
     const double distance = relative_error(found, trial.want);

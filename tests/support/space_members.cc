@@ -5,10 +5,13 @@
 #include <map>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "compiler/cost/cost.h"
 #include "compiler/schedule/apply.h"
+#include "compiler/schedule/nests.h"
 #include "compiler/space/appending.h"
+#include "compiler/space/result_entries.h"
 
 namespace schaas::test_support {
 namespace {
@@ -31,10 +34,14 @@ void expect_appending_costs(const problem::Problem& problem) {
   ASSERT_TRUE(listed.ok());
   if (!*listed) return;
   Counts all, by_tree;
+  std::vector<cost::Cost> costs;
+  std::vector<space::ResultEntries> entries;
   const auto count = [&](schedule::Trace trace, bool legal) {
     const auto tree = schedule::apply(trace, problem);
     EXPECT_TRUE(tree.ok() || !legal) << support::render(tree.error());
-    if (tree.ok()) ++by_tree[cost::of(*tree, problem)];
+    if (!tree.ok()) return;
+    costs.push_back(cost::of(*tree, problem));
+    entries.push_back(space::result_entries(schedule::nests_of(*tree).value(), problem));
   };
   for (const space::ListedMember& member : (*listed)->members) {
     all[member.cost] += member.schedules.get_ui();
@@ -54,6 +61,9 @@ void expect_appending_costs(const problem::Problem& problem) {
               },
               never);
   ASSERT_TRUE(seen.ok());
+  const std::vector<bool> fewest = space::with_fewest_entries(entries);
+  for (std::size_t n = 0; n < costs.size(); ++n)
+    if (fewest[n]) ++by_tree[costs[n]];
   EXPECT_EQ(all, by_tree);
 }
 

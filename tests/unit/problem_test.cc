@@ -156,6 +156,14 @@ TEST(Intermediates, AreReadWhereTheirSparseOperandIsStored) {
             "S(i) = B(i,j) * sqrt(T(i,j)); A(i,j) = B(i,j) * sqrt(T(i,j)) / S(i)");
   EXPECT_EQ(inlined("E(i,j) = 2 * B(i,j); Y(i,j) = E(j,i) * E(i,j) + 1", csr),
             "Y(i,j) = 2 * B(j,i) * 2 * B(i,j) + 1");
+  const Formats both = {{"B", "csr"}, {"C", "csr"}};
+  EXPECT_EQ(inlined("T(i,k) = B(i,j) * C(j,k); A(i,l) = T(i,k) * D(k,l)", both),
+            "A(i,l) = B(i,j) * C(j,k) * D(k,l)");
+  EXPECT_EQ(inlined("T(i,k) = B(i,j) * C(j,k); A(k,i) = 2 * T(i,k)", both), "A(k,i) = 2 * B(i,j) * C(j,k)");
+  for (const std::string stays :
+       {"T(i,k) = B(i,j) * C(j,k); A(i,j) = T(i,k) * D(k,j)", "T(i,k) = B(i,j) * C(j,k); A(i,k) = T(i,k) + D(i,k)",
+        "T(i,k) = B(i,j) * C(j,k); A(i,l) = T(i,k) * T(k,l)", "T(i,k) = B(i,j) * D(j,k); A(i,l) = T(i,k) * C(k,l)"})
+    EXPECT_EQ(inlined(stays, both), stays);
   EXPECT_EQ(inlined("D(j,i) = B(i,j) * 3; E(i,j) = D(j,i) * C(i,j); y = E(i,j)", csr),
             "y = 3 * B(i,j) * C(i,j)");
 }
