@@ -113,7 +113,7 @@ Result<std::string> emit(const problem::Problem& problem, const schedule::Trace&
 /// docs/cache_key.md.
 std::string kernel_key(const problem::Canonical& canonical, const schedule::Trace& trace,
                        const toolchain::Target& target, const toolchain::Toolchain& toolchain) {
-  return support::digest_of("schaas-kernel 1\nproblem " + canonical.key + "\nschedule " +
+  return support::digest_of("schaas-kernel 2\nproblem " + canonical.key + "\nschedule " +
                             schedule::print(trace) + "\nisa " + toolchain::print(target) + "\ntoolchain " +
                             toolchain.identity(target) + "\ncode " + std::to_string(code_version) + "\n")
       .sha256;

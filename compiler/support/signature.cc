@@ -4,6 +4,9 @@
 #include <openssl/evp.h>
 #include <openssl/pem.h>
 
+#include <algorithm>
+#include <array>
+
 #include "compiler/support/hexadecimal.h"
 
 namespace schaas::support {
@@ -19,6 +22,22 @@ const unsigned char* bytes(std::string_view text) {
   return reinterpret_cast<const unsigned char*>(text.data());
 }
 
+/// The points of small order, without the bit of the sign, and the encodings of the same beyond the field.
+/// Under such a key one signature holds for many texts (K. Chalkias et al., Taming the many EdDSAs, 2020).
+constexpr std::array<std::string_view, 7> small_orders = {
+    "0000000000000000000000000000000000000000000000000000000000000000",
+    "0100000000000000000000000000000000000000000000000000000000000000",
+    "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05",
+    "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a",
+    "ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+    "edffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+    "eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f"};
+
+bool has_small_order(std::string raw) {
+  raw.back() = static_cast<char>(raw.back() & 0x7f);
+  return std::find(small_orders.begin(), small_orders.end(), hexadecimal(raw)) != small_orders.end();
+}
+
 std::shared_ptr<EVP_PKEY> owned(EVP_PKEY* key) { return {key, EVP_PKEY_free}; }
 
 }  // namespace
@@ -29,6 +48,10 @@ Result<PublicKey> PublicKey::parse(std::string_view text) {
     return invalid("public-key",
                    "`" + std::string(text.substr(0, 100)) +
                        "` is no server's key; expected `ed25519:` and 64 lower-case hexadecimal digits");
+  }
+  if (has_small_order(*raw)) {
+    return invalid("public-key", "`" + std::string(text) +
+                                     "` is no server's key: its order is small, so anybody can sign for it");
   }
   auto key = owned(EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, nullptr, bytes(*raw), raw->size()));
   SCHAAS_CHECK(key != nullptr, "a public key from 32 bytes");

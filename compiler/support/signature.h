@@ -13,7 +13,8 @@ namespace schaas::support {
 /// Verifies signatures.
 class PublicKey {
  public:
-  /// "ed25519:" and 64 lower-case hexadecimal digits. Errors: invalid [public-key].
+  /// "ed25519:" and 64 lower-case hexadecimal digits. Errors: invalid [public-key], also for a point of small
+  /// order.
   static Result<PublicKey> parse(std::string_view text);
   const std::string& text() const { return text_; }
   /// `signature` as SigningKey::sign gives it.

@@ -7,8 +7,8 @@ namespace schaas::server {
 namespace {
 
 std::string text_of(const SignedKernel& kernel) {
-  return signed_text(kernel.kernel_key, kernel.isa, SCHAAS_KERNEL_ABI_VERSION, kernel.digest.sha256,
-                     kernel.digest.bytes);
+  return signed_text(kernel.problem_key, kernel.kernel_key, kernel.isa, SCHAAS_KERNEL_ABI_VERSION,
+                     kernel.digest.sha256, kernel.digest.bytes);
 }
 
 }  // namespace

@@ -14,6 +14,7 @@ namespace schaas::server {
 
 /// The signed fields of a kernel; proto/signed_kernel.h adds the version of the ABI.
 struct SignedKernel {
+  std::string problem_key;
   std::string kernel_key;
   std::string isa;  ///< instruction set of the request, also for a baseline kernel
   support::Digest digest;
@@ -26,6 +27,7 @@ class KernelSigner {
   explicit KernelSigner(support::SigningKey key) : key_(std::move(key)), public_key_(key_.public_key()) {}
   const support::PublicKey& public_key() const { return public_key_; }
   std::string sign(const SignedKernel& kernel) const;
+  std::string sign_text(const std::string& text) const { return key_.sign(text); }
   /// Verifies a signature. Remembers verified ones, so that a warm look-up costs no public-key operation.
   bool verifies(const SignedKernel& kernel, const std::string& signature);
 

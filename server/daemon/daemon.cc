@@ -163,7 +163,7 @@ Daemon::Daemon(const DaemonOptions& options, DataDirectory directory, Stores sto
       log_, RequestBoundary::Times{options_.max_request_time, options_.write_timeout}, access_control_,
       metrics_);
   service_ = std::make_unique<SchedulerService>(
-      *scheduling_, stores_, [this] { return facts(); }, *boundary_, response_cache_, metrics_);
+      *scheduling_, stores_, [this] { return facts(); }, signer_, *boundary_, response_cache_, metrics_);
   const auto work = [this](const std::string& request, support::Cancellation& cancellation) -> Result<void> {
     SCHAAS_ASSIGN_OR_RETURN(ScheduleQuery query, query_of_stored(request));
     query.interactive = false;

@@ -67,7 +67,8 @@ class CachingProvider final : public KernelProvider {
     if (!made.ok() && made.error().code == "kernel-rejected") withdraw(query.kernel_key);
     SCHAAS_ASSIGN_OR_RETURN(KernelAnswer answer, std::move(made));
     SCHAAS_ASSIGN_OR_RETURN(answer.digest, stores_.binaries->put(*answer.bytes));
-    answer.signature = signer_->sign({query.kernel_key, query.target.isa, answer.digest});
+    answer.signature =
+        signer_->sign({query.canonical.key, query.kernel_key, query.target.isa, answer.digest});
     // The binary comes first: a row never names a binary that was not written.
     SCHAAS_RETURN_IF_ERROR(stores_.schedules->put_kernel(
         {query.kernel_key, query.canonical.key, query.canonical.text, schedule::print(query.trace),
@@ -133,7 +134,8 @@ class CachingProvider final : public KernelProvider {
     const auto row = stores_.schedules->kernel(kernel_key);
     if (!row.ok()) return warn("cannot read a kernel", row.error()), std::nullopt;
     if (!row->has_value()) return std::nullopt;
-    if (!signer_->verifies({kernel_key, query.target.isa, (*row)->digest}, (*row)->signature)) {
+    if (!signer_->verifies({query.canonical.key, kernel_key, query.target.isa, (*row)->digest},
+                           (*row)->signature)) {
       warn("recompiling kernel " + kernel_key,
            support::invalid("kernel-signature", "its stored row is not signed by this server's key"));
       return std::nullopt;

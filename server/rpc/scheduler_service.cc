@@ -10,6 +10,7 @@
 #include <chrono>
 #include <utility>
 
+#include "proto/signed_problem.h"
 #include "server/rpc/marshalling.h"
 
 namespace schaas::server {
@@ -93,11 +94,13 @@ class ResponseRecorder {
 }  // namespace
 
 SchedulerService::SchedulerService(Scheduling& scheduling, Stores stores, std::function<ServerFacts()> facts,
-                                   RequestBoundary& boundary, std::shared_ptr<ResponseCache> response_cache,
+                                   std::shared_ptr<const KernelSigner> signer, RequestBoundary& boundary,
+                                   std::shared_ptr<ResponseCache> response_cache,
                                    std::shared_ptr<Metrics> metrics)
     : scheduling_(scheduling),
       stores_(std::move(stores)),
       facts_(std::move(facts)),
+      signer_(std::move(signer)),
       boundary_(boundary),
       response_cache_(std::move(response_cache)),
       metrics_(std::move(metrics)) {}
@@ -116,18 +119,21 @@ grpc::Status SchedulerService::Schedule(grpc::ServerContext* context, const v1::
             return replay(*cached, *writer, summary, cancellation);
         }
         ResponseRecorder recorder;
+        const ScheduleQuery query = from_proto(*request);
         const auto send = [&](const Event& event) {
-          if (const auto* frontier = std::get_if<NamedFrontier>(&event))
+          v1::ScheduleEvent message = to_proto(event);
+          if (const auto* frontier = std::get_if<NamedFrontier>(&event)) {
             summary.key = frontier->key.substr(0, key_digits);
-          const v1::ScheduleEvent message = to_proto(event);
+            message.mutable_frontier()->set_signature(
+                signer_->sign_text(signed_problem_text(query.problem, frontier->key)));
+          }
           recorder.record(event, message);
           const bool delivered = summary.pending_write.send(*writer, message);
           if (delivered && request->keep_working() && std::holds_alternative<NamedKernel>(event))
             detached = true;
           return delivered || detached;
         };
-        SCHAAS_ASSIGN_OR_RETURN(const Finished finished,
-                                scheduling_.schedule(from_proto(*request), send, cancellation));
+        SCHAAS_ASSIGN_OR_RETURN(const Finished finished, scheduling_.schedule(query, send, cancellation));
         summary.detail = summary_of(finished);
         if (!request->no_cache() && recorder.cacheable(finished))
           response_cache_->put(request_key, recorder.take_response(), stamp);

@@ -6,6 +6,7 @@
 
 #include "schaas/v1/schaas.grpc.pb.h"
 #include "server/answers/scheduling.h"
+#include "server/auth/kernel_signer.h"
 #include "server/rpc/request_boundary.h"
 #include "server/rpc/response_cache.h"
 #include "server/rpc/server_facts.h"
@@ -20,8 +21,8 @@ class SchedulerService final : public v1::Scheduler::Service {
   /// `facts` returns the constant part of ServerInfo; counts come from the stores. `replies` caches responses
   /// made from these stores.
   SchedulerService(Scheduling& scheduling, Stores stores, std::function<ServerFacts()> facts,
-                   RequestBoundary& boundary, std::shared_ptr<ResponseCache> response_cache,
-                   std::shared_ptr<Metrics> metrics);
+                   std::shared_ptr<const KernelSigner> signer, RequestBoundary& boundary,
+                   std::shared_ptr<ResponseCache> response_cache, std::shared_ptr<Metrics> metrics);
 
   grpc::Status Schedule(grpc::ServerContext* context, const v1::ScheduleRequest* request,
                         grpc::ServerWriter<v1::ScheduleEvent>* writer) override;
@@ -54,6 +55,7 @@ class SchedulerService final : public v1::Scheduler::Service {
   Scheduling& scheduling_;
   Stores stores_;
   std::function<ServerFacts()> facts_;
+  std::shared_ptr<const KernelSigner> signer_;  ///< signs answers, for those who keep them in files
   RequestBoundary& boundary_;
   std::shared_ptr<ResponseCache> response_cache_;
   std::shared_ptr<Metrics> metrics_;

@@ -67,7 +67,7 @@ MAY_INCLUDE = {
     "server/storage": COMPILER + ["kernels_cache", "server/telemetry"],
     "server/providers": COMPILER + ["kernels_cache", "server/auth", "server/storage", "server/telemetry"],
     "server/answers": COMPILER + ["kernels_cache", "server/providers", "server/storage"],
-    "server/rpc": COMPILER + ["kernels_cache", "server/answers", "server/auth", "server/storage", "server/telemetry"],
+    "server/rpc": COMPILER + ["kernels_cache", "proto", "server/answers", "server/auth", "server/storage", "server/telemetry"],
     "server/jobs": COMPILER + ["kernels_cache", "server/answers", "server/rpc", "server/telemetry"],
     "server/http": COMPILER + ["kernels_cache", "server/answers", "server/providers", "server/rpc", "server/storage", "server/telemetry"],
     "server/daemon": COMPILER + ["kernels_cache", "proto", "server/answers", "server/auth", "server/http", "server/jobs", "server/providers",
@@ -81,7 +81,7 @@ MAY_INCLUDE = {
     "client/cpp/runtime": EXPRESSION + ["client/cpp/oracle"],
     "client/cpp/selection": RUNTIME + ["client/cpp/tensor_io"],
     "client/cpp/gpu": SELECTION,
-    "client/cpp/remote": SELECTION,
+    "client/cpp/remote": SELECTION + ["compiler/problem"],  # docs/decisions/0013
     "client/cpp/api": SELECTION + ["client/cpp/gpu", "client/cpp/remote"],
     "client/cpp/include": [],  # for programs: all public headers
     "client/cli": SUPPORT + ["compiler/format", "client/cpp/include", "proto"],
@@ -100,6 +100,7 @@ CONFINED = [
     ("the command-line library stays in the programs", r"CLI/.*", r"client/cli/.*|server/.*"),
     ("HTTP lives in one file", r"httplib\.h", r"server/http/http_server\.cc"),
     ("logging stays in the server", r"spdlog/.*", r"server/.*"),
+    ("the client states problems canonically in one file", r"compiler/problem/.*", r"(compiler|server)/.*|client/cpp/remote/question\.h"),
     ("client sources are private", r"client/cpp/(?!include/).*", r"client/cpp/.*"),
 ]
 

@@ -16,7 +16,7 @@ void read(std::string_view bytes) {
 void one(std::string_view bytes) {
   read(bytes);
   const auto digest = support::digest_of(bytes);
-  read("schaas bundle 1 " + std::to_string(digest.bytes) + " " + digest.sha256 + "\n" + std::string(bytes));
+  read("schaas bundle 2 " + std::to_string(digest.bytes) + " " + digest.sha256 + "\n" + std::string(bytes));
 }
 
 }  // namespace schaas::fuzz

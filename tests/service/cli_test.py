@@ -7,6 +7,7 @@
 import array
 import ast
 import hashlib
+import json
 import os
 import pathlib
 import pty
@@ -790,6 +791,29 @@ class ClientCache(unittest.TestCase):
             binary.write_bytes(b"no kernel" + binary.read_bytes())
         self.assertEqual(self.run_it().returncode, 5)
 
+    def test_exchanged_files_are_refused(self):
+        """The kept answers of two problems under each other's names, and the binary of one in place of the other's."""
+        transposed = ("run", "y(j) = B(i,j) * x(i)", "-t", f"B={self.matrix}")
+        self.assertEqual(self.run_it("--wait", "100").returncode, 0)
+        first = self.kept("answers")
+        done = program.run(PROGRAMS, *transposed, "--wait", "100", server=self.daemon.address, environment={"XDG_CACHE_HOME": str(self.cache)})
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.daemon.stop()
+        self.assertEqual(self.run_it("--verify").returncode, 0)
+        other = [path for path in self.kept("answers") if path not in first]
+        self.assertEqual((len(first), len(other)), (1, 1))
+        own, others = first[0].read_bytes(), other[0].read_bytes()
+        first[0].write_bytes(others)
+        done = self.run_it()
+        self.assertEqual((done.returncode, done.stdout), (5, ""))
+        self.assertIn("kernels for this problem are not among those received earlier", done.stderr)
+        header = header_of(first[0])
+        header["answers"][0]["problem"]["expression"] = "y(i) = B(i,j) * x(j)"
+        first[0].write_bytes(with_header(header, others))
+        self.assertEqual(self.run_it().returncode, 5)
+        first[0].write_bytes(own)
+        self.assertEqual(self.run_it().returncode, 0)
+
     def test_a_second_process_downloads_nothing(self):
         self.assertEqual(self.run_it().returncode, 0)
         for binary in (self.folder / "data" / "binaries").glob("*/*"):
@@ -910,19 +934,65 @@ class Bundles(program.WithDaemon):
                      "invalid [bundle-damaged]: DIR/e is damaged: its header is not what was written\n" + again)
         self.refused(self.changed("f", lambda bundle: bundle + b"more"), 2,
                      "invalid [bundle-damaged]: DIR/f is damaged: 4 bytes follow its end\n" + again)
-        self.refused(self.changed("g", lambda bundle: bundle.replace(b"bundle 1", b"bundle 2", 1)), 3,
-                     "unsupported [bundle-version]: DIR/g has layout 2, this program reads layout 1\n"
+        self.refused(self.changed("g", lambda bundle: bundle.replace(b"bundle 2", b"bundle 3", 1)), 3,
+                     "unsupported [bundle-version]: DIR/g has layout 3, this program reads layout 2\n"
                      "  note: read it with the version of schaas that made it, or make it again with `schaas bundle`\n")
-        signature = re.search(rb'"signature":"([0-9a-f]+)"', self.bundle.read_bytes()).group(1).decode()
+        signature = header_of(self.bundle)["answers"][0]["kernels"][0]["signature"]
         first = self.made["answers"][0]["kernels"][0]["id"]
         key = re.search(rb'"public_key":"(ed25519:[0-9a-f]+)"', self.bundle.read_bytes()).group(1).decode()
         self.refused(self.changed("i", lambda bundle: rewritten(bundle, signature, signature[:-1] + ("1" if signature[-1] == "0" else "0"))), 2,
-                     f"invalid [bundle-damaged]: DIR/i is damaged: the kernel of schedule `{first}` for generic is not signed by the key it "
-                     f"names, {key}\n" + again)
+                     f"invalid [kernel-signature]: the kernel of schedule `{first}` from DIR/i is not signed for this problem by the key "
+                     f"{key}; it was not loaded\n" + again)
         version = re.search(rb'"abi_version":(\d+)', self.bundle.read_bytes()).group(1).decode()
         self.refused(self.changed("h", lambda bundle: rewritten(bundle, f'"abi_version":{version}', '"abi_version":3')), 3,
                      "unsupported [bundle-abi]: DIR/h has kernels of ABI version 3, made by schaas 0.1.0; this program runs version "
                      f"{version}\n  note: make it again with `schaas bundle` of this version\n")
+
+
+    def test_refuses_signed_kernels_of_another_problem(self):
+        """Two bundles of one server: whatever is exchanged between them is refused."""
+        again = "  note: copy it anew, or make it again with `schaas bundle`\n"
+        others = {}
+        for name, expression in (("plain", "y(i) = B(i,j) * x(j)"), ("transposed", "y(j) = B(i,j) * x(i)")):
+            others[name] = self.folder / name
+            self.daemon.json("bundle", expression, "-f", "B=csr", "--isa", "generic", "--schedule", "linear", "--positions", "32",
+                             "-o", others[name])
+        plain, transposed = (header_of(others[name])["answers"][0] for name in ("plain", "transposed"))
+        key = plain["public_key"]
+
+        def refused(change, text):
+            header = header_of(others["plain"])
+            change(header["answers"][0])
+            path = self.folder / "exchanged"
+            binaries = others["transposed" if header["answers"][0]["kernels"] == transposed["kernels"] else "plain"]
+            path.write_bytes(with_header(header, binaries.read_bytes()))
+            done = program.run(PROGRAMS, "run", "--bundle", path, "-t", f"B={self.matrix}", server="unix:/nowhere/at/all")
+            self.assertEqual((done.stderr.replace(str(self.folder), "DIR"), done.returncode, done.stdout), (text, 2, ""))
+
+        refused(lambda answer: answer.update(kernels=transposed["kernels"]),
+                f"invalid [kernel-signature]: the kernel of schedule `{transposed['kernels'][0]['id']}` from DIR/exchanged is not signed "
+                f"for this problem by the key {key}; it was not loaded\n" + again)
+        refused(lambda answer: answer.update(problem=transposed["problem"]),
+                "invalid [answer-mismatch]: the answer from DIR/exchanged is not to the problem that was asked: it differs in the problem; "
+                "nothing of it was used\n" + again)
+        refused(lambda answer: answer["frontier"]["arguments"].reverse(),
+                "invalid [answer-mismatch]: the answer from DIR/exchanged is not to the problem that was asked: it differs in the order of "
+                "arguments; nothing of it was used\n" + again)
+        refused(lambda answer: answer["frontier"].update(signature=transposed["frontier"]["signature"]),
+                "invalid [answer-signature]: the answer to `y(i) = B(i,j) * x(j)` from DIR/exchanged is not signed by the key "
+                f"{key} for these formats and types; nothing of it was used\n" + again)
+
+
+def header_of(path):
+    line, _, rest = path.read_bytes().partition(b"\n")
+    return json.loads(rest[:int(line.split()[3])])
+
+
+def with_header(header, bundle):
+    """The binaries of a bundle after another header, by somebody who knows the layout."""
+    line, _, rest = bundle.partition(b"\n")
+    text = json.dumps(header, separators=(",", ":")).encode() + b"\n"
+    return b"schaas bundle 2 %d %s\n" % (len(text), hashlib.sha256(text).hexdigest().encode()) + text + rest[int(line.split()[3]):]
 
 
 def rewritten(bundle, old, new):
@@ -930,7 +1000,7 @@ def rewritten(bundle, old, new):
     line, _, rest = bundle.partition(b"\n")
     length = int(line.split()[3])
     header = rest[:length].replace(old.encode(), new.encode(), 1)
-    return b"schaas bundle 1 %d %s\n" % (len(header), hashlib.sha256(header).hexdigest().encode()) + header + rest[length:]
+    return b"schaas bundle 2 %d %s\n" % (len(header), hashlib.sha256(header).hexdigest().encode()) + header + rest[length:]
 
 
 class Jobs(program.WithDaemon):

@@ -265,10 +265,10 @@ NamedFrontier a_frontier() {
   return f;
 }
 
-// Fields that only one kind of term or of variable has.
+// Fields that only one kind of term or of variable has, or that are set later.
 std::vector<std::string> kind_fields() {
   const std::vector<std::string> of_copies{"tensor", "level", "copy_of", "outer", "outer_dense", "lists"};
-  std::vector<std::string> fields;
+  std::vector<std::string> fields{"frontier.signature"};  // by the service, which has the key
   for (const std::string& field : of_copies)
     for (const std::string message : {"frontier.entries.variants", "frontier.gpu"})
       fields.push_back(message + ".nests.loops.trips." + field);

@@ -198,16 +198,17 @@ TEST_F(ProviderStack, CachingRecompilesUnsignedKernels) {
   const kernels_cache::KernelRow whole = **stores_.schedules->kernel("other");
 
   // Another's binary, with and without its signature; none; one of the right length; the right one of another
-  // key.
+  // key, and of another problem.
   kernels_cache::KernelRow moved = good, with_signature = good, unsigned_row = good, forged = good,
-                           foreign = good;
+                           foreign = good, other_problem = good;
   moved.digest = with_signature.digest = whole.digest;
   with_signature.signature = whole.signature;
   unsigned_row.signature.clear();
   forged.signature = std::string(128, '0');
-  foreign.signature = signer('f')->sign({"k", "x86-64-v3", good.digest});
+  foreign.signature = signer('f')->sign({kernel("k").canonical.key, "k", "x86-64-v3", good.digest});
+  other_problem.signature = signer()->sign({"another problem", "k", "x86-64-v3", good.digest});
   int compilations = 2;
-  for (const auto& row : {moved, with_signature, unsigned_row, forged, foreign}) {
+  for (const auto& row : {moved, with_signature, unsigned_row, forged, foreign, other_problem}) {
     ASSERT_TRUE(stores_.schedules->put_kernel(row).ok());
     const auto again = provider->kernel(kernel("k"), never_);
     ASSERT_TRUE(again.ok());

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+#include <atomic>
 #include <fstream>
 #include <sstream>
 
@@ -163,21 +164,22 @@ TEST_F(SignedKernels, AreDownloadedUnderEveryAddressOfTheServer) {
 TEST_F(SignedKernels, AreNotDownloadedWithoutAValidSignature) {
   Connection connection = connect();
   const client::KernelInfo good = a_kernel(connection);
-  std::vector<client::KernelInfo> wrong(6, good);
+  std::vector<client::KernelInfo> wrong(7, good);
   wrong[0].signature[7] = wrong[0].signature[7] == '0' ? '1' : '0';
   wrong[1].signature.clear();
   wrong[2].digest = support::digest_of("other bytes");
   wrong[3].kernel_key[0] = wrong[3].kernel_key[0] == '0' ? '1' : '0';
   wrong[4].isa = "x86-64-v4";
   wrong[5].digest.bytes += 1;
+  wrong[6].problem_key = support::digest_of("another problem").sha256;
   const std::string public_key = connection.info()->public_key;
   for (const auto& kernel : wrong) {
     const auto outcome = connection.download(kernel);
     ASSERT_FALSE(outcome.ok());
     EXPECT_EQ(outcome.error().code, "kernel-signature");
-    EXPECT_EQ(outcome.error().message, "the kernel of schedule `linear` from the server at " +
-                                           connection.address() + " is not signed by its key " + public_key +
-                                           "; it was not loaded");
+    EXPECT_EQ(outcome.error().message,
+              "the kernel of schedule `linear` from the server at " + connection.address() +
+                  " is not signed for this problem by the key " + public_key + "; it was not loaded");
   }
 }
 
@@ -203,6 +205,102 @@ class Liar final : public v1::Scheduler::Service {
   std::unique_ptr<v1::Scheduler::Stub> truth_;
   std::string bytes_;
 };
+
+/// Forwards another server's answers to a problem of its own choice, with the frontier of the one that was
+/// asked where `keeps_frontier`.
+class Exchanger final : public v1::Scheduler::Service {
+ public:
+  Exchanger(const std::string& truth, bool keeps_frontier)
+      : truth_(v1::Scheduler::NewStub(grpc::CreateChannel(truth, grpc::InsecureChannelCredentials()))),
+        keeps_frontier_(keeps_frontier) {}
+  grpc::Status Info(grpc::ServerContext*, const v1::InfoRequest* request, v1::ServerInfo* reply) override {
+    grpc::ClientContext context;
+    return truth_->Info(&context, *request, reply);
+  }
+  grpc::Status Schedule(grpc::ServerContext*, const v1::ScheduleRequest* request,
+                        grpc::ServerWriter<v1::ScheduleEvent>* writer) override {
+    v1::ScheduleRequest other = *request;
+    other.mutable_problem()->set_expression("y(j) = B(i,j) * x(i)");
+    if (!keeps_frontier_) return forward(other, true, true, *writer);
+    forward(*request, true, false, *writer);
+    return forward(other, false, true, *writer);
+  }
+  grpc::Status Lookup(grpc::ServerContext*, const v1::LookupRequest* request, v1::Frontier* reply) override {
+    v1::LookupRequest other = *request;
+    other.mutable_problem()->set_expression("y(j) = B(i,j) * x(i)");
+    grpc::ClientContext context;
+    return truth_->Lookup(&context, other, reply);
+  }
+  grpc::Status Download(grpc::ServerContext*, const v1::DownloadRequest* request,
+                        grpc::ServerWriter<v1::DownloadChunk>* writer) override {
+    downloads_ += 1;
+    grpc::ClientContext context;
+    const auto reader = truth_->Download(&context, *request);
+    for (v1::DownloadChunk chunk; reader->Read(&chunk);) writer->Write(chunk);
+    return reader->Finish();
+  }
+  int downloads() const { return downloads_; }
+
+ private:
+  grpc::Status forward(const v1::ScheduleRequest& request, bool frontiers, bool others,
+                       grpc::ServerWriter<v1::ScheduleEvent>& writer) {
+    grpc::ClientContext context;
+    const auto reader = truth_->Schedule(&context, request);
+    for (v1::ScheduleEvent event; reader->Read(&event);) {
+      if (event.has_frontier() ? frontiers : others) writer.Write(event);
+    }
+    return reader->Finish();
+  }
+  std::unique_ptr<v1::Scheduler::Stub> truth_;
+  const bool keeps_frontier_;
+  std::atomic<int> downloads_{0};
+};
+
+class ExchangedKernels : public SignedKernels {
+ protected:
+  Connection connect_through(Exchanger& exchanger) {
+    grpc::ServerBuilder builder;
+    const std::string address = "unix:" + (directory_ / "exchanger");
+    builder.AddListeningPort(address, grpc::InsecureServerCredentials());
+    builder.RegisterService(&exchanger);
+    server_ = builder.BuildAndStart();
+    ConnectOptions options;
+    options.server = address;
+    return Connection::open(options).value();
+  }
+  static client::ScheduleRequest matrix_times_vector() {
+    client::ScheduleRequest request;
+    request.problem.expression = "y(i) = B(i,j) * x(j)";
+    request.problem.formats = {{"B", "csr"}};
+    request.isa = "x86-64-v2";
+    request.kernels = 1;
+    return request;
+  }
+  std::unique_ptr<grpc::Server> server_;
+};
+
+TEST_F(ExchangedKernels, AreRefusedWithTheWholeAnswerToAnotherProblem) {
+  Exchanger exchanger(daemon_->addresses()[0], false);
+  Connection connection = connect_through(exchanger);
+  const auto answer = connection.schedule(matrix_times_vector());
+  ASSERT_FALSE(answer.ok());
+  EXPECT_THAT(support::render(answer.error()),
+              HasSubstr("invalid [answer-mismatch]: the answer from the server at " + connection.address() +
+                        " is not to the problem that was asked: it differs in the problem; nothing of it was "
+                        "used\n  note: "));
+  EXPECT_EQ(connection.lookup(matrix_times_vector().problem).error().code, "answer-mismatch");
+}
+
+TEST_F(ExchangedKernels, AreNotDownloadedForTheFrontierOfTheRightProblem) {
+  Exchanger exchanger(daemon_->addresses()[0], true);
+  Connection connection = connect_through(exchanger);
+  const auto answer = connection.schedule(matrix_times_vector());
+  ASSERT_TRUE(answer.ok()) << support::render(answer.error());
+  ASSERT_FALSE(answer->kernels.empty());
+  for (const auto& kernel : answer->kernels)
+    EXPECT_EQ(connection.download(kernel).error().code, "kernel-signature");
+  EXPECT_EQ(exchanger.downloads(), 0);
+}
 
 // The signature is right, the bytes are not: changed, cut, too long.
 TEST_F(SignedKernels, AreRejectedWhenChangedInTransit) {

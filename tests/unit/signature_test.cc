@@ -55,6 +55,25 @@ TEST(Signature, KeysAreReadFromTheirText) {
   }
 }
 
+/// Encodings of the eight points whose order divides 8, and of the same beyond the field.
+TEST(Signature, KeysOfSmallOrderAreRefused) {
+  const std::string most(60, 'f');
+  for (const std::string& key :
+       {std::string(64, '0'), "01" + std::string(62, '0'), "00" + std::string(60, '0') + "80",
+        "01" + std::string(60, '0') + "80", "ec" + most + "7f", "ec" + most + "ff", "ed" + most + "7f",
+        "ee" + most + "7f", "ee" + most + "ff",
+        std::string("26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05"),
+        std::string("26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc85"),
+        std::string("c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a"),
+        std::string("c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac03fa")}) {
+    const auto parsed = PublicKey::parse("ed25519:" + key);
+    ASSERT_FALSE(parsed.ok()) << key;
+    EXPECT_EQ(render(parsed.error()),
+              "invalid [public-key]: `ed25519:" + key +
+                  "` is no server's key: its order is small, so anybody can sign for it");
+  }
+}
+
 TEST(Hexadecimal, GivesTheBytesBack) {
   const std::string bytes("\x00\x7f\x80\xff", 4);
   EXPECT_EQ(hexadecimal(bytes), "007f80ff");

@@ -19,12 +19,12 @@ struct Session::State {
 
   const std::shared_ptr<KernelSource> source;
   ProcessMutex mutex;
-  std::map<std::string, Kernel> kernels;         ///< by digest
+  std::map<std::string, Kernel> kernels;         ///< by problem and digest
   std::map<int, Gpu> gpus;                       ///< by device
-  std::map<std::string, GpuKernel> gpu_kernels;  ///< by digest
+  std::map<std::string, GpuKernel> gpu_kernels;  ///< by problem and digest
 
   template <class Loaded>
-  support::Result<Loaded> load(std::map<std::string, Loaded>& by_digest, const KernelInfo& info,
+  support::Result<Loaded> load(std::map<std::string, Loaded>& known, const KernelInfo& info,
                                const std::stop_token& stop);
 };
 
@@ -63,17 +63,19 @@ Session::Session(std::shared_ptr<KernelSource> source) : state_(std::make_shared
 KernelSource& Session::source() const { return *state_->source; }
 
 template <class Loaded>
-support::Result<Loaded> Session::State::load(std::map<std::string, Loaded>& by_digest,
-                                             const KernelInfo& info, const std::stop_token& stop) {
+support::Result<Loaded> Session::State::load(std::map<std::string, Loaded>& known, const KernelInfo& info,
+                                             const std::stop_token& stop) {
+  // A signature is verified by the download, for one problem.
+  const std::string key = info.problem_key + " " + info.digest.sha256;
   {
     const std::lock_guard lock(mutex);
-    const auto known = by_digest.find(info.digest.sha256);
-    if (known != by_digest.end()) return known->second;
+    const auto loaded = known.find(key);
+    if (loaded != known.end()) return loaded->second;
   }
   SCHAAS_ASSIGN_OR_RETURN(const std::string binary, source->download(info, stop));
   SCHAAS_ASSIGN_OR_RETURN(Loaded kernel, Loaded::load(binary, info.digest));
   const std::lock_guard lock(mutex);
-  return by_digest.emplace(info.digest.sha256, std::move(kernel)).first->second;
+  return known.emplace(key, std::move(kernel)).first->second;
 }
 
 support::Result<Kernel> Session::load(const KernelInfo& info, const std::stop_token& stop) const {

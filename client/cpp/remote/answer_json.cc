@@ -174,6 +174,7 @@ void fields(V& v, Frontier& x) {
   v("limited", x.limited);
   v("measurements", x.measurements);
   v("gpu", x.gpu);
+  v("signature", x.signature);
 }
 template <class V>
 void fields(V& v, support::Digest& x) {

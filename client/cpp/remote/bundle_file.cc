@@ -2,7 +2,7 @@
 
 #include <charconv>
 
-#include "client/cpp/remote/signed_kernel.h"
+#include "client/cpp/remote/question.h"
 #include "compiler/support/digest.h"
 #include "proto/kernel_abi.h"
 
@@ -10,7 +10,7 @@ namespace schaas::client {
 namespace {
 
 constexpr std::string_view magic = "schaas bundle ";
-constexpr int layout = 1;
+constexpr int layout = 2;
 constexpr std::size_t longest_line = 128;
 
 /// "schaas bundle LAYOUT BYTES SHA256"
@@ -97,12 +97,13 @@ support::Result<void> check_answer(BundledAnswer& answer, const std::string& pat
   const auto key = support::PublicKey::parse(answer.public_key);
   if (!key.ok()) return damaged_bundle(path, "it does not say who signed it");
   if (!is_sound(answer.frontier)) return damaged_bundle(path, "a schedule has loops that no schedule has");
+  SCHAAS_ASSIGN_OR_RETURN(const problem::Canonical asked, canonical_form(answer.problem));
+  SCHAAS_RETURN_IF_ERROR(check_frontier(answer.frontier, asked, file_at(path)));
+  SCHAAS_RETURN_IF_ERROR(check_problem_signature(answer.problem, answer.frontier, *key, file_at(path)));
   for (KernelInfo& kernel : answer.kernels) {
     if (!support::is_sha256_hex(kernel.digest.sha256)) return damaged_bundle(path, "a kernel has no digest");
-    if (!is_signed(kernel, *key)) {
-      return damaged_bundle(path, "the kernel of schedule `" + kernel.id + "` for " + answer.isa +
-                                      " is not signed by the key it names, " + answer.public_key);
-    }
+    kernel.problem_key = asked.key;
+    SCHAAS_RETURN_IF_ERROR(check_signature(kernel, *key, file_at(path)));
     kernel.hit = true;
   }
   answer.frontier.hit = true;

@@ -6,6 +6,7 @@
 
 #include "client/cpp/platform/process_mutex.h"
 #include "client/cpp/remote/bundle_file.h"
+#include "client/cpp/remote/question.h"
 #include "client/cpp/remote/received_answer.h"
 #include "client/cpp/remote/server_address.h"
 #include "client/cpp/remote/server_key.h"
@@ -32,7 +33,7 @@ bool is_gone(const support::Diagnostic& error) {
 /// among them.
 std::string key_of(const ScheduleRequest& asked) {
   std::string text =
-      "schaas-answer 2 " + std::to_string(SCHAAS_KERNEL_ABI_VERSION) + "\n" + isa_for(asked.isa) + "\n";
+      "schaas-answer 3 " + std::to_string(SCHAAS_KERNEL_ABI_VERSION) + "\n" + isa_for(asked.isa) + "\n";
   for (const bool option : {asked.no_stage2, asked.traces_only, asked.gpu, asked.deterministic})
     text += option ? '1' : '0';
   text += "\n" + json_of(asked.problem, asked.search);
@@ -68,6 +69,7 @@ class CachedSource final : public KernelSource {
       return *gone_;
     }
     connection_ = std::move(opened).value();
+    key_ = connection_->public_key();
     started_ = started_ || connection_->started_server();
     gone_.reset();
     return connection_;
@@ -115,7 +117,7 @@ class CachedSource final : public KernelSource {
   }
 
   support::Result<std::string> download(const KernelInfo& kernel, std::stop_token stop) override {
-    if (const auto connection = connected()) SCHAAS_RETURN_IF_ERROR(connection->verify(kernel));
+    SCHAAS_RETURN_IF_ERROR(verify(kernel));
     if (auto kept = cache_->binary(kernel.digest)) return *std::move(kept);
     auto binary =
         call<std::string>(stop, [&](ServerSource& connection) { return connection.download(kernel, stop); });
@@ -196,8 +198,9 @@ class CachedSource final : public KernelSource {
   /// With the kernels whose binaries are there.
   std::optional<ScheduleAnswer> kept_answer(const ScheduleRequest& request) {
     auto read = cache_->answer(address_, key_of(request));
-    if (!read || !check_answer(*read, cache_->directory()).ok() || !is_wanted(read->public_key))
-      return std::nullopt;
+    if (!read) return std::nullopt;
+    read->problem = request.problem;  // a file under the name of another one is to another problem
+    if (!check_answer(*read, cache_->directory()).ok() || !trusts(read->public_key)) return std::nullopt;
     ScheduleAnswer answer;
     answer.frontier = std::move(read->frontier);
     for (KernelInfo& kernel : read->kernels) {
@@ -209,10 +212,20 @@ class CachedSource final : public KernelSource {
     return answer;
   }
 
-  /// The server's key is expected to be this one.
-  bool is_wanted(const std::string& key) const {
+  /// Returns whether kept answers of this key may be used. The first one decides where the server was never
+  /// connected to.
+  bool trusts(const std::string& key) {
     const auto wanted = wanted_key(options_.server_key);
-    return wanted.ok() && (!*wanted || (*wanted)->text() == key);
+    if (!wanted.ok() || (*wanted && (*wanted)->text() != key)) return false;
+    const std::lock_guard lock(mutex_);
+    if (key_.empty()) key_ = key;
+    return key_ == key;
+  }
+  /// Checks a kernel before its binary is taken from the cache, also when the server is gone.
+  support::Result<void> verify(const KernelInfo& kernel) const {
+    const std::lock_guard lock(mutex_);
+    SCHAAS_ASSIGN_OR_RETURN(const auto key, support::PublicKey::parse(key_));
+    return check_signature(kernel, key, server_at(address_));
   }
 
   const ConnectOptions options_;
@@ -221,6 +234,7 @@ class CachedSource final : public KernelSource {
   ProcessMutex connecting_;     ///< held while the server is looked for; taken before mutex_
   mutable ProcessMutex mutex_;  ///< guards all members below; never held while the server is asked
   std::shared_ptr<ServerSource> connection_;
+  std::string key_;                          ///< the one that kernels must be signed by; "": none is known
   std::optional<support::Diagnostic> gone_;  ///< why there is none
   Clock::time_point looked_{};
   bool started_ = false;

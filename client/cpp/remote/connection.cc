@@ -13,11 +13,11 @@
 #include "client/cpp/remote/connection_state.h"
 #include "client/cpp/remote/marshalling.h"
 #include "client/cpp/remote/private_server.h"
+#include "client/cpp/remote/question.h"
 #include "client/cpp/remote/received_answer.h"
 #include "client/cpp/remote/retry_policy.h"
 #include "client/cpp/remote/server_address.h"
 #include "client/cpp/remote/server_key.h"
-#include "client/cpp/remote/signed_kernel.h"
 #include "proto/kernel_abi.h"
 #include "schaas/host.h"
 
@@ -99,16 +99,6 @@ void collect(ScheduleAnswer& answer, const ScheduleEvent& event, bool& done) {
   }
 }
 
-support::Diagnostic not_signed(const KernelInfo& kernel, const std::string& address,
-                               const support::PublicKey& key) {
-  return support::noting(
-      support::invalid("kernel-signature", "the kernel of schedule `" + kernel.id + "` from the server at " +
-                                               address + " is not signed by its key " + key.text() +
-                                               "; it was not loaded"),
-      "ask again: an honest server compiles it anew. When it comes again the server, or the way to it, is "
-      "not to be trusted");
-}
-
 }  // namespace
 
 Connection::Connection(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -154,25 +144,38 @@ support::Result<Connection> Connection::open(const ConnectOptions& options) {
 
 namespace {
 
+/// Checks what an event says of the problem, and notes in a kernel the key that its signature must hold for.
+support::Result<void> bind_to(const support::Result<problem::Canonical>& asked, const Origin& origin,
+                              ScheduleEvent& event) {
+  auto* const kernel = std::get_if<KernelInfo>(&event);
+  const auto* const frontier = std::get_if<Frontier>(&event);
+  if (kernel == nullptr && frontier == nullptr) return {};
+  if (!asked.ok()) return asked.error();
+  if (kernel != nullptr) kernel->problem_key = asked->key;
+  return frontier == nullptr ? support::Result<void>() : check_frontier(*frontier, *asked, origin);
+}
+
 /// One attempt at an answer.
 struct Attempt {
   ScheduleAnswer answer;
-  bool began = false, done = false;  ///< something came; the end of it, too
-  std::optional<support::Diagnostic> unreadable;
+  bool began = false, done = false;             ///< something came; the end of it, too
+  std::optional<support::Diagnostic> unusable;  ///< why it cannot be read, or is not to the problem
   grpc::Status status;
 };
 
-Attempt attempt_schedule(v1::Scheduler::Stub& stub, grpc::ClientContext& context,
+Attempt attempt_schedule(v1::Scheduler::Stub& stub, grpc::ClientContext& context, const Origin& origin,
                          const ScheduleRequest& request,
                          const std::function<bool(const ScheduleEvent&)>& listener) {
   Attempt attempt;
   const auto reader = stub.Schedule(&context, to_proto(request));
+  const auto asked = canonical_form(request.problem);  // while the server works
   Leaver leaver(context, request.leave_after);
   for (v1::ScheduleEvent wire; reader->Read(&wire);) {
     attempt.began = true;
     auto event = from_proto(wire);
-    if (!event.ok()) {
-      attempt.unreadable = event.error();
+    const auto bound = event.ok() ? bind_to(asked, origin, *event) : event.error();
+    if (!bound.ok()) {
+      attempt.unusable = bound.error();
       context.TryCancel();
       break;
     }
@@ -228,8 +231,9 @@ support::Result<ScheduleAnswer> Connection::schedule(
       state_->begin(context, limit - std::chrono::duration_cast<std::chrono::milliseconds>(
                                          std::chrono::steady_clock::now() - start));
       const std::stop_callback cancel(request.stop, [&] { context.TryCancel(); });
-      Attempt attempt = attempt_schedule(*state_->stub, context, request, listener);
-      if (attempt.unreadable) return *attempt.unreadable;
+      Attempt attempt =
+          attempt_schedule(*state_->stub, context, server_at(state_->address), request, listener);
+      if (attempt.unusable) return *attempt.unusable;
       if (attempt.answer.left != ScheduleAnswer::Left::no) {
         attempt.answer.done = done_so_far(attempt.answer, start);
         return attempt.answer;
@@ -253,7 +257,10 @@ support::Result<Frontier> Connection::lookup(const ProblemText& problem, std::st
     SCHAAS_RETURN_IF_ERROR(state_->call(
         state_->options.call_limit,
         [&](auto& context) { return state_->stub->Lookup(&context, request, &reply); }, stop));
-    return from_proto(reply);
+    Frontier frontier = from_proto(reply);
+    SCHAAS_ASSIGN_OR_RETURN(const auto asked, canonical_form(problem));
+    SCHAAS_RETURN_IF_ERROR(check_frontier(frontier, asked, server_at(state_->address)));
+    return frontier;
   });
 }
 
@@ -304,15 +311,11 @@ support::Result<std::string> Connection::emit(const ProblemText& problem, const 
   });
 }
 
-support::Result<void> Connection::verify(const KernelInfo& kernel) const {
-  if (!is_signed(kernel, *state_->key)) return not_signed(kernel, state_->address, *state_->key);
-  return {};
-}
 std::string Connection::public_key() const { return state_->key->text(); }
 
 support::Result<std::string> Connection::download(const KernelInfo& kernel, std::stop_token stop) {
   return guarded([&]() -> support::Result<std::string> {
-    SCHAAS_RETURN_IF_ERROR(verify(kernel));
+    SCHAAS_RETURN_IF_ERROR(check_signature(kernel, *state_->key, server_at(state_->address)));
     const support::Digest& digest = kernel.digest;
     v1::DownloadRequest request;
     request.set_sha256(digest.sha256);

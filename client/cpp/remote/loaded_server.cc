@@ -112,9 +112,6 @@ class LoadedServer final : public ServerSource {
     SCHAAS_ASSIGN_OR_RETURN(ServerSource* const source, current());
     return source->report(problem, measurements);
   }
-  support::Result<void> verify(const KernelInfo& kernel) const override {
-    return opened_.load(std::memory_order_acquire)->source->verify(kernel);  // asks nobody
-  }
   std::string public_key() const override {
     return opened_.load(std::memory_order_acquire)->source->public_key();
   }

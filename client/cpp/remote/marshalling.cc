@@ -256,6 +256,7 @@ Frontier from_proto(const v1::Frontier& from) {
   frontier.seconds = from_proto(from.seconds());
   frontier.complete = from.complete();
   frontier.arguments = strings(from.arguments());
+  frontier.signature = from.signature();
   frontier.user_tensors = {from.user_tensors().begin(), from.user_tensors().end()};
   frontier.user_indices = {from.user_indices().begin(), from.user_indices().end()};
   for (const auto& r : from.removals()) {

@@ -127,7 +127,6 @@ class Connection final : public ServerSource {
   support::Result<std::string> download(const KernelInfo& kernel, std::stop_token stop) override;
   support::Result<void> report(const ProblemText& problem,
                                const std::vector<Measurement>& measurements) override;
-  support::Result<void> verify(const KernelInfo& kernel) const override;
   std::string public_key() const override;
   support::Result<ServerInfo> info(std::stop_token stop = {});
 

@@ -165,6 +165,7 @@ struct Frontier {
   bool partial = false;  ///< answer from a small part of the space; a better one follows, with other ids
   std::vector<Measurement> measurements;  ///< on hosts like this one, newest first
   std::vector<GpuSchedule> gpu;           ///< only when asked for
+  std::string signature;  ///< by the server's key, of the problem as it was asked; verified in files
   bool operator==(const Frontier&) const = default;
 };
 
@@ -196,6 +197,8 @@ struct KernelInfo {
       false;  ///< the first, quickly compiled and slower kernel of its schedule: the full one follows
   std::string signature;  ///< by the server's key; verified before the binary is downloaded
   std::vector<Term> time_terms, memory_terms;
+  /// Key of the problem that was asked. Derived by the client, never received: the signature must hold for it.
+  std::string problem_key{};
   bool operator==(const KernelInfo&) const = default;
 };
 

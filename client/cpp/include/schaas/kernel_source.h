@@ -134,9 +134,6 @@ class KernelSource {
 /// A server that answers. Thread-safe.
 class ServerSource : public KernelSource {
  public:
-  /// Checks that the server's key has signed a kernel, as download() does. Errors: invalid
-  /// [kernel-signature].
-  virtual support::Result<void> verify(const KernelInfo& kernel) const = 0;
   /// The server's: "ed25519:...".
   virtual std::string public_key() const = 0;
 };

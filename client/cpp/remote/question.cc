@@ -1,0 +1,90 @@
+#include "client/cpp/remote/question.h"
+
+#include "proto/kernel_abi.h"
+#include "proto/signed_kernel.h"
+#include "proto/signed_problem.h"
+
+namespace schaas::client {
+namespace {
+
+/// Arguments of a kernel in order, in the user's names.
+std::vector<std::string> arguments_of(const problem::Canonical& asked) {
+  std::vector<std::string> names = asked.problem.tensors();
+  for (std::string& name : names) name = asked.user_tensor.at(name);
+  return names;
+}
+
+/// Returns the first field in which a frontier differs from the answer to `asked`; "": none.
+std::string difference(const Frontier& frontier, const problem::Canonical& asked) {
+  if (frontier.key != asked.key || frontier.canonical != asked.text) return "problem";
+  if (frontier.arguments != arguments_of(asked)) return "order of arguments";
+  if (frontier.user_tensors != asked.user_tensor) return "names of tensors";
+  if (frontier.user_indices != asked.user_index) return "names of indices";
+  return "";
+}
+
+/// Returns the texts as a server reads them: what is empty has its default.
+problem::ProblemText with_defaults(const ProblemText& asked) {
+  const problem::ProblemText defaults;
+  const auto or_default = [](const std::string& text, const std::string& otherwise) {
+    return text.empty() ? otherwise : text;
+  };
+  return {asked.expression,
+          asked.formats,
+          asked.constraints,
+          or_default(asked.value_type, defaults.value_type),
+          or_default(asked.position_bits, defaults.position_bits),
+          or_default(asked.profile, defaults.profile),
+          or_default(asked.space, defaults.space)};
+}
+
+}  // namespace
+
+support::Result<problem::Canonical> canonical_form(const ProblemText& asked) {
+  SCHAAS_ASSIGN_OR_RETURN(const problem::Problem problem, problem::build(with_defaults(asked)));
+  return problem::canonicalize(problem);
+}
+
+Origin server_at(const std::string& address) {
+  return {"the server at " + address,
+          "ask again: an honest server of this version makes it anew. When it comes again the server, or the "
+          "way to it, is not to be trusted"};
+}
+Origin file_at(const std::string& path) {
+  return {path, "copy it anew, or make it again with `schaas bundle`"};
+}
+
+support::Result<void> check_frontier(const Frontier& frontier, const problem::Canonical& asked,
+                                     const Origin& origin) {
+  const std::string other = difference(frontier, asked);
+  if (other.empty()) return {};
+  return support::noting(
+      support::invalid("answer-mismatch", "the answer from " + origin.name +
+                                              " is not to the problem that was asked: it differs in the " +
+                                              other + "; nothing of it was used"),
+      origin.remedy);
+}
+
+support::Result<void> check_problem_signature(const ProblemText& problem, const Frontier& frontier,
+                                              const support::PublicKey& key, const Origin& origin) {
+  if (key.verifies(signed_problem_text(with_defaults(problem), frontier.key), frontier.signature)) return {};
+  return support::noting(
+      support::invalid("answer-signature", "the answer to `" + problem.expression + "` from " + origin.name +
+                                               " is not signed by the key " + key.text() +
+                                               " for these formats and types; nothing of it was used"),
+      origin.remedy);
+}
+
+support::Result<void> check_signature(const KernelInfo& kernel, const support::PublicKey& key,
+                                      const Origin& origin) {
+  const std::string text = signed_text(kernel.problem_key, kernel.kernel_key, kernel.isa,
+                                       SCHAAS_KERNEL_ABI_VERSION, kernel.digest.sha256, kernel.digest.bytes);
+  if (key.verifies(text, kernel.signature)) return {};
+  return support::noting(
+      support::invalid("kernel-signature", "the kernel of schedule `" + kernel.id + "` from " + origin.name +
+                                               " is not signed for this problem by the key " + key.text() +
+                                               "; it was not loaded"),
+      origin.remedy);
+}
+
+}  // namespace schaas::client

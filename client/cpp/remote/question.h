@@ -1,0 +1,38 @@
+#pragma once
+#include <string>
+
+#include "compiler/problem/canonical.h"
+#include "compiler/support/signature.h"
+#include "schaas/kernel_source.h"
+
+/// Checks that what came from a server or a file belongs to the problem that was asked.
+namespace schaas::client {
+
+/// Derives the canonical form of a problem from its texts, as servers do: its key is the one that kernels of
+/// it are signed for, its names are those that an answer must give back. Errors: those of problem::build.
+support::Result<problem::Canonical> canonical_form(const ProblemText& asked);
+
+/// The giver of an answer, for messages.
+struct Origin {
+  std::string name;    ///< "the server at unix:/s"
+  std::string remedy;  ///< a note
+};
+Origin server_at(const std::string& address);
+Origin file_at(const std::string& path);
+
+/// Checks that a frontier answers the problem: its key, its text, and the argument and index that each
+/// canonical name stands for. Errors: invalid [answer-mismatch].
+support::Result<void> check_frontier(const Frontier& frontier, const problem::Canonical& asked,
+                                     const Origin& origin);
+
+/// Checks that the owner of the key has answered the problem in these very texts: for answers from files,
+/// where the problem is read, too. Errors: invalid [answer-signature].
+support::Result<void> check_problem_signature(const ProblemText& problem, const Frontier& frontier,
+                                              const support::PublicKey& key, const Origin& origin);
+
+/// Checks that the owner of the key has signed a kernel for its problem_key and for this version of the ABI.
+/// Errors: invalid [kernel-signature].
+support::Result<void> check_signature(const KernelInfo& kernel, const support::PublicKey& key,
+                                      const Origin& origin);
+
+}  // namespace schaas::client
