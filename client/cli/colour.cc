@@ -6,6 +6,8 @@
 #include <cstring>
 #include <sstream>
 
+#include "compiler/support/printable.h"
+
 namespace schaas::cli {
 namespace {
 
@@ -39,12 +41,29 @@ bool is_caret(const std::string& line) {
 
 }  // namespace
 
+std::string shown(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    std::size_t end = text.size(), length = 0;
+    for (const char* code : {plain, code_of(Ink::good), code_of(Ink::careful), code_of(Ink::bad)}) {
+      const std::size_t found = text.find(code);
+      if (found >= end) continue;
+      end = found;
+      length = std::strlen(code);
+    }
+    out += support::printable(text.substr(0, end));
+    out += text.substr(end, length);
+    text.remove_prefix(end + length);
+  }
+  return out;
+}
+
 std::string painted(Ink ink, const std::string& text) {
   return has_colours(STDOUT_FILENO) ? code_of(ink) + text + plain : text;
 }
 
 std::string painted(const support::Diagnostic& diagnostic) {
-  const std::string text = support::render(diagnostic);
+  const std::string text = support::printable(support::render(diagnostic));
   if (!has_colours(STDERR_FILENO)) return text;
   const auto head = text.find(':');
   std::string out = code_of(Ink::bad) + text.substr(0, head) + plain;

@@ -1,5 +1,6 @@
 #pragma once
 #include <string>
+#include <string_view>
 
 #include "compiler/support/diagnostic.h"
 
@@ -14,6 +15,10 @@ std::string painted(Ink ink, const std::string& text);
 
 /// support::render() for standard error: what kind of error it is, and the place, stand out.
 std::string painted(const support::Diagnostic& diagnostic);
+
+/// A text that may hold words of a server's, as it may be written to a terminal: support::printable() but for
+/// the colours of `painted`.
+std::string shown(std::string_view text);
 
 /// Returns the number of columns of a text on a terminal: its bytes except those of colours.
 std::size_t columns_of(const std::string& text);

@@ -92,7 +92,7 @@ support::Result<Answer> act(const Action& action) {
 int finish(const support::Result<Answer>& answer, bool json) {
   if (!answer.ok()) return report(answer.error(), json, false);
   (answer->beside_output ? std::cerr : std::cout)
-      << (json ? dump(answer->json) + "\n" : answer->text) << std::flush;
+      << (json ? dump(answer->json) + "\n" : shown(answer->text)) << std::flush;
   if (!std::cout) return report(support::invalid("output", "standard output cannot be written"), json, true);
   return answer->failure ? report(*answer->failure, json, true) : 0;
 }

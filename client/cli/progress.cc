@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "client/cli/figures.h"
+#include "compiler/support/printable.h"
 
 namespace schaas::cli {
 
@@ -33,7 +34,7 @@ void ProgressLine::show(const std::string& what, std::uint64_t done, std::uint64
   std::string text = what;
   if (of > 0) text += " " + bar(static_cast<double>(done) / static_cast<double>(of));
   text += details;
-  std::fprintf(stderr, "\r\033[K%s", text.substr(0, 78).c_str());
+  std::fprintf(stderr, "\r\033[K%s", support::printable(text.substr(0, 78)).c_str());
   std::fflush(stderr);
   drawn_ = true;
 }

@@ -76,6 +76,14 @@ TEST_F(KnownServers, RequireAKeyOfRemoteServers) {
   EXPECT_THAT(refusal(b_, {far_, "", true}), HasSubstr("[server-key-changed]"));
 }
 
+TEST_F(KnownServers, RememberNoPrivateServerOfUnknownUsers) {
+  EXPECT_EQ(
+      refusal(a_, {"unix:/nowhere/s", "", false, true}),
+      "unreachable [foreign-server]: the system does not say that the private server at unix:/nowhere/s "
+      "runs under your account; nothing of it was loaded");
+  EXPECT_EQ(content(file_), "");
+}
+
 TEST_F(KnownServers, PreferAGivenKey) {
   EXPECT_EQ(refusal(a_, {far_, a_.text(), false}), "trusted");
   EXPECT_EQ(content(file_), "");

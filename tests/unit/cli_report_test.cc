@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "client/cli/colour.h"
 #include "client/cli/figures.h"
 #include "client/cli/named_values.h"
 #include "client/cli/run_report.h"
@@ -36,6 +37,12 @@ TEST(Figures, GroupsAndCounts) {
 TEST(Figures, TableAlignsColumns) {
   const Table table{{"id", "members"}, {{"s1", "9"}, {"s10", "1,234"}}, {1}, "  "};
   EXPECT_EQ(print(table), "  id   members\n  s1         9\n  s10    1,234\n");
+}
+
+TEST(Figures, CleansTextsOfOthers) {
+  EXPECT_EQ(shown("\033[32mok\033[0m \033[1;31mbad\033[0m\n"), "\033[32mok\033[0m \033[1;31mbad\033[0m\n");
+  EXPECT_EQ(shown("\033[8mhidden\033[2J\r\x9b \xc2\x9b\033[33m\033]0;t\a"),
+            "?[8mhidden?[2J?\x9b ?\033[33m?]0;t?");
 }
 
 TEST(Median, OfOddAndEvenCounts) {

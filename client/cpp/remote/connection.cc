@@ -136,8 +136,8 @@ support::Result<Connection> Connection::open(const ConnectOptions& options) {
                                                             " has no key: it is older than this client");
     SCHAAS_ASSIGN_OR_RETURN(connection.state_->key, support::PublicKey::parse(info.public_key));
     SCHAAS_RETURN_IF_ERROR(check_server_key(
-        *connection.state_->key,
-        {connection.address(), configured(options.server_key, "SCHAAS_SERVER_KEY"), proof.tls()}));
+        *connection.state_->key, {connection.address(), configured(options.server_key, "SCHAAS_SERVER_KEY"),
+                                  proof.tls(), is_private}));
     return connection;
   });
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "client/cpp/remote/answer_json.h"
+#include "compiler/support/printable.h"
 #include "schaas/host.h"
 #include "schaas/rates.h"
 
@@ -351,13 +352,13 @@ CacheEntry from_proto(const v1::CacheEntry& from) {
 support::Diagnostic from_proto(const v1::Diagnostic& from) {
   support::Diagnostic d;
   d.family = family_of(from.family());
-  d.code = from.code();
-  d.message = from.message();
-  d.source_name = from.source_name();
-  d.source = from.source();
+  d.code = support::printable(from.code());
+  d.message = support::printable(from.message());
+  d.source_name = support::printable(from.source_name());
+  d.source = support::printable(from.source());
   d.first_line = from.first_line();
   if (from.has_range()) d.range = support::SourceRange{from.begin(), from.end()};
-  d.notes = strings(from.notes());
+  for (const auto& note : from.notes()) d.notes.push_back(support::printable(note));
   return d;
 }
 

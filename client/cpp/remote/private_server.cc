@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -50,6 +51,37 @@ support::Result<void> make_directory(const std::string& path) {
   if (error) return bad_directory(path, error.message());
   if (is_new) fs::permissions(path, fs::perms::owner_all, error);
   return {};
+}
+
+/// Checks that nobody else can put a socket of theirs in place of the server's. Errors: invalid
+/// [socket-folder].
+support::Result<void> check_socket_folder(const std::string& socket) {
+  const std::string folder = fs::path(socket).parent_path().string();
+  struct stat status {};
+  const char* why = nullptr;
+  if (stat(folder.c_str(), &status) != 0) {
+    why = "it cannot be looked at";
+  } else if (status.st_uid != geteuid()) {
+    why = "it belongs to another user";
+  } else if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
+    why = "others than its owner may write to it";
+  }
+  if (why == nullptr) return {};
+  return support::noting(
+      support::invalid("socket-folder", "the private server's socket cannot be in " + folder + ": " + why),
+      "`chmod go-w " + folder + "`, or set XDG_RUNTIME_DIR to a folder of your own");
+}
+
+/// Returns whether the user's own server listens. Errors: unreachable [foreign-server].
+support::Result<bool> own_server_answers(const std::string& socket) {
+  const auto listener = listener_of(socket);
+  if (!listener || *listener == geteuid()) return listener.has_value();
+  return support::noting(
+      support::unreachable("foreign-server", "the user " + std::to_string(*listener) + " listens on " +
+                                                 socket + ", where the private server of user " +
+                                                 std::to_string(geteuid()) +
+                                                 " belongs; nothing was sent to it"),
+      "name a server of others with SCHAAS_SERVER or --server");
 }
 
 /// An flock that ends with the value.
@@ -155,7 +187,8 @@ support::Result<bool> start(const std::string& program, const std::string& direc
     if (!pid) return did_not_start(program, directory, std::strerror(errno));
     int status = 0;
     while (waitpid(*pid, &status, WNOHANG) == 0) {
-      if (socket_answers(socket)) return true;
+      SCHAAS_ASSIGN_OR_RETURN(const bool answers, own_server_answers(socket));
+      if (answers) return true;
       if (stop.stop_requested()) return cancelled();
       if (Clock::now() > deadline) {
         kill(*pid, SIGTERM);
@@ -163,7 +196,8 @@ support::Result<bool> start(const std::string& program, const std::string& direc
       }
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }
-    if (socket_answers(socket)) return false;  // another server has taken the place
+    SCHAAS_ASSIGN_OR_RETURN(const bool answers, own_server_answers(socket));
+    if (answers) return false;  // another server has taken the place
     const bool may_retry = WIFEXITED(status) && WEXITSTATUS(status) == exit_unreachable;
     if (!may_retry || Clock::now() > deadline) return did_not_start(program, directory, ending_text(status));
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
@@ -231,10 +265,13 @@ support::Result<bool> ensure_private_server(const std::string& data_directory,
   SCHAAS_RETURN_IF_ERROR(make_directory(data_directory));
   const std::string socket = private_socket_path(data_directory);
   SCHAAS_RETURN_IF_ERROR(check_socket_path(socket));
-  if (socket_answers(socket)) return false;
+  SCHAAS_RETURN_IF_ERROR(check_socket_folder(socket));
+  SCHAAS_ASSIGN_OR_RETURN(const bool answers, own_server_answers(socket));
+  if (answers) return false;
   SCHAAS_ASSIGN_OR_RETURN(const std::string program, server_program());
   SCHAAS_ASSIGN_OR_RETURN(const StartLock lock, StartLock::take(data_directory, deadline, stop));
-  if (socket_answers(socket)) return false;
+  SCHAAS_ASSIGN_OR_RETURN(const bool answers_now, own_server_answers(socket));
+  if (answers_now) return false;
   return start(program, data_directory, socket, deadline, stop);
 }
 

@@ -15,8 +15,8 @@ namespace schaas::client {
 ///     DIR/schaasd.out  what the server printed while starting
 ///     DIR/schaasd.log  its log
 ///
-/// Errors: invalid [data-directory], [socket-path]; unreachable [server-program], [server-start]; exhausted
-/// [deadline], [cancelled] (by `stop`; a server that was started goes on).
+/// Errors: invalid [data-directory], [socket-path], [socket-folder] (not the user's alone); unreachable
+/// [foreign-server] (of another user), [server-program], [server-start]; exhausted [deadline], [cancelled] (by `stop`; a server that was started goes on).
 support::Result<bool> ensure_private_server(const std::string& data_directory,
                                             std::chrono::milliseconds limit, const std::stop_token& stop = {});
 

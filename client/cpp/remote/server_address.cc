@@ -28,22 +28,6 @@ bool is_port(const std::string& text) {
          std::stoi(text) >= 1 && std::stoi(text) <= 65535;
 }
 
-// Returns the user that listens on the Unix socket, as the system reports; nothing: no process listens.
-std::optional<uid_t> listener_of(const std::string& path) {
-  sockaddr_un address{};
-  if (path.size() >= sizeof address.sun_path) return std::nullopt;
-  address.sun_family = AF_UNIX;
-  std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
-  const int file = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  if (file < 0) return std::nullopt;
-  ucred peer{};
-  socklen_t bytes = sizeof peer;
-  const bool answers = connect(file, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 &&
-                       getsockopt(file, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) == 0;
-  close(file);
-  return answers ? std::optional(peer.uid) : std::nullopt;
-}
-
 // In one of the system's tables, no other user listens on the port. Counts the listeners.
 bool only_listens(uid_t user, const char* table, int port, int& found) {
   std::ifstream lines(table);
@@ -104,7 +88,20 @@ support::Result<void> check_address(const std::string& address) {
   return {};
 }
 
-bool socket_answers(const std::string& path) { return listener_of(path).has_value(); }
+std::optional<uid_t> listener_of(const std::string& path) {
+  sockaddr_un address{};
+  if (path.size() >= sizeof address.sun_path) return std::nullopt;
+  address.sun_family = AF_UNIX;
+  std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
+  const int file = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (file < 0) return std::nullopt;
+  ucred peer{};
+  socklen_t bytes = sizeof peer;
+  const bool answers = connect(file, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 &&
+                       getsockopt(file, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) == 0;
+  close(file);
+  return answers ? std::optional(peer.uid) : std::nullopt;
+}
 
 bool is_on_this_machine(const std::string& address) {
   if (address.starts_with("unix:")) return true;

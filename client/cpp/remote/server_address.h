@@ -1,6 +1,7 @@
 #pragma once
 #include <sys/types.h>
 
+#include <optional>
 #include <string>
 
 #include "compiler/support/result.h"
@@ -17,8 +18,9 @@ bool means_private(const ConnectOptions& options);
 support::Result<void> check_address(const std::string& address);
 /// invalid [socket-path] when `path` is longer than a Unix socket's may be (107 bytes).
 support::Result<void> check_socket_path(const std::string& path);
-/// A process accepts connections on the Unix socket at `path`.
-bool socket_answers(const std::string& path);
+/// Returns the user whose process accepts connections on the Unix socket at `path`, as the system reports the
+/// peer; none: no process does.
+std::optional<uid_t> listener_of(const std::string& path);
 /// A Unix socket, or the loopback interface. Of an address that check_address accepts.
 bool is_on_this_machine(const std::string& address);
 /// The system reports `user` as the owner of the listener at an address on this machine.

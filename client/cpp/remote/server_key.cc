@@ -108,6 +108,11 @@ Result<void> check_server_key(const PublicKey& shown, const KeyCheck& check) {
     return mismatch(check.address, shown, expected);
   }
   if (answers_as(check.address, geteuid())) return {};
+  if (check.is_private) {
+    return support::unreachable("foreign-server", "the system does not say that the private server at " +
+                                                      check.address +
+                                                      " runs under your account; nothing of it was loaded");
+  }
   const std::string path = known_servers_path();
   const Known known = known_key(path, check.address);
   if (known.line > 0 && known.key == shown.text()) return {};

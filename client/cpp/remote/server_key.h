@@ -11,6 +11,7 @@ struct KeyCheck {
   std::string address;
   std::string expected;  ///< a key, or the path of a file that holds one; "": what is known of the address
   bool authenticated = false;  ///< the channel has proven who the server is: TLS
+  bool is_private = false;     ///< it must run under this user's account
 };
 
 /// Returns the file of known keys: `known_servers` in $XDG_CONFIG_HOME/schaas, else in ~/.config/schaas; ""
@@ -25,7 +26,8 @@ support::Result<std::optional<support::PublicKey>> wanted_key(const std::string&
 /// machine is trusted as it is: the system says who has the socket. Any other must have the key it had
 /// before; the first time, its key is remembered when the server is on this machine or the channel is
 /// authenticated, and refused when it is neither. Errors: invalid [public-key], [server-key-file];
-/// unreachable [server-key-mismatch], [server-key-changed], [server-key-unknown].
+/// unreachable [server-key-mismatch], [server-key-changed], [server-key-unknown],
+/// [foreign-server] (a private one of another user).
 support::Result<void> check_server_key(const support::PublicKey& shown, const KeyCheck& check);
 
 }  // namespace schaas::client

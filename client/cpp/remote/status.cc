@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "client/cpp/remote/marshalling.h"
+#include "compiler/support/printable.h"
 
 namespace schaas::client {
 namespace {
@@ -44,11 +45,12 @@ support::Diagnostic server_down(const std::string& address, const std::string& w
 support::Diagnostic diagnostic_of(const grpc::Status& status, const grpc::ClientContext& context,
                                   const std::string& address) {
   if (auto sent = sent_diagnostic(context)) return *std::move(sent);
-  const std::string text = "the server at " + address + " says: " + status.error_message();
+  const std::string said = support::printable(status.error_message());
+  const std::string text = "the server at " + address + " says: " + said;
   switch (status.error_code()) {
     case grpc::StatusCode::UNAVAILABLE:
-      if (is_about_tls(status.error_message())) return tls_failed(address, status.error_message());
-      return server_down(address, status.error_message());
+      if (is_about_tls(said)) return tls_failed(address, said);
+      return server_down(address, said);
     case grpc::StatusCode::CANCELLED:  // by the server: callers look first at what they cancelled themselves
       return server_down(address, "it stops, and ended the call");
     case grpc::StatusCode::DEADLINE_EXCEEDED:

@@ -1,0 +1,42 @@
+#include "compiler/support/printable.h"
+
+#include <algorithm>
+
+namespace schaas::support {
+namespace {
+
+/// Marks, embeddings, overrides and isolates of the bidirectional algorithm, and separators of lines: U+200E,
+/// U+200F, U+2028 to U+202E, U+2066 to U+2069, U+061C.
+bool is_direction(std::string_view three) {
+  if (three.size() < 3 || three[0] != '\xe2') return false;
+  const auto last = static_cast<unsigned char>(three[2]);
+  if (three[1] == '\x80') return last == 0x8e || last == 0x8f || (last >= 0xa8 && last <= 0xae);
+  return three[1] == '\x81' && last >= 0xa6 && last <= 0xa9;
+}
+
+/// Bytes of the forbidden character at the beginning of `text`; 0: it has none there.
+std::size_t forbidden(std::string_view text) {
+  const auto first = static_cast<unsigned char>(text[0]);
+  if ((first < ' ' && first != '\n' && first != '\t') || first == 0x7f) return 1;
+  if (text.size() >= 2) {
+    const auto second = static_cast<unsigned char>(text[1]);
+    if (first == 0xc2 && second >= 0x80 && second < 0xa0) return 2;
+    if (first == 0xd8 && second == 0x9c) return 2;
+  }
+  return is_direction(text.substr(0, 3)) ? 3 : 0;
+}
+
+}  // namespace
+
+std::string printable(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  while (!text.empty()) {
+    const std::size_t bytes = forbidden(text);
+    out += bytes == 0 ? text[0] : '?';
+    text.remove_prefix(std::max<std::size_t>(bytes, 1));
+  }
+  return out;
+}
+
+}  // namespace schaas::support
