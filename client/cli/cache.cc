@@ -5,7 +5,8 @@
 #include "client/cli/problem_options.h"
 #include "client/cli/table.h"
 
-/// schaas cache list|show|verify|pin|unpin|gc: what the server's database and binary store hold.
+/// schaas cache list|show|verify|pin|unpin|quarantine|lift|gc: what the server's database and binary store
+/// hold.
 namespace schaas::cli {
 namespace {
 
@@ -56,6 +57,19 @@ support::Result<Answer> list(const ServerOptions& options) {
   return answer;
 }
 
+/// Returns the one key that begins with the prefix. Errors: invalid [unknown-key], [ambiguous-key].
+support::Result<std::string> only_key(const std::vector<std::string>& keys, const std::string& prefix,
+                                      const std::string& none, const std::string& note) {
+  if (keys.size() == 1) return keys.front();
+  if (keys.empty()) return support::noting(support::invalid("unknown-key", none + " `" + prefix + "`"), note);
+  auto ambiguous =
+      support::invalid("ambiguous-key", "`" + prefix + "` begins " + std::to_string(keys.size()) +
+                                            " keys; more characters are needed");
+  for (std::size_t n = 0; n < keys.size() && n < 5; ++n)
+    ambiguous = support::noting(std::move(ambiguous), keys[n]);
+  return ambiguous;
+}
+
 /// The full key for a prefix of it.
 support::Result<std::string> find_key(client::Connection& connection, const std::string& prefix) {
   SCHAAS_ASSIGN_OR_RETURN(const auto entries, connection.list_cache());
@@ -64,17 +78,7 @@ support::Result<std::string> find_key(client::Connection& connection, const std:
     if (entry.key.compare(0, prefix.size(), prefix) == 0 && (keys.empty() || keys.back() != entry.key))
       keys.push_back(entry.key);
   }
-  if (keys.size() == 1) return keys.front();
-  if (keys.empty()) {
-    return support::noting(support::invalid("unknown-key", "no stored problem has the key `" + prefix + "`"),
-                           "`schaas cache list` shows the keys");
-  }
-  auto ambiguous =
-      support::invalid("ambiguous-key", "`" + prefix + "` begins " + std::to_string(keys.size()) +
-                                            " keys; more characters are needed");
-  for (std::size_t n = 0; n < keys.size() && n < 5; ++n)
-    ambiguous = support::noting(std::move(ambiguous), keys[n]);
-  return ambiguous;
+  return only_key(keys, prefix, "no stored problem has the key", "`schaas cache list` shows the keys");
 }
 
 support::Result<Answer> show(const ServerOptions& options, const std::string& prefix) {
@@ -144,6 +148,36 @@ support::Result<Answer> collect(const ServerOptions& options) {
   return answer;
 }
 
+support::Result<Answer> quarantine(const ServerOptions& options) {
+  SCHAAS_ASSIGN_OR_RETURN(auto connection, connect(options));
+  SCHAAS_ASSIGN_OR_RETURN(const auto kernels, connection.list_quarantine());
+  Answer answer;
+  answer.json = {{"kernels", Json::array()}};
+  Table table;
+  table.header = {"kernel", "since", "why"};
+  for (const auto& kernel : kernels) {
+    answer.json["kernels"].push_back({{"key", kernel.key}, {"since", kernel.since}, {"why", kernel.why}});
+    table.rows.push_back({kernel.key.substr(0, short_key), kernel.since, kernel.why});
+  }
+  answer.text = kernels.empty() ? "no kernel is in quarantine\n" : print(table);
+  return answer;
+}
+
+support::Result<Answer> lift(const ServerOptions& options, const std::string& prefix) {
+  SCHAAS_ASSIGN_OR_RETURN(auto connection, connect(options));
+  SCHAAS_ASSIGN_OR_RETURN(const auto kernels, connection.list_quarantine());
+  std::vector<std::string> keys;
+  for (const auto& kernel : kernels)
+    if (kernel.key.starts_with(prefix)) keys.push_back(kernel.key);
+  SCHAAS_ASSIGN_OR_RETURN(const std::string key, only_key(keys, prefix, "no kernel in quarantine has the key",
+                                                          "`schaas cache quarantine` shows the keys"));
+  SCHAAS_RETURN_IF_ERROR(connection.lift_quarantine(key));
+  Answer answer;
+  answer.json = {{"key", key}};
+  answer.text = key + " is compiled and tried again when it is next asked for\n";
+  return answer;
+}
+
 }  // namespace
 
 void add_cache(CLI::App& program, Action& chosen) {
@@ -181,6 +215,18 @@ void add_cache(CLI::App& program, Action& chosen) {
   };
   add_pin("pin", "Keep a problem's kernels whatever the size of the cache", client::Pinned::yes);
   add_pin("unpin", "Let them go again", client::Pinned::no);
+
+  CLI::App* quarantine_command =
+      cache->add_subcommand("quarantine", "The kernels that failed their trial and are not served");
+  add_to(*quarantine_command, options->server);
+  quarantine_command->callback(
+      [options, &chosen] { chosen = [options] { return quarantine(options->server); }; });
+
+  CLI::App* lift_command = cache->add_subcommand("lift", "Let a kernel in quarantine be tried again");
+  lift_command->add_option("KEY", options->key, "The key or its beginning")->required();
+  add_to(*lift_command, options->server);
+  lift_command->callback(
+      [options, &chosen] { chosen = [options] { return lift(options->server, options->key); }; });
 
   CLI::App* collect_command = cache->add_subcommand(
       "gc", "Remove what no answer needs, and what was used longest ago above the cache's size");

@@ -41,10 +41,13 @@ inline constexpr Method retry_job{"schaas.v1.Jobs.Retry", "RetryJob", Scope::pre
 inline constexpr Method backup{"schaas.v1.Admin.Backup", "Backup", Scope::admin};
 inline constexpr Method pin{"schaas.v1.Admin.Pin", "Pin", Scope::admin};
 inline constexpr Method collect{"schaas.v1.Admin.Collect", "CollectCache", Scope::admin};
+inline constexpr Method list_quarantine{"schaas.v1.Admin.ListQuarantine", "ListQuarantine", Scope::admin};
+inline constexpr Method lift_quarantine{"schaas.v1.Admin.LiftQuarantine", "LiftQuarantine", Scope::admin};
 
-inline constexpr std::array all = {schedule,   lookup,     explain,      emit,       download,  report,
-                                   info,       list_cache, verify_cache, submit_job, list_jobs, watch_job,
-                                   cancel_job, retry_job,  backup,       pin,        collect};
+inline constexpr std::array all = {schedule,  lookup,    explain,         emit,           download,
+                                   report,    info,      list_cache,      verify_cache,   submit_job,
+                                   list_jobs, watch_job, cancel_job,      retry_job,      backup,
+                                   pin,       collect,   list_quarantine, lift_quarantine};
 }  // namespace methods
 
 }  // namespace schaas::server

@@ -187,7 +187,7 @@ Daemon::Daemon(const DaemonOptions& options, DataDirectory directory, Stores sto
       std::make_unique<JobsService>(*scheduling_, jobs_, *runner_, *boundary_,
                                     JobsService::Limits{options_.job_requests, options_.threads / 4});
   admin_service_ = std::make_unique<AdminService>(
-      stores_, evictor_,
+      stores_, evictor_, Quarantine(directory_.quarantine()),
       [this](const std::string& name) { return back_up(directory_, name, stores_, *jobs_); }, *boundary_);
 }
 

@@ -1,5 +1,7 @@
 #include "server/providers/kernel_trial.h"
 
+#include <algorithm>
+#include <array>
 #include <csignal>
 #include <fstream>
 #include <utility>
@@ -10,28 +12,46 @@
 namespace schaas::server {
 namespace {
 
+using support::Diagnostic;
 using support::Result;
 
-/// Maps the exit status of schaas-trial.
-TrialVerdict::Kind kind_of(int exit_code) {
-  switch (exit_code) {
-    case 0:
-      return TrialVerdict::Kind::passed;
-    case 3:
-      return TrialVerdict::Kind::other_processor;
-    case 4:
-      return TrialVerdict::Kind::skipped;
-    default:
-      return TrialVerdict::Kind::wrong;
-  }
+/// Signals that only what a process does itself raises. Others come from outside: the service manager, the
+/// operator, the system when memory or processor time runs out.
+constexpr std::array own_signals = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS};
+
+Diagnostic undecided(const std::string& why) {
+  return support::noting(
+      support::exhausted("trial-undecided", "the trial of a kernel ended without a verdict: " + why),
+      "nothing is known of the kernel; retry later");
 }
 
-std::string report_of(const toolchain::ChildResult& child, int seconds) {
-  if (child.exit_code == 128 + SIGXCPU)
-    return "no end after " + std::to_string(seconds) + " s of processor time\n" + child.output;
-  if (child.exit_code <= 128) return child.output;
-  return "ended by signal " + std::to_string(child.exit_code - 128) +
-         " (it reached beyond the arrays it was given, or worse)\n" + child.output;
+/// Returns the verdict on a kernel whose trial was ended by a signal. Errors: exhausted [trial-undecided].
+Result<TrialVerdict> verdict_of_signal(int signal, const std::string& output, int seconds) {
+  if (signal == SIGXCPU) return undecided("it took " + std::to_string(seconds) + " s of processor time");
+  if (std::find(own_signals.begin(), own_signals.end(), signal) == own_signals.end())
+    return undecided("signal " + std::to_string(signal) + " came from outside");
+  return TrialVerdict{TrialVerdict::Kind::wrong,
+                      "ended by signal " + std::to_string(signal) +
+                          " (it reached beyond the arrays it was given, or worse)\n" + output};
+}
+
+/// Maps the exit status of schaas-trial.
+Result<TrialVerdict> verdict_of(const toolchain::ChildResult& child, int seconds) {
+  using Kind = TrialVerdict::Kind;
+  if (child.exit_code > 128) return verdict_of_signal(child.exit_code - 128, child.output, seconds);
+  switch (child.exit_code) {
+    case 0:
+      return TrialVerdict{Kind::passed, child.output};
+    case 1:
+      return TrialVerdict{Kind::wrong, child.output};
+    case 3:
+      return TrialVerdict{Kind::other_processor, child.output};
+    case 4:
+      return TrialVerdict{Kind::skipped, child.output};
+    default:
+      return undecided("`schaas-trial` exited with status " + std::to_string(child.exit_code) + ": " +
+                       child.output.substr(0, child.output.find('\n')));
+  }
 }
 
 // Writes a file whole: a truncated kernel would fail its trial.
@@ -69,7 +89,7 @@ KernelTrial make_process_trial(TrialOptions options) {
                                                   std::to_string(options.wall_time.count() / 1000) + " s"),
           "the machine is overloaded; retry later");
     }
-    return TrialVerdict{kind_of(result.exit_code), report_of(result, options.seconds)};
+    return verdict_of(result, options.seconds);
   };
 }
 

@@ -2,26 +2,21 @@
 
 #include <algorithm>
 #include <array>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <string_view>
 #include <utility>
 
 #include "compiler/pipeline/pipeline.h"
+#include "server/storage/quarantine.h"
 
 namespace schaas::server {
 namespace {
 
-namespace fs = std::filesystem;
 using support::Cancellation;
 using support::Diagnostic;
 using support::Result;
 
 /// Instruction sets a trial falls back to, best first; only those after the kernel's own are tried.
 constexpr std::array<std::string_view, 3> fallbacks = {"x86-64-v3", "x86-64-v2", "generic"};
-/// Rejected kernels kept in quarantine; further ones are only logged.
-constexpr std::size_t max_quarantined = 100;
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
@@ -39,8 +34,8 @@ class ValidatingProvider final : public KernelProvider {
   }
 
   Result<KernelAnswer> kernel(const KernelQuery& query, const Cancellation& cancellation) override {
-    if (query.source != Source::made && fs::exists(path(query, ".txt"))) {
-      return rejected(query, first_line(read(path(query, ".txt"))));
+    if (query.source != Source::made) {
+      if (const auto reason = quarantine_.reason(query.kernel_key)) return rejected(query, *reason);
     }
     SCHAAS_ASSIGN_OR_RETURN(KernelAnswer answer, next_->kernel(query, cancellation));
     if (query.target.isa == "cuda") return answer;  // a trial runs on a CPU
@@ -87,31 +82,18 @@ class ValidatingProvider final : public KernelProvider {
         "the server keeps it in quarantine as " + query.kernel_key);
   }
 
-  std::string path(const KernelQuery& query, const char* ending) const {
-    return quarantine_ + "/" + query.kernel_key + ending;
-  }
-  static std::string read(const std::string& path) {
-    std::ifstream file(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  }
-
   void quarantine(const KernelQuery& query, const std::string& bytes, const std::string& report) {
     log_->error("kernel {} failed validation and is quarantined: {}", query.kernel_key, report);
-    std::error_code error;
-    fs::create_directories(quarantine_, error);
-    const auto kept = std::distance(fs::directory_iterator(quarantine_, error), fs::directory_iterator());
-    if (static_cast<std::size_t>(kept) >= 2 * max_quarantined) return;
-    std::ofstream(path(query, ".so"), std::ios::binary) << bytes;
-    std::ofstream text(path(query, ".txt"), std::ios::binary);
-    text << report << "\nschedule " << schedule::print(query.trace) << "\nisa " << query.target.isa
-         << "\ncode " << pipeline::code_version << "\n"
-         << query.canonical.text;
-    if (!text.flush()) log_->error("cannot write kernel {} to quarantine", query.kernel_key);
+    const std::string facts = report + "\nschedule " + schedule::print(query.trace) + "\nisa " +
+                              query.target.isa + "\ncode " + std::to_string(pipeline::code_version) + "\n" +
+                              query.canonical.text;
+    if (!quarantine_.add(query.kernel_key, bytes, facts))
+      log_->error("cannot write kernel {} to quarantine", query.kernel_key);
   }
 
   std::unique_ptr<KernelProvider> next_;
   KernelTrial trial_;
-  std::string quarantine_;
+  const Quarantine quarantine_;
   Log log_;
 };
 

@@ -2,16 +2,19 @@
 
 #include <utility>
 
+#include "compiler/support/digest.h"
+
 namespace schaas::server {
 
 using kernels_cache::Pinned;
 using support::Cancellation;
 using support::Result;
 
-AdminService::AdminService(Stores stores, std::shared_ptr<CacheEvictor> evictor, BackUp back_up,
-                           RequestBoundary& boundary)
+AdminService::AdminService(Stores stores, std::shared_ptr<CacheEvictor> evictor, Quarantine quarantine,
+                           BackUp back_up, RequestBoundary& boundary)
     : stores_(std::move(stores)),
       evictor_(std::move(evictor)),
+      quarantine_(std::move(quarantine)),
       back_up_(std::move(back_up)),
       boundary_(boundary) {}
 
@@ -54,6 +57,31 @@ grpc::Status AdminService::Collect(grpc::ServerContext* context, const v1::Colle
                          reply->set_left_bytes(done.left_bytes);
                          return {};
                        });
+}
+
+grpc::Status AdminService::ListQuarantine(grpc::ServerContext* context, const v1::ListQuarantineRequest*,
+                                          v1::ListQuarantineReply* reply) {
+  return boundary_.run(methods::list_quarantine, *context,
+                       [&](RequestSummary&, Cancellation&) -> Result<void> {
+                         for (const QuarantinedKernel& kernel : quarantine_.list()) {
+                           auto& one = *reply->add_kernels();
+                           one.set_key(kernel.key);
+                           one.set_why(kernel.why);
+                           one.set_since(kernel.since);
+                         }
+                         return {};
+                       });
+}
+
+grpc::Status AdminService::LiftQuarantine(grpc::ServerContext* context,
+                                          const v1::LiftQuarantineRequest* request,
+                                          v1::LiftQuarantineReply*) {
+  return boundary_.run(
+      methods::lift_quarantine, *context, [&](RequestSummary&, Cancellation&) -> Result<void> {
+        const std::string& key = request->key();
+        if (support::is_sha256_hex(key) && quarantine_.lift(key)) return {};
+        return support::invalid("not-stored", "no kernel in quarantine has the key " + key.substr(0, 80));
+      });
 }
 
 }  // namespace schaas::server

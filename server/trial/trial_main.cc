@@ -3,12 +3,13 @@
 //
 //     schaas-trial DIRECTORY SEED
 //
-// Prints one line. Exit status 0: as the oracle says; 3: this processor cannot run it; 4: not tried, too
-// large; everything else, a signal included: the kernel is wrong.
+// Prints one line. Exit status 0: as the oracle says; 1: the kernel is wrong; 3: this processor cannot run
+// it; 4: not tried, too large; 5: no verdict, as memory or another resource ran out.
 #include <cstdlib>
 #include <fstream>
 #include <iostream>
 #include <iterator>
+#include <new>
 
 #include "schaas/trial.h"
 
@@ -16,7 +17,7 @@ namespace {
 
 using namespace schaas;
 
-enum Status { fine = 0, wrong = 1, usage = 2, other_processor = 3, skipped = 4 };
+enum Status { fine = 0, wrong = 1, usage = 2, other_processor = 3, skipped = 4, undecided = 5 };
 
 std::string read(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
@@ -25,7 +26,9 @@ std::string read(const std::string& path) {
 
 int fail(const support::Diagnostic& error) {
   std::cout << support::render(error) << "\n";
-  return error.code == "kernel-isa" ? other_processor : error.code == "oracle-size" ? skipped : wrong;
+  if (error.code == "kernel-isa") return other_processor;
+  if (error.code == "oracle-size") return skipped;
+  return error.family == support::Family::exhausted ? undecided : wrong;
 }
 
 int run(const std::string& directory, std::uint64_t seed) {
@@ -50,5 +53,10 @@ int main(int argc, char** argv) {
     std::cerr << "usage: schaas-trial DIRECTORY SEED\n";
     return usage;
   }
-  return run(argv[1], std::strtoull(argv[2], nullptr, 10));
+  try {
+    return run(argv[1], std::strtoull(argv[2], nullptr, 10));
+  } catch (const std::bad_alloc&) {
+    std::cout << "there is not enough memory for the trial\n";
+    return undecided;
+  }
 }

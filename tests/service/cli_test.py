@@ -708,6 +708,24 @@ class Plot(program.WithDaemon):
         ElementTree.parse(file)
 
 
+class Trials(program.WithDaemon):
+    """A trial says nothing against a kernel for what others did."""
+
+    def test_condemns_no_kernel_for_values_outside_of_its_semiring(self):
+        """Negative values under max-times: a workspace that begins at its zero drops them, a single sum does not."""
+        matrix = program.write_matrix(self.folder / "B.mtx", 25, 20, 60, seed=31)
+        done = self.daemon.run("run", "max-times: A(i,l) = B(i,j) * C(j,k) * D(k,l)", "-t", f"B={matrix}", "-d", "k=3", "-d", "l=2",
+                               "--schedule", "s1")
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_condemns_no_kernel_of_many_dense_loops(self):
+        """Eight loops of extent 32 have 10^12 iterations: a trial takes fewer."""
+        words = [word for index in "ijklmnoq" for word in ("-d", f"{index}=2")]
+        done = self.daemon.run("run", "A(i,q) = B(i,j) * C(j,k) * D(k,l) * E(l,m) * F(m,n) * G(n,o) * H(o,q)", *words, "--schedule", "linear",
+                               "--verify")
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+
 class Cache(program.WithDaemon):
     def setUp(self):
         self.matrix = program.write_matrix(self.folder / "B.mtx", 25, 20, 60, seed=31)
@@ -738,6 +756,22 @@ class Cache(program.WithDaemon):
         self.assertEqual(len(found["damaged"]), 1)
         self.assertIn(chosen["sha256"], found["damaged"][0])
         self.assertTrue(self.daemon.json(*self.words)["verify"]["passed"])
+
+    def test_lists_and_lifts_quarantine(self):
+        self.assertEqual(self.daemon.run("cache", "quarantine").stdout, "no kernel is in quarantine\n")
+        quarantine = self.folder / "data" / "quarantine"
+        quarantine.mkdir(exist_ok=True)
+        key = "ab" * 32
+        for ending in (".txt", ".so"):
+            (quarantine / (key + ending)).write_text("element 3 is 5\nmore\n")
+        [kernel] = self.daemon.json("cache", "quarantine")["kernels"]
+        self.assertEqual((kernel["key"], kernel["why"]), (key, "element 3 is 5"))
+        self.assertEqual(self.daemon.json("cache", "lift", "abab"), {"key": key})
+        self.assertEqual((self.daemon.json("cache", "quarantine"), list(quarantine.iterdir())), ({"kernels": []}, []))
+        again = self.daemon.run("cache", "lift", key)
+        self.assertEqual((again.returncode, again.stderr),
+                         (2, f"invalid [unknown-key]: no kernel in quarantine has the key `{key}`\n  note: `schaas cache quarantine` shows "
+                             "the keys\n"))
 
     def test_survives_a_restart(self):
         words = [*self.words, "-c", "l <= 77"]
@@ -1119,6 +1153,32 @@ class PrivateServer(unittest.TestCase):
                 self.assertFalse(program.one_object(second.stdout)["server"]["started"])
             finally:
                 stop_private_server(folder)
+
+    def test_needs_a_folder_of_the_users_own(self):
+        with tempfile.TemporaryDirectory(prefix="schaas-test-") as folder:
+            os.chmod(folder, 0o777)
+            done = program.run(PROGRAMS, "info", environment={"XDG_DATA_HOME": folder + "/data", "XDG_RUNTIME_DIR": folder})
+            self.assertEqual((done.returncode, done.stderr),
+                             (2, f"invalid [socket-folder]: the private server's socket cannot be in {folder}: others than its owner may "
+                                 f"write to it\n  note: `chmod go-w {folder}`, or set XDG_RUNTIME_DIR to a folder of your own\n"))
+
+    @unittest.skipUnless(os.geteuid() == 0, "listens as another user")
+    def test_takes_no_server_of_another_user(self):
+        with tempfile.TemporaryDirectory(prefix="schaas-test-") as folder:
+            environment = {"XDG_DATA_HOME": folder, "XDG_RUNTIME_DIR": folder}
+            path = f"{folder}/schaas-" + hashlib.sha256(f"{folder}/schaas".encode()).hexdigest()[:16] + ".sock"
+            listener = subprocess.Popen(
+                [sys.executable, "-c", "import os, socket, sys; s = socket.socket(socket.AF_UNIX); s.bind(sys.argv[1]); os.setuid(65534); "
+                                       "s.listen(); print('ready', flush=True); sys.stdin.read()", path],
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+            try:
+                listener.stdout.readline()
+                done = program.run(PROGRAMS, "info", environment=environment)
+                self.assertEqual((done.returncode, done.stderr.splitlines()[0]),
+                                 (5, f"unreachable [foreign-server]: the user 65534 listens on {path}, where the private server of user 0 "
+                                     "belongs; nothing was sent to it"))
+            finally:
+                listener.communicate(b"")
 
     def test_has_none_of_its_clients_files(self):
         with tempfile.TemporaryDirectory(prefix="schaas-test-") as folder:

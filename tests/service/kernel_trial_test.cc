@@ -10,6 +10,7 @@
 
 #include "compiler/pipeline/pipeline.h"
 #include "server/providers/validating_provider.h"
+#include "server/storage/quarantine.h"
 #include "tests/support/temporary_directory.h"
 
 namespace schaas::server {
@@ -36,7 +37,6 @@ std::string fixture(const std::string& variant) {
 TrialVerdict try_in_a_process(const std::string& variant, const std::string& problem = fixture_problem) {
   TrialOptions options;
   options.program = SCHAAS_TRIAL;
-  options.seconds = variant == "endless" ? 1 : 20;
   const auto verdict = make_process_trial(options)(fixture(variant), problem, Cancellation());
   EXPECT_TRUE(verdict.ok()) << support::render(verdict.error());
   return verdict.ok() ? *verdict : TrialVerdict{};
@@ -69,13 +69,55 @@ TEST(ProcessTrial, DistinguishesRightFromWrong) {
   EXPECT_THAT(wrong.report, HasSubstr("[kernel-wrong]"));
 }
 
-TEST(ProcessTrial, SurvivesCrashesAndEndlessLoops) {
+TEST(ProcessTrial, SurvivesCrashes) {
   const auto crash = try_in_a_process("overruns");
   EXPECT_EQ(crash.kind, Kind::wrong);
   EXPECT_THAT(crash.report, StartsWith("ended by signal 11"));
-  const auto endless = try_in_a_process("endless");
-  EXPECT_EQ(endless.kind, Kind::wrong);
-  EXPECT_THAT(endless.report, StartsWith("no end after 1 s of processor time\n"));
+}
+
+TEST(ProcessTrial, GivesNoVerdictAtTheLimitOfProcessorTime) {
+  TrialOptions options;
+  options.program = SCHAAS_TRIAL;
+  options.seconds = 1;
+  const auto verdict = make_process_trial(options)(fixture("endless"), fixture_problem, Cancellation());
+  ASSERT_FALSE(verdict.ok());
+  EXPECT_EQ(support::render(verdict.error()),
+            "exhausted [trial-undecided]: the trial of a kernel ended without a verdict: it took 1 s of "
+            "processor time\n  note: nothing is known of the kernel; retry later");
+}
+
+/// A program in place of schaas-trial that ends as told.
+std::string ends_by(const test_support::TemporaryDirectory& directory, const std::string& command) {
+  const std::string path = directory / "trial";
+  std::ofstream(path) << "#!/bin/sh\n" << command << "\n";
+  std::filesystem::permissions(path, std::filesystem::perms::owner_all);
+  return path;
+}
+
+// A service manager that stops the server, the system that runs out of memory, a terminal: not the kernel.
+TEST(ProcessTrial, GivesNoVerdictWhenEndedFromOutside) {
+  for (const char* command :
+       {"kill -TERM $$", "kill -KILL $$", "kill -INT $$", "kill -HUP $$", "exit 5", "exit 9"}) {
+    test_support::TemporaryDirectory directory;
+    TrialOptions options;
+    options.program = ends_by(directory, command);
+    const auto verdict = make_process_trial(options)("", "", Cancellation());
+    ASSERT_FALSE(verdict.ok()) << command;
+    EXPECT_EQ(verdict.error().code, "trial-undecided") << command << support::render(verdict.error());
+    EXPECT_EQ(verdict.error().family, support::Family::exhausted);
+  }
+}
+
+TEST(ProcessTrial, ConvictsForSignalsThatTheKernelRaises) {
+  for (const char* command :
+       {"kill -SEGV $$", "kill -BUS $$", "kill -FPE $$", "kill -ILL $$", "kill -ABRT $$", "kill -SYS $$"}) {
+    test_support::TemporaryDirectory directory;
+    TrialOptions options;
+    options.program = ends_by(directory, command);
+    const auto verdict = make_process_trial(options)("", "", Cancellation());
+    ASSERT_TRUE(verdict.ok()) << command << support::render(verdict.error());
+    EXPECT_EQ(verdict->kind, Kind::wrong) << command;
+  }
 }
 
 // A kernel that runs for long stands in for one that gets no processor.
@@ -175,6 +217,45 @@ TEST_F(ValidatingProvider, QuarantinesWrongKernelsWithTheirReproducer) {
   EXPECT_EQ(compiled_.size(), 1u);
   EXPECT_EQ(outcome(trying->kernel(query("x86-64-v3", Source::made), never_)), complaint);
   EXPECT_EQ(compiled_.size(), 2u);
+}
+
+TEST_F(ValidatingProvider, TriesAgainAfterQuarantine) {
+  EXPECT_FALSE(provider("x86-64-v3", {Kind::wrong, "no\n"})->kernel(query("x86-64-v3"), never_).ok());
+  const Quarantine quarantine(quarantine_);
+  ASSERT_EQ(quarantine.list().size(), 1u);
+  EXPECT_EQ(quarantine.list().front().key, "key");
+  EXPECT_EQ(quarantine.list().front().why, "no");
+  EXPECT_THAT(quarantine.list().front().since, testing::MatchesRegex("20..-..-..T..:..:..\\....Z"));
+  EXPECT_EQ(provider("x86-64-v3", {})->kernel(query("x86-64-v3"), never_).error().code, "kernel-rejected");
+  EXPECT_TRUE(quarantine.lift("key"));
+  EXPECT_FALSE(quarantine.lift("key"));
+  EXPECT_EQ(outcome(provider("x86-64-v3", {})->kernel(query("x86-64-v3"), never_)), "for x86-64-v3");
+}
+
+TEST_F(ValidatingProvider, LetsQuarantineExpire) {
+  EXPECT_FALSE(provider("x86-64-v3", {Kind::wrong, "no\n"})->kernel(query("x86-64-v3"), never_).ok());
+  const auto age = [&](std::chrono::minutes old) {
+    std::filesystem::last_write_time(quarantine_ + "/key.txt",
+                                     std::filesystem::file_time_type::clock::now() - old);
+  };
+  age(Quarantine::max_age - std::chrono::minutes(1));
+  EXPECT_EQ(provider("x86-64-v3", {})->kernel(query("x86-64-v3"), never_).error().code, "kernel-rejected");
+  age(Quarantine::max_age + std::chrono::minutes(1));
+  EXPECT_EQ(outcome(provider("x86-64-v3", {})->kernel(query("x86-64-v3"), never_)), "for x86-64-v3");
+  EXPECT_TRUE(Quarantine(quarantine_).list().empty());
+}
+
+TEST_F(ValidatingProvider, BoundsQuarantineAndReplacesWhatExpired) {
+  const Quarantine quarantine(quarantine_);
+  for (std::size_t n = 0; n < Quarantine::max_kernels + 1; ++n)
+    EXPECT_TRUE(quarantine.add("k" + std::to_string(n), "binary", "wrong"));
+  EXPECT_EQ(quarantine.list().size(), Quarantine::max_kernels);
+  std::filesystem::last_write_time(
+      quarantine_ + "/k0.txt",
+      std::filesystem::file_time_type::clock::now() - Quarantine::max_age - std::chrono::minutes(1));
+  EXPECT_TRUE(quarantine.add("new", "binary", "wrong"));
+  EXPECT_TRUE(quarantine.reason("new").has_value());
+  EXPECT_FALSE(std::filesystem::exists(quarantine_ + "/k0.so"));
 }
 
 TEST_F(ValidatingProvider, ValidatesATwinForAnotherProcessor) {

@@ -36,4 +36,27 @@ support::Result<CacheCollection> Connection::collect_cache() {
   });
 }
 
+support::Result<std::vector<QuarantinedKernel>> Connection::list_quarantine() {
+  return guarded([&]() -> support::Result<std::vector<QuarantinedKernel>> {
+    v1::ListQuarantineReply reply;
+    SCHAAS_RETURN_IF_ERROR(state_->call(state_->options.call_limit, [&](auto& context) {
+      return state_->admin->ListQuarantine(&context, v1::ListQuarantineRequest(), &reply);
+    }));
+    std::vector<QuarantinedKernel> kernels;
+    for (const auto& one : reply.kernels()) kernels.push_back({one.key(), one.why(), one.since()});
+    return kernels;
+  });
+}
+
+support::Result<void> Connection::lift_quarantine(const std::string& key) {
+  return guarded([&]() -> support::Result<void> {
+    v1::LiftQuarantineRequest request;
+    request.set_key(key);
+    v1::LiftQuarantineReply reply;
+    return state_->call(state_->options.call_limit, [&](auto& context) {
+      return state_->admin->LiftQuarantine(&context, request, &reply);
+    });
+  });
+}
+
 }  // namespace schaas::client

@@ -19,6 +19,8 @@ namespace {
 using Extents = std::map<std::string, std::int64_t>;
 
 constexpr std::int64_t most_elements = std::int64_t{1} << 22;
+/// Of a schedule that fuses nothing, one run: some 20 ms.
+constexpr std::int64_t most_iterations = std::int64_t{1} << 24;
 constexpr std::int64_t wide = 67;  ///< all of a cascade of registers: 64 + 2 + 1
 constexpr std::int64_t common_sizes[] = {
     8, 16, 32};  ///< kernels have versions for them (compiler/lower/specialisation.h)
@@ -53,7 +55,7 @@ class Trying {
   support::Result<Trial> run() {
     for (const Shape& shape : shapes()) {
       if (!fits(shape)) {
-        trial_.not_tried = "a constraint fixes an extent at which tensors are too large for a trial";
+        trial_.not_tried = "a constraint fixes an extent that is too large for a trial";
         continue;
       }
       SCHAAS_RETURN_IF_ERROR(attempt(shape));
@@ -88,12 +90,18 @@ class Trying {
       }
     }
     const auto dense = dense_extents();
-    for (const std::int64_t size : common_sizes) {
-      if (dense.empty()) break;
+    const auto add_sized = [&](const std::set<std::string>& sized, std::int64_t size) {
       add(Pattern::ragged, few);
       for (auto& [other, extent] : shapes.back().extents) {
-        if (dense.count(problem_.extent_of.at(other)) > 0) extent = size;
+        if (sized.count(problem_.extent_of.at(other)) > 0) extent = size;
       }
+    };
+    for (const std::int64_t size : common_sizes) {
+      if (dense.empty()) break;
+      add_sized(dense, size);
+      if (fits(shapes.back())) continue;
+      shapes.pop_back();  // one extent at a time instead
+      for (const auto& index : dense) add_sized({index}, size);
     }
     return shapes;
   }
@@ -131,13 +139,20 @@ class Trying {
       const auto size = checked_product(extents_of(a, shape));
       if (!size || *size > most_elements) return false;
     }
-    return true;
+    std::vector<std::int64_t> extents;
+    for (const auto& [index, extent] : shape.extents) extents.push_back(std::max<std::int64_t>(extent, 1));
+    const auto iterations = checked_product(extents);
+    return iterations && *iterations <= most_iterations;
   }
 
-  /// Multiples of 2^-10, neither near 0 nor large: sums and quotients stay well conditioned.
+  /// Returns a value of the semiring's domain. Multiples of 2^-10, neither near 0 nor large: sums and
+  /// quotients stay well conditioned.
   double value() {
+    const std::string name = problem_.program.semiring->name;
     const double size = 0.25 + static_cast<double>(random_() % 1024) / 1024;
-    return random_() % 4 == 0 ? -size : size;
+    const bool minority = random_() % 4 == 0;
+    if (name == "or-and") return minority ? 0 : 1;
+    return minority && name != "max-times" ? -size : size;  // 0 is the least of max-times
   }
 
   CooTensor entries(std::vector<std::int64_t> extents, Pattern pattern) {

@@ -42,6 +42,13 @@ struct CacheVerification {
   std::uint64_t missing = 0;
 };
 
+/// A kernel that failed its trial and is not served.
+struct QuarantinedKernel {
+  std::string key;
+  std::string why;
+  std::string since;  ///< UTC, ISO 8601
+};
+
 /// Counts of rows and files that `collect_cache` removed.
 struct CacheCollection {
   std::uint64_t evicted = 0;    ///< binaries used longest ago
@@ -146,6 +153,9 @@ class Connection final : public ServerSource {
   support::Result<CacheVerification> verify_cache();
   support::Result<void> pin(const std::string& key, Pinned pinned);
   support::Result<CacheCollection> collect_cache();
+  support::Result<std::vector<QuarantinedKernel>> list_quarantine();
+  /// The kernel is compiled and tried again when it is next asked for. Errors: invalid [not-stored].
+  support::Result<void> lift_quarantine(const std::string& key);
   /// Into a folder of the server's; `name` "": the time.
   support::Result<Backup> back_up(const std::string& name);
 
