@@ -26,7 +26,7 @@ struct Answer {
 /// A command with its options bound, ready to run.
 using Action = std::function<support::Result<Answer>()>;
 
-/// {"error": {family, code, message, source_name, source, begin, end, notes}}; the place only when there is
+/// {"error": {family, code, message, source_name, source, begin, end, notes}}; the range only when there is
 /// one.
 Json error_object(const support::Diagnostic& diagnostic);
 

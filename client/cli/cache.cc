@@ -139,7 +139,8 @@ support::Result<Answer> collect(const ServerOptions& options) {
   answer.json = {
       {"evicted", done.evicted},     {"orphans", done.orphans},         {"rows", done.rows},
       {"frontiers", done.frontiers}, {"freed_bytes", done.freed_bytes}, {"left_bytes", done.left_bytes}};
-  answer.text = "removed " + counted(done.evicted, "binary", "binaries") + " used longest ago, " +
+  answer.text = "removed " +
+                counted(done.evicted, "least recently used binary", "least recently used binaries") + ", " +
                 counted(done.orphans, "binary", "binaries") + " of no kernel, " +
                 counted(done.rows, "kernel", "kernels") + " without binary, " +
                 counted(done.frontiers, "frontier", "frontiers") +
@@ -229,7 +230,7 @@ void add_cache(CLI::App& program, Action& chosen) {
       [options, &chosen] { chosen = [options] { return lift(options->server, options->key); }; });
 
   CLI::App* collect_command = cache->add_subcommand(
-      "gc", "Remove what no answer needs, and what was used longest ago above the cache's size");
+      "gc", "Remove what no answer needs, and the least recently used above the cache's size");
   add_to(*collect_command, options->server);
   collect_command->callback([options, &chosen] { chosen = [options] { return collect(options->server); }; });
 }

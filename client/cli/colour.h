@@ -13,7 +13,7 @@ enum class Ink { good, careful, bad };
 /// `text` for standard output.
 std::string painted(Ink ink, const std::string& text);
 
-/// support::render() for standard error: what kind of error it is, and the place, stand out.
+/// Renders as support::render() for standard error, with the kind of the error and its range emphasised.
 std::string painted(const support::Diagnostic& diagnostic);
 
 /// A text that may hold words of a server's, as it may be written to a terminal: support::printable() but for

@@ -15,7 +15,7 @@ using client::ScheduleRequest;
 using support::Result;
 using Texts = std::vector<std::string>;
 
-constexpr std::size_t most_requests = 10'000;
+constexpr std::size_t max_requests = 10'000;
 
 support::Diagnostic wrong(const std::string& what) { return support::invalid("job-file", what); }
 
@@ -66,8 +66,8 @@ class Combinations {
   template <class Value>
   Result<void> multiply(const std::vector<Value>& values,
                         const std::function<void(ScheduleRequest&, const Value&)>& set) {
-    if (requests_.size() * values.size() > most_requests)
-      return wrong("more than " + std::to_string(most_requests) + " requests");
+    if (requests_.size() * values.size() > max_requests)
+      return wrong("more than " + std::to_string(max_requests) + " requests");
     std::vector<ScheduleRequest> out;
     for (const auto& request : requests_) {
       for (const auto& value : values) {
@@ -154,7 +154,7 @@ std::string without_comments(const std::string& text) {
     const std::size_t end = std::min(text.find('\n', begin), text.size());
     const std::size_t first = text.find_first_not_of(" \t", begin);
     if (first < end && text[first] == '#') {
-      out.append(end - begin, ' ');  // places in messages stay what they are
+      out.append(end - begin, ' ');  // positions in messages stay
     } else {
       out.append(text, begin, end - begin);
     }
@@ -217,9 +217,9 @@ Result<std::vector<ScheduleRequest>> parse_job_file(const std::string& text, con
     all.insert(all.end(), requests->begin(), requests->end());
   }
   if (all.empty()) return wrong("`" + path + "` holds no requests");
-  if (all.size() > most_requests)
+  if (all.size() > max_requests)
     return wrong("`" + path + "` holds " + std::to_string(all.size()) + " requests; a job takes " +
-                 std::to_string(most_requests));
+                 std::to_string(max_requests));
   return all;
 }
 

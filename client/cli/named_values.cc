@@ -16,10 +16,10 @@ support::Result<std::map<std::string, std::string>> parse_named(const std::vecto
                                                    option.of + "=" + option.value +
                                                    "; for example: " + option.example);
     }
-    const auto [place, added] = values.emplace(name, value);
+    const auto [known, added] = values.emplace(name, value);
     if (!added) {
       return support::invalid("given-twice", "`" + option.option + " " + name + "=...` is given twice: `" +
-                                                 place->second + "` and `" + value + "`");
+                                                 known->second + "` and `" + value + "`");
     }
   }
   return values;

@@ -83,7 +83,7 @@ void add_to(CLI::App& command, ServerOptions& options) {
     command.add_option(name, value, help)->type_name("FILE");
   };
   file("--tls-ca", options.tls_ca,
-       "TLS: who vouches for the server (PEM), or `system` (default: $SCHAAS_TLS_CA, else no TLS)");
+       "TLS: certificate authority of the server (PEM), or `system` (default: $SCHAAS_TLS_CA, else no TLS)");
   file("--tls-cert", options.tls_cert, "TLS: this client's certificate (PEM; default: $SCHAAS_TLS_CERT)");
   file("--tls-key", options.tls_key, "TLS: its private key (PEM; default: $SCHAAS_TLS_KEY)");
   file("--token-file", options.token_file, "The token for the server (default: $SCHAAS_TOKEN_FILE)");

@@ -150,7 +150,7 @@ support::Result<void> store_result(const client::Operands& operands, client::Pac
   if (result.format() == wanted) return {};
   progress.show("storing " + packed.result + " as " + format::print(wanted));
   const auto start = Clock::now();
-  facts.written_as = format::print(result.format());
+  facts.kernel_format = format::print(result.format());
   SCHAAS_ASSIGN_OR_RETURN(result, client::convert(result, wanted, {packed.result, facts.threads}));
   facts.store_seconds = since(start);
   facts.first_result_seconds += facts.store_seconds;
@@ -225,16 +225,16 @@ support::Result<void> run_on_cpu(const RunOptions& options, const client::Sessio
   facts.copies = execution.copies();
   double copy_seconds = 0;
   for (const auto& copy : facts.copies) copy_seconds += copy.seconds;
-  facts.scratch_bytes = execution.workspace_bytes() + execution.shared_bytes() + execution.folding_bytes();
+  facts.scratch_bytes = execution.scratch_bytes() + execution.shared_bytes() + execution.folding_bytes();
   return run_all(options, execution, packed, copy_seconds, start, progress, facts);
 }
 
 /// Binds kernels, of either kind, to be measured.
-void add_contest(const RunOptions& options, const client::Session& session, const Devices& devices,
-                 client::Packed& packed, ProgressLine& progress, client::ChoiceRequest& request) {
+void add_tuning(const RunOptions& options, const client::Session& session, const Devices& devices,
+                client::Packed& packed, ProgressLine& progress, client::ChoiceRequest& request) {
   request.tune_seconds = options.tune_seconds;
-  request.contend = [&](const client::ScheduleAnswer& answer,
-                        const client::KernelInfo& kernel) -> support::Result<client::TimedRun> {
+  request.timed_run = [&](const client::ScheduleAnswer& answer,
+                          const client::KernelInfo& kernel) -> support::Result<client::TimedRun> {
     progress.show("measuring " + kernel.id);
     const auto timed = [&packed](auto ready) -> support::Result<client::TimedRun> {
       if (!ready.ok()) return ready.error();
@@ -303,7 +303,7 @@ support::Result<RunFacts> compute(const RunOptions& options, const client::Sessi
     for (const auto& [name, tensor] : packed.tensors)
       if (name != packed.result) request.sizes.spreads[name] = client::spreads_of(tensor);
   }
-  if (options.tune) add_contest(options, session, devices, packed, progress, request);
+  if (options.tune) add_tuning(options, session, devices, packed, progress, request);
   SCHAAS_RETURN_IF_ERROR(
       choose_and_run(options, session, devices, std::move(request), packed, start, progress, facts));
   facts.result_entries = packed.tensors.at(packed.result).stored();
@@ -404,7 +404,7 @@ void add_run_options(CLI::App& command, RunOptions& options) {
       ->capture_default_str()
       ->type_name("N");
   command.add_flag("--reuse-structure", options.reuse_structure,
-                   "Runs after the first keep the entries of a sparse result and compute their values alone");
+                   "Runs after the first keep the entries of a sparse result and compute only their values");
   command
       .add_option(
           "--wait", options.wait,

@@ -133,8 +133,8 @@ std::string text_of(const RunFacts& facts, const Values& values) {
                                         copy.format + ", " + bytes(static_cast<double>(copy.bytes)) +
                                         ", made in " + seconds(copy.seconds)});
   }
-  if (!facts.written_as.empty()) {
-    table.rows.push_back({"  result", "written as " + facts.written_as + ", then stored as " +
+  if (!facts.kernel_format.empty()) {
+    table.rows.push_back({"  result", "written as " + facts.kernel_format + ", then stored as " +
                                           facts.operands->result_format_text + " in " +
                                           seconds(facts.store_seconds)});
   }
@@ -205,9 +205,9 @@ support::Result<Json> json_of(const RunFacts& facts, const Values& values) {
                               {"seconds", copy.seconds}});
   }
   json["stored"] = nullptr;
-  if (!facts.written_as.empty())
+  if (!facts.kernel_format.empty())
     json["stored"] = {{"format", format::print(facts.operands->result_format)},
-                      {"written_as", facts.written_as},
+                      {"written_as", facts.kernel_format},
                       {"seconds", facts.store_seconds}};
   SCHAAS_ASSIGN_OR_RETURN(json["frontier"], frontier_json(facts));
   json["gpu"] = gpu_json(facts.choice.answer.frontier);

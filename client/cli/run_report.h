@@ -30,8 +30,8 @@ struct RunFacts {
       0;  ///< temporaries as allocated: all threads together, shared ones, what threads fold into
   std::vector<client::CopiedOperand> copies;  ///< operands that the kernel reads as copies in another storage
   std::vector<std::string> arguments;         ///< by argument: its name
-  std::string written_as;    ///< the result by its kernel, where it is stored in another format; else ""
-  double store_seconds = 0;  ///< to bring it there, once
+  std::string kernel_format;  ///< the result by its kernel, where it is stored in another format; else ""
+  double store_seconds = 0;   ///< to bring it there, once
   std::vector<double> run_seconds;  ///< at least one
   double read_seconds = 0, pack_seconds = 0, first_result_seconds = 0;
   std::uint64_t seed = 1;

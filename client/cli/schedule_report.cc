@@ -34,7 +34,8 @@ std::string gpu_table(const client::Frontier& frontier) {
   table.header = {"id", "of", "on a GPU", "rounds", "trace"};
   for (const auto& schedule : frontier.gpu) {
     table.rows.push_back({schedule.id, schedule.entry, schedule.point,
-                          schedule.order_is_chance ? "by chance" : "the same way", schedule.trace});
+                          schedule.nondeterministic ? "nondeterministically" : "the same way",
+                          schedule.trace});
   }
   return print(table) + "\n";
 }
@@ -69,7 +70,7 @@ Json json_of(const ScheduleFacts& facts) {
                      {"total", spent.total}};
   json["complete"] = frontier.complete;
   json["limited"] = frontier.limited.empty() ? Json() : Json(frontier.limited);
-  json["looser"] = frontier.looser.empty() ? Json() : Json(frontier.looser);
+  json["looser"] = frontier.relaxed_from.empty() ? Json() : Json(frontier.relaxed_from);
   json["frontier"] = Json::array();
   for (const auto& entry : frontier.entries) json["frontier"].push_back(entry_json(entry));
   json["gpu"] = gpu_json(frontier);
@@ -145,8 +146,8 @@ std::string text_of(const ScheduleFacts& facts) {
           gpu_table(frontier);
   text += facts.answer.done.hit ? "answered from the database in " : "searched; answered in ";
   text += seconds(facts.server_seconds) + "\n";
-  if (!frontier.looser.empty())
-    text += "from the stored answer of a problem with looser constraints, " + frontier.looser + "\n";
+  if (!frontier.relaxed_from.empty())
+    text += "from the stored answer of a problem with relaxed constraints, " + frontier.relaxed_from + "\n";
   if (!frontier.limited.empty()) {
     text += "not complete: " + frontier.limited + "\n";
   } else if (!frontier.complete) {
@@ -164,13 +165,13 @@ Json explanation_json(const client::Explanation& why) {
   json["kind"] = why.kind;
   json["argument"] = why.argument;
   json["rivals"] = Json::array();
-  for (const auto& rival : why.rivals) {
-    Json one = {{"id", rival.id}, {"sizes", rival.sizes}};
-    if (!rival.sizes.empty()) {
-      one["time"] = rival.time;
-      one["memory"] = rival.memory;
-      one["other_time"] = rival.other_time;
-      one["other_memory"] = rival.other_memory;
+  for (const auto& competitor : why.competitors) {
+    Json one = {{"id", competitor.id}, {"sizes", competitor.sizes}};
+    if (!competitor.sizes.empty()) {
+      one["time"] = competitor.time;
+      one["memory"] = competitor.memory;
+      one["other_time"] = competitor.other_time;
+      one["other_memory"] = competitor.other_memory;
     }
     json["rivals"].push_back(std::move(one));
   }
@@ -187,8 +188,8 @@ std::string survivor_text(const client::Frontier& frontier, const std::string& i
 
 std::string verdict_text(const client::Explanation& why, const client::Frontier& frontier) {
   if (why.verdict == "survivor") {
-    return why.rivals.empty() ? "on the frontier, alone\n"
-                              : "on the frontier: it beats each other schedule somewhere\n";
+    return why.competitors.empty() ? "on the frontier, alone\n"
+                                   : "on the frontier: it beats each other schedule somewhere\n";
   }
   if (why.verdict == "removed") {
     return "not on the frontier: at every allowed size this one needs no more time and no more memory\n  " +
@@ -200,20 +201,20 @@ std::string verdict_text(const client::Explanation& why, const client::Frontier&
          "space\n";
 }
 
-std::string rivals_text(const client::Explanation& why) {
+std::string competitors_text(const client::Explanation& why) {
   Table table;
   table.indent = "  ";
   table.header = {"against", "time", "its time", "memory", "its memory", "sizes"};
   table.right = {1, 2, 3, 4};
-  for (const auto& rival : why.rivals) {
-    if (rival.sizes.empty()) {
-      table.rows.push_back({rival.id, "", "", "", "", "no sizes known"});
+  for (const auto& competitor : why.competitors) {
+    if (competitor.sizes.empty()) {
+      table.rows.push_back({competitor.id, "", "", "", "", "no sizes known"});
     } else {
-      table.rows.push_back({rival.id, number(rival.time), number(rival.other_time), number(rival.memory),
-                            number(rival.other_memory), rival.sizes});
+      table.rows.push_back({competitor.id, number(competitor.time), number(competitor.other_time),
+                            number(competitor.memory), number(competitor.other_memory), competitor.sizes});
     }
   }
-  return why.rivals.empty() ? "" : print(table);
+  return why.competitors.empty() ? "" : print(table);
 }
 
 std::string explanation_text(const client::Explanation& why, const client::Frontier& frontier) {
@@ -224,7 +225,7 @@ std::string explanation_text(const client::Explanation& why, const client::Front
   if (!why.trace.empty()) table.rows.push_back({"  trace", why.trace});
   table.rows.push_back({"  time", why.time});
   table.rows.push_back({"  memory", why.memory});
-  return print(table) + indented(why.code, "    ") + verdict_text(why, frontier) + rivals_text(why);
+  return print(table) + indented(why.code, "    ") + verdict_text(why, frontier) + competitors_text(why);
 }
 
 /// Returns whether the entry is the winner that the certificate names.
@@ -265,7 +266,7 @@ Json gpu_json(const client::Frontier& frontier) {
                          {"point", schedule.point},
                          {"trace", schedule.trace},
                          {"tree", schedule.tree},
-                         {"deterministic", !schedule.order_is_chance}});
+                         {"deterministic", !schedule.nondeterministic}});
   }
   return schedules;
 }

@@ -65,7 +65,7 @@ double imbalance(const PackedTensor& matrix, int threads, Split split) {
           entries_before(rows * (t + 1) / threads) - entries_before(rows * t / threads);
   } else {
     const std::int64_t pieces = 12 * threads, weight = client::total_weight(rows, weights);
-    for (const auto& run : client::runs_between(client::cut_range(rows, pieces, weights),
+    for (const auto& run : client::tasks_between(client::cut_range(rows, pieces, weights),
                                                 split == Split::cut ? weights : nullptr,
                                                 std::max<std::int64_t>(weight / pieces, 256), weight))
       *std::min_element(taken.begin(), taken.end()) +=

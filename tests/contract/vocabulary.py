@@ -12,6 +12,7 @@ import sys
 
 # Folders (or files) that are checked, whole. Others are added as their words are replaced.
 DONE = [
+    "client",
     "server",
     "kernels_cache",
     "compiler/index_notation",
@@ -87,6 +88,8 @@ EXTERNAL = {
     r"(\.|add_)rivals?|v1::Rival": "message and field of v1::Explanation",
     r"(\.|set_)(draft|order_is_chance|one_writer)": "fields of v1::Kernel, v1::GpuSchedule",
     r", draft\"": "name of a target in answers",
+    r"v\(\"(draft|one_writer|order_is_chance)\"": "keys of answers as JSON",
+    r"\"(rivals|written_as)\"": "keys of the program's JSON",
     r"args, int64_t places": "parameter in proto/kernel_abi.h",
     r"std::in_place_index": "C++ standard library",
 }

@@ -211,11 +211,11 @@ TEST_F(GpuPath, DeterministicRequestsLeaveChanceOut) {
   EXPECT_FALSE(some.empty());
   for (const auto& schedule : all) {
     const auto found = std::find(some.begin(), some.end(), schedule);
-    EXPECT_EQ(found == some.end(), schedule.order_is_chance) << schedule.id << " " << schedule.point;
+    EXPECT_EQ(found == some.end(), schedule.nondeterministic) << schedule.id << " " << schedule.point;
   }
   // By its name it is refused, too.
   const auto chance =
-      std::find_if(all.begin(), all.end(), [](const auto& one) { return one.order_is_chance; });
+      std::find_if(all.begin(), all.end(), [](const auto& one) { return one.nondeterministic; });
   ASSERT_NE(chance, all.end());
   asked.search_only = false;
   asked.traces = {chance->id};
@@ -292,8 +292,8 @@ TEST_F(GpuPath, TuningMeasuresBothKindsAndRemembers) {
   asked.gpu = alone();
   asked.gpu->alone = false;
   std::vector<std::string> measured;
-  asked.contend = [&](const client::ScheduleAnswer& answer,
-                      const client::KernelInfo& kernel) -> support::Result<client::TimedRun> {
+  asked.timed_run = [&](const client::ScheduleAnswer& answer,
+                        const client::KernelInfo& kernel) -> support::Result<client::TimedRun> {
     measured.push_back(kernel.isa);
     const double seconds = kernel.isa == "cuda" ? 1e-3 / static_cast<double>(1 + measured.size()) : 1e-2;
     if (kernel.isa == "cuda") {
@@ -309,7 +309,7 @@ TEST_F(GpuPath, TuningMeasuresBothKindsAndRemembers) {
   EXPECT_LT(std::count(measured.begin(), measured.end(), "cuda"),
             static_cast<std::ptrdiff_t>(measured.size()));
   // From then on it is taken without measuring, however slow the way there is said to be.
-  asked.contend = nullptr;
+  asked.timed_run = nullptr;
   asked.gpu->value_bytes = 1e9;
   const auto later = choose(asked);
   ASSERT_TRUE(later.ok()) << support::render(later.error());
@@ -551,7 +551,7 @@ TEST_F(Program, RunsWhatItChoosesAndVerifies) {
   EXPECT_THAT(named, HasSubstr("group(path={}, loop=i, width=8, reduce=parallel)"));
   const std::string listed = schaas("schedule 'C(i,k) = A(i,j) * B(j,k)' -f A=csr --gpu");
   EXPECT_EQ(status_, 0) << listed;
-  EXPECT_THAT(listed, AllOf(HasSubstr("{<1 nnz, 1 col>, 32 segment}"), HasSubstr("by chance"),
+  EXPECT_THAT(listed, AllOf(HasSubstr("{<1 nnz, 1 col>, 32 segment}"), HasSubstr("nondeterministically"),
                             HasSubstr("the same way")));
 }
 

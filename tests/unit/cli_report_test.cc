@@ -106,7 +106,7 @@ ScheduleFacts two_schedules() {
 TEST(Explain, ShowsWhatOneScheduleHasRuledOut) {
   client::Explanation why;
   why.verdict = "survivor", why.id = "s2", why.time = "i*k", why.memory = "k", why.tree = "ik";
-  why.rivals = {{"s1", "i = 3, j = 9, k = 2", 6, 2, 27, 0}};
+  why.competitors = {{"s1", "i = 3, j = 9, k = 2", 6, 2, 27, 0}};
   const auto answer = explain(two_schedules(), "s2", {why});
   ASSERT_EQ(answer.json["removed"].size(), 1u);
   EXPECT_EQ(answer.json["removed"][0]["time"], "i*j*k");

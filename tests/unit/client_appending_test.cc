@@ -45,12 +45,12 @@ TEST(Appending, GrowsGeometricallyHoweverLongARowMayBecome) {
   const schaas_tensor view = result.view();
   const std::vector<const schaas_tensor*> arguments{&view};
   for (const int threads : {1, 2}) {
-    std::vector<client::Run> runs(2);
-    runs[0].begin = 0, runs[0].end = rows / 2, runs[1].begin = rows / 2, runs[1].end = rows;
-    Appending appending(phase, result, arguments, counter.data(), runs, threads, "A");
+    std::vector<client::Task> tasks(2);
+    tasks[0].begin = 0, tasks[0].end = rows / 2, tasks[1].begin = rows / 2, tasks[1].end = rows;
+    Appending appending(phase, result, arguments, counter.data(), tasks, threads, "A");
     ASSERT_TRUE(appending.start().ok());
     moves = 0;
-    for (std::size_t n = 0; n < runs.size(); ++n)
+    for (std::size_t n = 0; n < tasks.size(); ++n)
       ASSERT_EQ(appending.run(n, static_cast<int>(n) % threads, shared, nullptr), SCHAAS_OK);
     EXPECT_LE(moves, 8);  // not one for each row
     Team team = Team::exactly(threads);
@@ -82,9 +82,9 @@ TEST(Appending, DoesNotGrowWhileTheResultHoldsNoMoreThanTheOperands) {
   phase.run = three_a_row;
   const schaas_tensor view = result.view(), read = operand.view();
   const std::vector<const schaas_tensor*> arguments{&view, &read};
-  std::vector<client::Run> runs(1);
-  runs[0].begin = 0, runs[0].end = rows;
-  Appending appending(phase, result, arguments, counter.data(), runs, 1, "A");
+  std::vector<client::Task> tasks(1);
+  tasks[0].begin = 0, tasks[0].end = rows;
+  Appending appending(phase, result, arguments, counter.data(), tasks, 1, "A");
   ASSERT_TRUE(appending.start().ok());
   moves = 0, last_array = nullptr;
   ASSERT_EQ(appending.run(0, 0, shared, nullptr), SCHAAS_OK);

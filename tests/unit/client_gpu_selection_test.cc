@@ -34,8 +34,8 @@ GpuSchedule spmm(const std::string& id, int columns, int rows, int take, int sha
   phase.width = width;
   phase.segments = segments;
   phase.side_by_side = std::max(1, (segments ? 32 : width) / share);
-  phase.one_writer = rows == 1;
-  out.order_is_chance = !phase.one_writer;
+  phase.exclusive_writes = rows == 1;
+  out.nondeterministic = !phase.exclusive_writes;
   out.phases = {phase};
   Nest nest;
   nest.loops = {
@@ -135,7 +135,7 @@ TEST(GpuSelection, DeterministicLeavesChanceOut) {
   target.deterministic = true;
   const auto skewed = sizes(200'000, 20, 4'500, 2'000'000, 4);
   EXPECT_EQ(taken(skewed, target), "shared32");
-  EXPECT_THAT(select(skewed, target).reason, HasSubstr("; 2 that round by chance are left out"));
+  EXPECT_THAT(select(skewed, target).reason, HasSubstr("; 2 nondeterministic ones are left out"));
 }
 
 TEST(GpuSelection, TheWayThereAndBackCounts) {

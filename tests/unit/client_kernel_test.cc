@@ -113,7 +113,7 @@ TEST(Running, agrees_with_the_oracle_on_any_number_of_threads) {
     auto execution = Execution::prepare(*kernel, arguments.all(), {threads, 12, {}});
     ASSERT_TRUE(execution.ok()) << support::render(execution.error());
     EXPECT_EQ(execution->threads(), threads);
-    EXPECT_EQ(execution->workspace_bytes(), threads * 13 * 8);
+    EXPECT_EQ(execution->scratch_bytes(), threads * 13 * 8);
     EXPECT_EQ(execution->shared_bytes(), 200 * 8);
     for (int repeat = 0; repeat < 3; ++repeat) {  // results and shared arrays start from zero each time
       ASSERT_TRUE(execution->run().ok());
@@ -223,27 +223,27 @@ TEST(Balance, weights_follow_the_entries) {
 TEST(Balance, iterations_with_most_of_the_entries_are_cut) {
   const std::int32_t pos[] = {0, 2, 92, 93, 94};  // the second row holds 90 of 94
   const schaas_level level{SCHAAS_LEVEL_COMPRESSED, 32, pos, nullptr, 94};
-  const auto text = [](const std::vector<client::Run>& runs) {
+  const auto text = [](const std::vector<client::Task>& tasks) {
     std::ostringstream out;
-    for (const client::Run& run : runs) {
-      out << run.begin << "-" << run.end;
-      if (run.is_part()) out << "[" << run.first << "," << run.last << ")";
+    for (const client::Task& task : tasks) {
+      out << task.begin << "-" << task.end;
+      if (task.is_part()) out << "[" << task.first << "," << task.last << ")";
       out << " ";
     }
     return out.str();
   };
-  EXPECT_EQ(text(runs_between({0, 4}, &level, 30, 100)), "0-1 1-2[2,32) 1-2[32,62) 1-2[62,92) 2-4 ");
-  EXPECT_EQ(text(runs_between({0, 2, 4}, &level, 50, 100)), "0-1 1-2[2,47) 1-2[47,92) 2-4 ");
-  EXPECT_EQ(text(runs_between({0, 4}, &level, 1, 2)), "0-1[0,1) 0-1[1,2) 1-2[2,47) 1-2[47,92) 2-4 ");
-  EXPECT_EQ(text(runs_between({0, 4}, &level, 90, 100)), "0-4 ");
-  EXPECT_EQ(text(runs_between({0, 4}, nullptr, 1, 100)), "0-4 ");
-  EXPECT_EQ(text(runs_between({0}, &level, 1, 100)), "");
+  EXPECT_EQ(text(tasks_between({0, 4}, &level, 30, 100)), "0-1 1-2[2,32) 1-2[32,62) 1-2[62,92) 2-4 ");
+  EXPECT_EQ(text(tasks_between({0, 2, 4}, &level, 50, 100)), "0-1 1-2[2,47) 1-2[47,92) 2-4 ");
+  EXPECT_EQ(text(tasks_between({0, 4}, &level, 1, 2)), "0-1[0,1) 0-1[1,2) 1-2[2,47) 1-2[47,92) 2-4 ");
+  EXPECT_EQ(text(tasks_between({0, 4}, &level, 90, 100)), "0-4 ");
+  EXPECT_EQ(text(tasks_between({0, 4}, nullptr, 1, 100)), "0-4 ");
+  EXPECT_EQ(text(tasks_between({0}, &level, 1, 100)), "");
 }
 
 TEST(Balance, runs_are_grouped_by_weight) {
   const std::int32_t pos[] = {0, 2, 92, 93, 94};
   const schaas_level level{SCHAAS_LEVEL_COMPRESSED, 32, pos, nullptr, 94};
-  const auto runs = runs_between({0, 4}, &level, 30, 100);  // weights 3, 30, 30, 30, 4
+  const auto runs = tasks_between({0, 4}, &level, 30, 100);  // weights 3, 30, 30, 30, 4
   EXPECT_EQ(group(runs, &level, 2), (std::vector<std::size_t>{0, 3, 5}));
   EXPECT_EQ(group(runs, &level, 1), (std::vector<std::size_t>{0, 5}));
   EXPECT_EQ(group(runs, &level, 50), (std::vector<std::size_t>{0, 1, 2, 3, 4, 5}));

@@ -1,5 +1,5 @@
 // Which coordinates an operand's entries meet, and that a run makes no other rows.
-#include "client/cpp/runtime/met.h"
+#include "client/cpp/runtime/stored_coordinates.h"
 
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@ namespace schaas::client {
 namespace {
 
 std::vector<std::int64_t> met(const PackedTensor& tensor, int level) {
-  const auto found = met_coordinates(tensor.view(), level);
+  const auto found = stored_coordinates(tensor.view(), level);
   EXPECT_TRUE(found.ok());
   const auto* first = found->coordinates.as<std::int64_t>();
   return {first, first + found->count};
@@ -26,7 +26,7 @@ PackedTensor packed(const CooTensor& entries, const std::string& text, int bits)
   return *pack(entries, *format::parse(text, order, "B"), {"B", ValueType::f64, bits});
 }
 
-TEST(Met, ascending_each_once_whatever_the_width) {
+TEST(StoredCoordinates, ascending_each_once_whatever_the_width) {
   CooTensor entries;
   entries.extents = {3, 300, 7};
   entries.coordinates = {{2, 0, 0, 2}, {299, 5, 5, 5}, {6, 1, 0, 1}};
@@ -39,7 +39,7 @@ TEST(Met, ascending_each_once_whatever_the_width) {
   }
 }
 
-TEST(Met, of_modes_in_another_order_and_of_no_entries) {
+TEST(StoredCoordinates, of_modes_in_another_order_and_of_no_entries) {
   CooTensor entries;
   entries.extents = {4, 9};
   entries.coordinates = {{3, 1}, {8, 8}};
@@ -79,7 +79,7 @@ struct Product {
   PackedTensor b, x, y;
 };
 
-TEST(Met, runs_over_the_coordinates_with_one_thread_and_with_several) {
+TEST(StoredCoordinates, runs_over_the_coordinates_with_one_thread_and_with_several) {
   for (const int threads : {1, 3}) {
     Product product;
     ExecutionOptions options;
@@ -95,7 +95,7 @@ TEST(Met, runs_over_the_coordinates_with_one_thread_and_with_several) {
   }
 }
 
-TEST(Met, kernels_that_want_what_cannot_be_met_are_refused) {
+TEST(StoredCoordinates, kernels_that_want_what_cannot_be_met_are_refused) {
   const std::string refused = "invalid [kernel-binary]: the kernel binary cannot be used: ";
   for (const char* variant : {"of_the_result", "odd"}) {
     const auto kernel = load(variant);

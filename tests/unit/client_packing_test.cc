@@ -379,7 +379,7 @@ TEST(TableValidation, of_places) {
   const std::string table = "invalid [tensor-structure]: `x` level 1: table 0: ";
   const std::string sizes = " taken; a power of two and at most half is expected";
   const auto taken = std::to_string(3 - std::count(crd, crd + 3, -1));
-  EXPECT_EQ(message(3), table + "3 places with " + taken + sizes);
+  EXPECT_EQ(message(3), table + "3 slots with " + taken + sizes);
   const auto at = std::find(crd, crd + 4, 91) - crd;
   crd[at] = 100;
   EXPECT_EQ(message(4), table + "coordinate 100 is outside 0..99");
@@ -388,7 +388,7 @@ TEST(TableValidation, of_places) {
   crd[at] = 4;  // twice
   EXPECT_EQ(message(4).rfind(table + "coordinate 4 in place ", 0), 0U) << message(4);
   std::fill(crd, crd + 4, 4);
-  EXPECT_EQ(message(4), table + "4 places with 4" + sizes);
+  EXPECT_EQ(message(4), table + "4 slots with 4" + sizes);
 }
 
 TEST(BandValidation, of_its_ends) {

@@ -47,7 +47,7 @@ TEST(Sizes, rows_with_entries_are_a_share_of_those_asked) {
       coo.values.push_back(1);
     }
     const auto packed = pack(coo, format, {"B", ValueType::f64, position_bits});
-    return packed.ok() ? coordinates_in_use(*packed, false).front() : -1;
+    return packed.ok() ? occupied_coordinates(*packed, false).front() : -1;
   };
   for (const int position_bits : {32, 64}) {
     EXPECT_EQ(used({{dense, compressed}, {0, 1}}, position_bits, 1'000), 0.25);
@@ -58,12 +58,12 @@ TEST(Sizes, rows_with_entries_are_a_share_of_those_asked) {
   }
 }
 
-TEST(Sizes, coordinates_in_use_are_counted) {
+TEST(Sizes, occupied_coordinates_are_counted) {
   using enum format::LevelFormat;
   const CooTensor coo{{4, 8, 1000}, {{0, 0, 3, 3}, {1, 2, 2, 5}, {9, 9, 9, 7}}, {1, 1, 1, 1}};
   const auto shares = [&](const format::TensorFormat& format, bool counted, int position_bits = 32) {
     const auto packed = pack(coo, format, {"B", ValueType::f64, position_bits});
-    return packed.ok() ? coordinates_in_use(*packed, counted) : std::vector<double>{};
+    return packed.ok() ? occupied_coordinates(*packed, counted) : std::vector<double>{};
   };
   using Shares = std::vector<double>;
   for (const int position_bits : {32, 64}) {
@@ -343,11 +343,11 @@ TEST(Selecting, a_variant_is_priced_by_its_own_nests) {
   EXPECT_EQ(second.variant, 1U);
   EXPECT_NEAR(first.predicted - second.predicted, 1000 * 0.5, 1e-6);
   // An entry that is the best by such a variant alone is not passed over.
-  FrontierEntry rival = e, strided = e;
-  rival.variants.pop_back();
+  FrontierEntry competitor = e, strided = e;
+  competitor.variants.pop_back();
   strided.time_terms[0].weight = 8;
   strided.variants[0].nests[0].weight = 8;
-  EXPECT_EQ(select({rival, strided}, here, machine)->index, 1U);
+  EXPECT_EQ(select({competitor, strided}, here, machine)->index, 1U);
 }
 
 TEST(Selecting, needs_a_schedule) {

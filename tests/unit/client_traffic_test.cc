@@ -209,9 +209,9 @@ TEST(Traffic, rows_without_entries_are_not_run_for) {
   Machine machine = small_caches();
   machine.rates = {0.1, 0.5, 0, 0, 0, 1};
   const auto saved = [&](const std::vector<Nest>& nests) {
-    here.in_use.clear();
+    here.occupied.clear();
     const double all = predicted(nests, here, machine);
-    here.in_use["B"] = {0.25, 1};
+    here.occupied["B"] = {0.25, 1};
     return all - predicted(nests, here, machine);
   };
   const double products = 0.75 * 0.5 * 1000 * 16 * 64;
@@ -241,9 +241,9 @@ TEST(Traffic, rows_that_no_entry_reads_are_not_formed) {
   Machine machine = small_caches();
   machine.rates = {0.1, 0.5, 0, 0, 0, 1};
   const auto saved = [&](const std::vector<Nest>& nests) {
-    here.in_use.clear();
+    here.occupied.clear();
     const double all = predicted(nests, here, machine);
-    here.in_use["B"] = {1, 0.25};
+    here.occupied["B"] = {1, 0.25};
     return all - predicted(nests, here, machine);
   };
   const double products = 0.75 * 0.5 * 1000 * 16 * 32;

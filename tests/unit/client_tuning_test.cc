@@ -19,7 +19,7 @@ struct Scripted {
 
 TEST(Contests, take_the_median_of_interleaved_runs) {
   Scripted steady{{9, 1.2}}, noisy{{9, 1, 7, 1, 7, 1, 1, 1}};
-  const auto found = contest({{"a", "ta", steady.run()}, {"b", "tb", noisy.run()}}, 1e9);
+  const auto found = measure_candidates({{"a", "ta", steady.run()}, {"b", "tb", noisy.run()}}, 1e9);
   ASSERT_TRUE(found.ok());
   EXPECT_EQ((*found)[0].id, "a");
   EXPECT_EQ((*found)[1].trace, "tb");
@@ -32,7 +32,7 @@ TEST(Contests, take_the_median_of_interleaved_runs) {
 
 TEST(Contests, do_not_go_on_with_what_cannot_win) {
   Scripted fast{{1}}, slow{{2}}, far{{5}}, near{{1.4}};
-  const auto found = contest(
+  const auto found = measure_candidates(
       {{"slow", "", slow.run()}, {"fast", "", fast.run()}, {"far", "", far.run()}, {"near", "", near.run()}},
       1e9);
   ASSERT_TRUE(found.ok());
@@ -43,23 +43,25 @@ TEST(Contests, do_not_go_on_with_what_cannot_win) {
   EXPECT_EQ(winner(*found), 1U);
   // One unlucky run is no reason.
   Scripted unlucky{{1, 3, 1}}, other{{1.2}};
-  EXPECT_EQ(winner(contest({{"other", "", other.run()}, {"unlucky", "", unlucky.run()}}, 1e9).value()), 1U);
+  EXPECT_EQ(
+      winner(measure_candidates({{"other", "", other.run()}, {"unlucky", "", unlucky.run()}}, 1e9).value()),
+      1U);
 }
 
 TEST(Contests, end_when_one_is_left_or_time_is_over) {
   Scripted fast{{1}}, slow{{2}};
-  ASSERT_TRUE(contest({{"slow", "", slow.run()}, {"fast", "", fast.run()}}, 1e9).ok());
+  ASSERT_TRUE(measure_candidates({{"slow", "", slow.run()}, {"fast", "", fast.run()}}, 1e9).ok());
   EXPECT_EQ(fast.runs, 4);
   Scripted one{{1}}, other{{1}};
-  ASSERT_TRUE(contest({{"one", "", one.run()}, {"other", "", other.run()}}, 0).ok());
+  ASSERT_TRUE(measure_candidates({{"one", "", one.run()}, {"other", "", other.run()}}, 0).ok());
   EXPECT_EQ(one.runs, 2);
   EXPECT_EQ(other.runs, 2);
 }
 
 TEST(Contests, run_what_is_short_several_times_in_a_row) {
   Scripted quick{{5e-4, 1e-4}}, instant{{1e-9}}, slow{{1}};
-  const auto found =
-      contest({{"quick", "", quick.run()}, {"instant", "", instant.run()}, {"slow", "", slow.run()}}, 0);
+  const auto found = measure_candidates(
+      {{"quick", "", quick.run()}, {"instant", "", instant.run()}, {"slow", "", slow.run()}}, 0);
   ASSERT_TRUE(found.ok());
   EXPECT_EQ(quick.runs, 1 + 2);  // as long as the first run took, which is all that is known by then
   EXPECT_EQ(instant.runs, 1 + 100);
@@ -67,13 +69,13 @@ TEST(Contests, run_what_is_short_several_times_in_a_row) {
   EXPECT_EQ((*found)[0].runs, 2);
   EXPECT_DOUBLE_EQ((*found)[0].seconds, 1e-4);
   Scripted again{{5e-4, 1e-4}}, other{{1e-4}};
-  ASSERT_TRUE(contest({{"again", "", again.run()}, {"other", "", other.run()}}, 1e9).ok());
+  ASSERT_TRUE(measure_candidates({{"again", "", again.run()}, {"other", "", other.run()}}, 1e9).ok());
   EXPECT_EQ(again.runs, 1 + 2 + 14 * 10);
 }
 
 TEST(Contests, report_a_run_that_fails) {
-  const auto found =
-      contest({{"a", "", [] { return support::Result<double>(support::internal("x", "broken")); }}}, 1);
+  const auto found = measure_candidates(
+      {{"a", "", [] { return support::Result<double>(support::internal("x", "broken")); }}}, 1);
   ASSERT_FALSE(found.ok());
   EXPECT_EQ(support::render(found.error()), "internal [x]: broken");
 }

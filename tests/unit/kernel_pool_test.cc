@@ -27,7 +27,8 @@ std::string fixture(const std::string& variant) {
   return bytes.str();
 }
 
-/// Answers a search event by event, as far as the test lets it; kernels are the fixtures of hand-written ones.
+/// Answers a search event by event, as far as the test lets it; kernels are the fixtures of hand-written
+/// ones.
 class SlowSource final : public KernelSource {
  public:
   SlowSource() : address_("test") {}
@@ -67,8 +68,8 @@ class SlowSource final : public KernelSource {
   }
 
   const std::string& address() const override { return address_; }
-  support::Result<ScheduleAnswer> schedule(const ScheduleRequest& request,
-                                           const std::function<bool(const ScheduleEvent&)>& listener) override {
+  support::Result<ScheduleAnswer> schedule(
+      const ScheduleRequest& request, const std::function<bool(const ScheduleEvent&)>& listener) override {
     std::unique_lock lock(mutex_);
     ScheduleAnswer answer;
     const std::stop_callback wake(request.stop, [&] { changed_.notify_all(); });
@@ -83,9 +84,8 @@ class SlowSource final : public KernelSource {
     }
     ++searches_;
     for (std::size_t next = 0;;) {
-      changed_.wait(lock, [&] {
-        return next < events_.size() || ended_ || failure_ || request.stop.stop_requested();
-      });
+      changed_.wait(
+          lock, [&] { return next < events_.size() || ended_ || failure_ || request.stop.stop_requested(); });
       if (request.stop.stop_requested()) return stopped();
       if (failure_) return *failure_;
       if (next == events_.size()) return answer;
@@ -136,7 +136,7 @@ KernelInfo kernel(const std::string& id, double trips, const std::string& varian
 }
 
 KernelInfo baseline(KernelInfo full, const std::string& variant) {
-  full.draft = true;
+  full.baseline = true;
   full.kernel_key = variant;
   full.digest = support::digest_of(fixture(variant));
   return full;
@@ -236,10 +236,10 @@ TEST_F(KernelsAtHand, GiveWayToTheFullKernelOfTheirSchedule) {
   source_->tell({frontier_of({fast_}), baseline(fast_, "filled")});
   auto bound = set.bind(operands_);
   ASSERT_TRUE(bound.ok()) << bound.error().message;
-  EXPECT_TRUE(bound->kernel().draft);
+  EXPECT_TRUE(bound->kernel().baseline);
   source_->tell({fast_});
   EXPECT_TRUE(takes(*bound, fast_.digest.sha256));
-  EXPECT_FALSE(bound->kernel().draft);
+  EXPECT_FALSE(bound->kernel().baseline);
 }
 
 TEST_F(KernelsAtHand, StayWhereTheScheduleIsNamedOrTheWorkDeterministic) {

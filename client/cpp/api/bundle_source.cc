@@ -44,7 +44,7 @@ std::string format_of(const ProblemText& problem, const std::string& tensor, int
   return parsed.ok() ? format::print(*parsed) : text;
 }
 
-// Higher is better: what was made for this very processor, which has no place in the list, is best.
+// Higher is better: what was made for this very processor, which has no found in the list, is best.
 int rank(const std::string& isa) {
   static const std::array<std::string, 4> better = {"generic", "x86-64-v2", "x86-64-v3", "x86-64-v4"};
   return static_cast<int>(std::find(better.begin(), better.end(), isa) - better.begin());
@@ -81,9 +81,9 @@ class BundleSource final : public KernelSource {
 
   support::Result<std::string> download(const KernelInfo& kernel, std::stop_token) override {
     const support::Digest& digest = kernel.digest;
-    const auto place = state_->binaries.find(digest.sha256);
-    if (place == state_->binaries.end()) return not_in_bundle(*state_, "the binary " + digest.sha256 + " is");
-    return std::string(place->second);
+    const auto found = state_->binaries.find(digest.sha256);
+    if (found == state_->binaries.end()) return not_in_bundle(*state_, "the binary " + digest.sha256 + " is");
+    return std::string(found->second);
   }
 
   support::Result<void> report(const ProblemText& problem,

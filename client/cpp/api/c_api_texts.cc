@@ -141,7 +141,7 @@ Json description(const schaas_computation& bound) {
   const Computation& computation = *bound.computation;
   const KernelInfo& kernel = computation.kernel();
   Json json = {{"id", kernel.id},     {"trace", kernel.trace},          {"tree", kernel.tree},
-               {"time", kernel.time}, {"memory", kernel.memory},        {"baseline", kernel.draft},
+               {"time", kernel.time}, {"memory", kernel.memory},        {"baseline", kernel.baseline},
                {"isa", kernel.isa},   {"reason", computation.reason()}, {"threads", computation.threads()}};
   json["device"] = computation.device().empty() ? Json() : Json(computation.device());
   json["copies"] = Json::array();

@@ -18,10 +18,10 @@ using Clock = std::chrono::steady_clock;
 constexpr std::int64_t row = 64;  // elements
 constexpr std::int64_t row_bytes = row * 8;
 constexpr std::int64_t entries_of_a_row = 32;  // B; the rows of the result are few beside the gathered ones
-constexpr std::int64_t least_entries = 1 << 18;
-constexpr std::int64_t most_bytes = std::int64_t{1} << 30;
+constexpr std::int64_t min_entries = 1 << 18;
+constexpr std::int64_t max_bytes = std::int64_t{1} << 30;
 constexpr double seconds_each = 0.3;
-constexpr int least_runs = 3, most_runs = 200;
+constexpr int min_runs = 3, max_runs = 200;
 
 ScheduleRequest request_of_rows() {
   ScheduleRequest request;
@@ -35,7 +35,7 @@ ScheduleRequest request_of_rows() {
 
 // Entries of B at random columns, each column about as often, and all of them.
 CooTensor gathering(std::int64_t columns) {
-  const std::int64_t rows = std::max(least_entries, 2 * columns) / entries_of_a_row;
+  const std::int64_t rows = std::max(min_entries, 2 * columns) / entries_of_a_row;
   CooTensor tensor{{rows, columns}, {{}, {}}, {}};
   std::mt19937_64 random(1);
   std::uniform_int_distribution<std::int64_t> any(0, columns - 1);
@@ -70,7 +70,7 @@ support::Result<std::vector<double>> measure(const Kernel& kernel, std::int64_t 
     with.threads = team;
     SCHAAS_ASSIGN_OR_RETURN(auto execution, Execution::prepare(kernel, {&a, &b, &c}, with));
     double best = 0, spent = 0;
-    for (int run = 0; run < most_runs && (run < least_runs || spent < seconds_each); ++run) {
+    for (int run = 0; run < max_runs && (run < min_runs || spent < seconds_each); ++run) {
       const auto start = Clock::now();
       SCHAAS_RETURN_IF_ERROR(execution.run());
       const double took = std::chrono::duration<double>(Clock::now() - start).count();
@@ -83,7 +83,7 @@ support::Result<std::vector<double>> measure(const Kernel& kernel, std::int64_t 
 }
 
 std::int64_t memory_bytes() {
-  return std::min({2 * last_level_cache_bytes(), most_bytes, main_memory_bytes() / 8});
+  return std::min({2 * last_level_cache_bytes(), max_bytes, main_memory_bytes() / 8});
 }
 
 }  // namespace

@@ -64,7 +64,7 @@ bool Computation::rebind() { return state_->bound.execution->rebind(); }
 
 std::int64_t Computation::temporary_bytes() const {
   const Execution& execution = *state_->bound.execution;
-  return execution.workspace_bytes() + execution.shared_bytes() + execution.folding_bytes();
+  return execution.scratch_bytes() + execution.shared_bytes() + execution.folding_bytes();
 }
 
 PackedTensor& Computation::result() {

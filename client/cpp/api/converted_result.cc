@@ -8,22 +8,22 @@
 namespace schaas::client {
 
 PackedTensor& ConvertedResult::tensor() {
-  if (place_ != nullptr) return *place_;
+  if (target_ != nullptr) return *target_;
   return again_ ? again_->tensor() : first_;
 }
 
 support::Result<void> ConvertedResult::copy_values(const PackedTensor& written) {
-  if (place_->on_device()) return gpu_->gpu.copy_values(written, *place_, gpu_->stream);
+  if (target_->on_device()) return gpu_->gpu.copy_values(written, *target_, gpu_->stream);
   if (written.values().bytes() > 0)
-    std::memcpy(place_->values().data(), written.values().data(), written.values().bytes());
+    std::memcpy(target_->values().data(), written.values().data(), written.values().bytes());
   return {};
 }
 
 support::Result<void> ConvertedResult::bring(const PackedTensor& written, int threads) {
-  if (place_ != nullptr && written.format() == format_) return copy_values(written);
+  if (target_ != nullptr && written.format() == format_) return copy_values(written);
   const ConvertOptions options{name_, threads};
   const bool same_entries = values_ != nullptr && tensor().values().data() == values_;
-  if (place_ != nullptr || !same_entries) {
+  if (target_ != nullptr || !same_entries) {
     again_.reset();
     SCHAAS_ASSIGN_OR_RETURN(tensor(), convert(written, format_, options));
     values_ = tensor().values().data();

@@ -15,11 +15,11 @@ namespace schaas::client {
 /// run converts. Later runs know the target of each value, for entries stay as they are.
 class ConvertedResult {
  public:
-  /// `place`: where the caller wants it; null: in a tensor of its own. `name` is for messages. `gpu`: on
-  /// which `place` lies, if it lies on one.
-  ConvertedResult(format::TensorFormat format, std::string name, PackedTensor* place,
+  /// `target`: where the caller wants it; null: in a tensor of its own. `name` is for messages. `gpu`: on
+  /// which `target` lies, if it lies on one.
+  ConvertedResult(format::TensorFormat format, std::string name, PackedTensor* target,
                   std::optional<GpuUse> gpu = {})
-      : format_(std::move(format)), name_(std::move(name)), place_(place), gpu_(std::move(gpu)) {}
+      : format_(std::move(format)), name_(std::move(name)), target_(target), gpu_(std::move(gpu)) {}
 
   /// After a run. `written` stays where it is and keeps its entries. Errors: those of convert() and
   /// Gpu::copy_values.
@@ -31,7 +31,7 @@ class ConvertedResult {
   support::Result<void> copy_values(const PackedTensor& written);
   format::TensorFormat format_;
   std::string name_;
-  PackedTensor* place_;
+  PackedTensor* target_;
   std::optional<GpuUse> gpu_;
   PackedTensor first_;
   const void* values_ = nullptr;  ///< values of the last bring(); others mean that the caller took the tensor

@@ -21,7 +21,7 @@ class KeptCalls {
 
   /// Null: none is kept under this key.
   std::unique_ptr<schaas_computation> take(const std::string& key);
-  /// Keeps it, unless it holds much memory; the one used longest ago goes.
+  /// Keeps a computation, unless it holds much memory; evicts the least recently used.
   void give(const std::string& key, std::unique_ptr<schaas_computation> computation);
 
  private:

@@ -156,7 +156,7 @@ void KernelPool::take_frontier(Frontier frontier) {
 /// Adds a kernel, and has it loaded: a call that will want it finds it at hand. With the mutex held.
 void KernelPool::take_kernel(const KernelInfo& kernel) {
   const auto same = std::find_if(kernels_.begin(), kernels_.end(), [&](const KernelInfo& known) {
-    return known.id == kernel.id && known.draft == kernel.draft;
+    return known.id == kernel.id && known.baseline == kernel.baseline;
   });
   if (same == kernels_.end()) {
     kernels_.push_back(kernel);
@@ -178,8 +178,9 @@ bool KernelPool::begin_load(const KernelInfo& kernel) {
     pending_.erase(kernel.digest.sha256);
     if (done.ok()) {
       loaded_.insert(kernel.digest.sha256);
-      std::erase_if(kernels_,
-                    [&](const KernelInfo& old) { return old.draft && !kernel.draft && old.id == kernel.id; });
+      std::erase_if(kernels_, [&](const KernelInfo& old) {
+        return old.baseline && !kernel.baseline && old.id == kernel.id;
+      });
     } else {
       fail(kernel.digest.sha256, done.error());
     }
@@ -276,7 +277,7 @@ support::Result<Preference> KernelPool::decide(const Wish& wish) {
   for (const KernelInfo& kernel : kernels_) {
     if (!may_run(kernel) || has_failed(kernel.digest.sha256)) continue;
     if (is_loaded(kernel)) at_hand.push_back(&kernel);
-    if (!kernel.draft || find_kernel(kernels_, kernel.id) == nullptr) come.push_back(&kernel);
+    if (!kernel.baseline || find_kernel(kernels_, kernel.id) == nullptr) come.push_back(&kernel);
   }
   SCHAAS_ASSIGN_OR_RETURN(const KernelPick next, pick_kernel(frontier_, come, request));
   if (next.kernel != nullptr && !is_loaded(*next.kernel))
@@ -306,7 +307,7 @@ WaitProgress KernelPool::progress(Clock::time_point start) const {
   } else {
     now.kernels_of = static_cast<int>(std::min<std::size_t>(max_kernels, frontier_.entries.size()));
   }
-  for (const KernelInfo& kernel : kernels_) now.kernels += kernel.draft ? 0 : 1;
+  for (const KernelInfo& kernel : kernels_) now.kernels += kernel.baseline ? 0 : 1;
   now.kernels_of = std::max(now.kernels_of, selectors_ ? now.kernels : 0);
   now.seconds = std::chrono::duration<double>(Clock::now() - start).count();
   return now;

@@ -113,7 +113,7 @@ class KernelPool {
   mutable ProcessMutex mutex_;          ///< guards all members below; held for microseconds
   Frontier frontier_;                   ///< the last one, perhaps of a part of the space
   std::optional<Selectors> selectors_;  ///< selectors of the whole frontier
-  std::vector<KernelInfo> kernels_;     ///< a draft until the full kernel of its schedule is loaded
+  std::vector<KernelInfo> kernels_;     ///< a baseline kernel until the full kernel of its schedule is loaded
   std::vector<KernelFailure> failures_;
   std::set<std::string> loaded_;                         ///< digests
   std::set<std::string> pending_;                        ///< names and digests on their way

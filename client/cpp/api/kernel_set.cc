@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "client/cpp/api/computation.h"
+#include "client/cpp/api/decision.h"
 #include "client/cpp/api/kernel_pool.h"
 #include "client/cpp/expression/summed_operands.h"
 #include "client/cpp/platform/cancelled.h"
@@ -20,51 +21,32 @@
 #include "schaas/bounds.h"
 #include "schaas/host.h"
 
+// Binding of tensors to the kernels of a problem. A binding decides on a kernel for its sizes and prepares an
+// execution. The decision comes from measurements, from an earlier binding, or from a pool (kernel_pool.h)
+// that asks the server in the background.
+//
+// A decision is reviewed when the pool has new kernels. A computation that began with a baseline kernel takes
+// the better one at its next run. Schedules that do not fit the memory are excluded one by one, and a device
+// that fails is replaced by the processor.
+//
+// Invariants: the lock is held for look-ups alone, never while the server is asked. A named schedule, a
+// deterministic run, and a single run never change their kernel.
 namespace schaas::client {
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using Clock = Decision::Clock;
 
 /// Work that is done before a second thread has woken up.
 constexpr double trips_of_one_thread = 20'000;
-/// A decision that more kernels may change is looked at again no less often.
-constexpr std::chrono::milliseconds decide_again_after{500};
 /// Decisions that are remembered: a loop may alternate between so many sizes.
 constexpr std::size_t max_recent = 4;
 
-bool same(const Sizes& a, const Sizes& b) { return a.extents == b.extents && a.entries == b.entries; }
-
 /// Adds the coordinates in use. They take time that grows with the entries, so known decisions do without.
-void count_in_use(const std::map<std::string, PackedTensor*>& operands, Sizes& sizes) {
+void count_occupied(const std::map<std::string, PackedTensor*>& operands, Sizes& sizes) {
   // A product with one other operand forms nothing before its entries are walked.
   const bool counted = operands.size() > 2;
-  for (const auto& [name, tensor] : operands) sizes.in_use[name] = coordinates_in_use(*tensor, counted);
+  for (const auto& [name, tensor] : operands) sizes.occupied[name] = occupied_coordinates(*tensor, counted);
 }
-
-/// Decision for some sizes.
-struct Decision {
-  Sizes sizes;
-  std::string schedule;
-  int threads = 0;
-  bool deterministic = false;
-  std::string place{};                         ///< device of each tensor, and the device on which it may run
-  std::shared_ptr<const Preference> chosen{};  ///< has a kernel
-  std::shared_ptr<KernelPool> pool{};          ///< null: the kernel was named, or measured
-  std::uint64_t version = 0;                   ///< latest version of the pool that was considered
-  Clock::time_point made = Clock::now();
-
-  bool is_for_same(const Decision& other) const {
-    return schedule == other.schedule && threads == other.threads && deterministic == other.deterministic &&
-           place == other.place && same(sizes, other.sizes);
-  }
-  /// Nothing has come since that may change it, and it is not the time to look for more.
-  bool holds(std::uint64_t seen, Clock::time_point looked) const {
-    if (!pool) return true;
-    if (chosen->is_best) return pool->frontier_version() == chosen->frontier_version;
-    return pool->version() == seen && Clock::now() - looked < decide_again_after;
-  }
-};
-using DecisionPointer = std::shared_ptr<const Decision>;
 
 /// The processor cannot give a sparse result the arrays that lie on a device.
 bool is_alone(const BindOptions& bind, const PackedTensor& result) {
@@ -82,10 +64,6 @@ std::string brought_text(const std::vector<std::string>& names, const std::strin
   if (names.empty()) return "";
   return "; " + quoted(names) + (names.size() == 1 ? " is" : " are") + " brought to " + where;
 }
-
-}  // namespace
-
-namespace {
 
 /// Seconds of a run to its end.
 template <class Run>
@@ -126,7 +104,7 @@ struct KernelSet::State {
   std::shared_ptr<KernelPool> pool(const ChoiceRequest& request);
   support::Result<ChoiceRequest> request(const Sizes& sizes, const Operands& operands,
                                          const PackedTensor& result, const BindOptions& bind) const;
-  std::string place(const Operands& operands, const PackedTensor& result, const BindOptions& bind) const;
+  std::string placement(const Operands& operands, const PackedTensor& result, const BindOptions& bind) const;
   support::Result<BoundKernel> bound_to(const Preference& chosen, const Sizes& sizes,
                                         const Operands& operands, const BindOptions& bind,
                                         const Computation::State& computation) const;
@@ -136,8 +114,8 @@ struct KernelSet::State {
   std::string isa() const;
   Sizes told(Sizes sizes) const;
   int threads_for(const KernelInfo& kernel, const Sizes& sizes, const BindOptions& bind) const;
-  support::Result<void> place_result(const Sizes& sizes, const Operands& operands, const BindOptions& bind,
-                                     Computation::State& computation) const;
+  support::Result<void> choose_result(const Sizes& sizes, const Operands& operands, const BindOptions& bind,
+                                      Computation::State& computation) const;
   support::Result<std::unique_ptr<Computation::State>> start(
       const std::map<std::string, PackedTensor*>& operands, const BindOptions& bind, Sizes& sizes) const;
   support::Result<void> prepare(const Preference& chosen, const Sizes& sizes, const Operands& operands,
@@ -209,7 +187,7 @@ support::Result<FrontierHere> KernelSet::frontier_at(const std::map<std::string,
   int threads = options.threads;
   if (!operands.empty()) {
     SCHAAS_RETURN_IF_ERROR(state_->start(operands, options, sizes));
-    count_in_use(operands, sizes);
+    count_occupied(operands, sizes);
   } else {
     const std::lock_guard lock(state_->mutex);
     if (state_->recent.empty()) return here;
@@ -228,9 +206,9 @@ support::Result<FrontierHere> KernelSet::frontier_at(const std::map<std::string,
 
 std::string KernelSet::State::isa() const { return isa_for(options.isa); }
 
-/// Which tensors lie on the device, and whether the processor competes: other places, other decisions.
-std::string KernelSet::State::place(const Operands& operands, const PackedTensor& result,
-                                    const BindOptions& bind) const {
+/// Describes the tensors that lie on the device, and if the processor competes: decisions depend on both.
+std::string KernelSet::State::placement(const Operands& operands, const PackedTensor& result,
+                                        const BindOptions& bind) const {
   if (!bind.gpu) return "";
   std::string text =
       bind.gpu->gpu.name() + (bind.gpu->alone ? " alone" : "") + (result.on_device() ? " result" : "");
@@ -306,11 +284,11 @@ support::Result<DecisionPointer> KernelSet::State::decide(const Sizes& sizes, co
                                                           const PackedTensor& result, const BindOptions& bind,
                                                           const std::set<std::string>& excluded) {
   auto decision = std::make_shared<Decision>(
-      Decision{sizes, bind.schedule, bind.threads, bind.deterministic, place(operands, result, bind)});
+      Decision{sizes, bind.schedule, bind.threads, bind.deterministic, placement(operands, result, bind)});
   if (excluded.empty()) {
     if (auto before = known(*decision, bind.wait)) return before;
   }
-  count_in_use(operands, decision->sizes);
+  count_occupied(operands, decision->sizes);
   Wish wish;
   SCHAAS_ASSIGN_OR_RETURN(wish.request, request(decision->sizes, operands, result, bind));
   wish.only_best = bind.deterministic;
@@ -335,9 +313,9 @@ int KernelSet::State::threads_for(const KernelInfo& kernel, const Sizes& sizes,
 }
 
 /// Chooses the tensor that the kernel writes and the one that the user finds.
-support::Result<void> KernelSet::State::place_result(const Sizes& sizes, const Operands& operands,
-                                                     const BindOptions& bind,
-                                                     Computation::State& computation) const {
+support::Result<void> KernelSet::State::choose_result(const Sizes& sizes, const Operands& operands,
+                                                      const BindOptions& bind,
+                                                      Computation::State& computation) const {
   const Access& result = program.result();
   const format::TensorFormat written = format::assembled_format(result_format);
   std::vector<std::int64_t> extents;
@@ -372,9 +350,9 @@ support::Result<void> KernelSet::State::place_result(const Sizes& sizes, const O
 /// Everything of a computation but its kernel.
 support::Result<std::unique_ptr<Computation::State>> KernelSet::State::start(
     const std::map<std::string, PackedTensor*>& operands, const BindOptions& bind, Sizes& sizes) const {
-  if (bind.threads < 0 || bind.threads > most_threads) {
+  if (bind.threads < 0 || bind.threads > max_threads) {
     return support::invalid("threads", std::to_string(bind.threads) + " threads; expected 1 to " +
-                                           std::to_string(most_threads) + ", or 0 for all processors");
+                                           std::to_string(max_threads) + ", or 0 for all processors");
   }
   SCHAAS_ASSIGN_OR_RETURN(sizes.extents, bound_extents(program, operands, bind.extents));
   for (const auto& [name, tensor] : operands) {
@@ -386,7 +364,7 @@ support::Result<std::unique_ptr<Computation::State>> KernelSet::State::start(
   const Access& result = program.result();
   if (const auto before = operands.find(result.tensor); before != operands.end())
     computation->before = before->second;
-  SCHAAS_RETURN_IF_ERROR(place_result(sizes, operands, bind, *computation));
+  SCHAAS_RETURN_IF_ERROR(choose_result(sizes, operands, bind, *computation));
   if (computation->before != nullptr && computation->written->format().all_dense())
     SCHAAS_RETURN_IF_ERROR(check_updated(result, *computation->before, *computation->written));
   for (const auto& [name, tensor] : operands) sizes.entries[name] = entries_of(*tensor);
@@ -415,14 +393,14 @@ support::Result<void> KernelSet::State::prepare(const Preference& chosen, const 
     bound.written_here = std::make_unique<PackedTensor>(std::move(twin));
   }
   for (const auto& name : chosen.arguments) {
-    const auto place = operands.find(name);
+    const auto found = operands.find(name);
     const bool is_result = name == program.result().tensor;
-    SCHAAS_CHECK(is_result || place != operands.end(), "the server names an argument `" + name + "`");
+    SCHAAS_CHECK(is_result || found != operands.end(), "the server names an argument `" + name + "`");
     if (is_result) {
       arguments.push_back(bound.written_here ? bound.written_here.get() : computation.written);
       continue;
     }
-    SCHAAS_ASSIGN_OR_RETURN(PackedTensor* const operand, here(place->second, name));
+    SCHAAS_ASSIGN_OR_RETURN(PackedTensor* const operand, here(found->second, name));
     arguments.push_back(operand);
   }
   ExecutionOptions execution;
@@ -440,10 +418,10 @@ support::Result<GpuExecution> KernelSet::State::prepare_on_gpu(const Preference&
                                                                const Computation::State& computation) const {
   std::vector<PackedTensor*> arguments;
   for (const auto& name : chosen.arguments) {
-    const auto place = operands.find(name);
+    const auto found = operands.find(name);
     const bool is_result = name == program.result().tensor;
-    SCHAAS_CHECK(is_result || place != operands.end(), "the server names an argument `" + name + "`");
-    arguments.push_back(is_result ? computation.written : place->second);
+    SCHAAS_CHECK(is_result || found != operands.end(), "the server names an argument `" + name + "`");
+    arguments.push_back(is_result ? computation.written : found->second);
   }
   SCHAAS_ASSIGN_OR_RETURN(const GpuKernel kernel, session.load_for_gpu(*chosen.kernel));
   return GpuExecution::prepare(bind.gpu->gpu, kernel, std::move(arguments), chosen.arguments,
@@ -557,7 +535,7 @@ support::Result<Tuning> KernelSet::tune(const std::map<std::string, PackedTensor
   Sizes sizes;
   BindOptions options = given;
   SCHAAS_ASSIGN_OR_RETURN(auto computation, state_->start(operands, options, sizes));
-  count_in_use(operands, sizes);
+  count_occupied(operands, sizes);
   PackedTensor& written = *computation->written;
   const bool there =
       written.on_device() ||
@@ -566,7 +544,8 @@ support::Result<Tuning> KernelSet::tune(const std::map<std::string, PackedTensor
   options.schedule = "auto";
   SCHAAS_ASSIGN_OR_RETURN(ChoiceRequest request, state_->request(sizes, operands, written, options));
   request.schedule.stop = options.wait.stop;
-  request.contend = [&](const ScheduleAnswer& answer, const KernelInfo& kernel) -> support::Result<TimedRun> {
+  request.timed_run = [&](const ScheduleAnswer& answer,
+                          const KernelInfo& kernel) -> support::Result<TimedRun> {
     const Preference one{kernel, answer.frontier.arguments, ""};
     SCHAAS_ASSIGN_OR_RETURN(BoundKernel bound, state_->bound_to(one, sizes, operands, options, *computation));
     return TimedRun([&, run = std::make_shared<BoundKernel>(std::move(bound))]() -> support::Result<double> {
@@ -578,7 +557,7 @@ support::Result<Tuning> KernelSet::tune(const std::map<std::string, PackedTensor
     });
   };
   SCHAAS_ASSIGN_OR_RETURN(Choice choice, choose(state_->session.source(), request));
-  const std::string where = state_->place(operands, written, given);
+  const std::string where = state_->placement(operands, written, given);
   const Preference fastest{choice.kernel, choice.answer.frontier.arguments, choice.reason, true, true};
   std::vector<std::shared_ptr<KernelPool>> pools;
   {
@@ -587,7 +566,8 @@ support::Result<Tuning> KernelSet::tune(const std::map<std::string, PackedTensor
         std::make_shared<const Decision>(Decision{sizes, "auto", options.threads, options.deterministic,
                                                   where, std::make_shared<const Preference>(fastest)});
     std::erase_if(state_->tuned, [&](const DecisionPointer& old) {
-      return same(old->sizes, sizes) && old->place == where && old->deterministic == options.deterministic;
+      return same(old->sizes, sizes) && old->placement == where &&
+             old->deterministic == options.deterministic;
     });
     state_->tuned.push_back(decision);
     for (const auto& [kind, pool] : state_->pools) pools.push_back(pool);

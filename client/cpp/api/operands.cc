@@ -11,10 +11,10 @@ namespace schaas::client {
 std::vector<PackedTensor*> Packed::arguments(const std::vector<std::string>& order) {
   std::vector<PackedTensor*> pointers;
   for (const auto& name : order) {
-    const auto place = tensors.find(name);
-    SCHAAS_CHECK(place != tensors.end(),
+    const auto found = tensors.find(name);
+    SCHAAS_CHECK(found != tensors.end(),
                  "the server names an argument `" + name + "` that the expression does not have");
-    pointers.push_back(&place->second);
+    pointers.push_back(&found->second);
   }
   return pointers;
 }
@@ -77,7 +77,7 @@ Sizes all_sizes(const Operands& operands, const Packed& packed) {
   sizes.extents = operands.kernel_extents;
   for (const auto& [name, tensor] : packed.tensors) {
     sizes.entries[name] = entries_of(tensor);
-    sizes.in_use[name] = coordinates_in_use(tensor, true);
+    sizes.occupied[name] = occupied_coordinates(tensor, true);
   }
   return sizes;
 }

@@ -10,11 +10,11 @@ support::Result<void> Extents::bind(const std::string& index, std::int64_t exten
   if (extent < 0)
     return support::invalid("negative-extent",
                             "index `" + index + "` has extent " + std::to_string(extent) + " by " + source);
-  const auto [place, added] = bound_.emplace(index, Bound{extent, source});
-  if (!added && place->second.extent != extent) {
+  const auto [known, added] = bound_.emplace(index, Bound{extent, source});
+  if (!added && known->second.extent != extent) {
     return support::invalid("extent-conflict", "index `" + index + "` has extent " +
-                                                   std::to_string(place->second.extent) + " by " +
-                                                   place->second.source + " but " + std::to_string(extent) +
+                                                   std::to_string(known->second.extent) + " by " +
+                                                   known->second.source + " but " + std::to_string(extent) +
                                                    " by " + source);
   }
   return {};
@@ -26,9 +26,9 @@ void Extents::at_least(const std::string& index, std::int64_t extent) {
 }
 
 std::optional<std::int64_t> Extents::bound(const std::string& index) const {
-  const auto place = bound_.find(index);
-  if (place == bound_.end()) return std::nullopt;
-  return place->second.extent;
+  const auto known = bound_.find(index);
+  if (known == bound_.end()) return std::nullopt;
+  return known->second.extent;
 }
 
 // Rounds until nothing new is learnt: a chain of n links needs at most n.

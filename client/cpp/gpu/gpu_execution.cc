@@ -47,9 +47,9 @@ struct GpuExecution::State {
   Result<void> load_module();
   std::int64_t needed() const;
   Result<void> check_memory() const;
-  Result<void> place_levels(const PackedTensor& tensor, std::vector<schaas_level>& levels);
-  Result<void> place_arguments();
-  Result<void> place_scratch();
+  Result<void> bind_levels(const PackedTensor& tensor, std::vector<schaas_level>& levels);
+  Result<void> bind_arguments();
+  Result<void> allocate_scratch();
   Result<void> start_result(const PackedTensor* before);
   Result<void> launch_all();
 
@@ -127,27 +127,27 @@ Result<void> GpuExecution::State::check_memory() const {
 }
 
 /// The levels of a tensor of the host, brought there.
-Result<void> GpuExecution::State::place_levels(const PackedTensor& tensor, std::vector<schaas_level>& own) {
+Result<void> GpuExecution::State::bind_levels(const PackedTensor& tensor, std::vector<schaas_level>& own) {
   for (std::size_t level = 0; level < own.size(); ++level) {
     const auto& stored = tensor.levels()[level];
-    for (const auto& [buffer, place] :
+    for (const auto& [buffer, pointer] :
          {std::pair(&stored.pos, &own[level].pos), std::pair(&stored.crd, &own[level].crd)}) {
-      if (*place == nullptr) continue;
+      if (*pointer == nullptr) continue;
       SCHAAS_ASSIGN_OR_RETURN(void* const there, arrays.room(static_cast<std::int64_t>(buffer->bytes())));
       SCHAAS_RETURN_IF_ERROR(arrays.copy(there, buffer->data(), buffer->bytes()));
-      *place = there;
+      *pointer = there;
     }
   }
   return {};
 }
 
-Result<void> GpuExecution::State::place_arguments() {
+Result<void> GpuExecution::State::bind_arguments() {
   for (const auto* tensor : tensors) {
     schaas_tensor view = tensor->view();
     auto& own = levels.emplace_back(view.levels, view.levels + view.order);
     if (!tensor->on_device()) {
       const bool has_anothers = tensor == tensors[0] && descriptor().result_entries_of > 0;
-      if (!has_anothers) SCHAAS_RETURN_IF_ERROR(place_levels(*tensor, own));
+      if (!has_anothers) SCHAAS_RETURN_IF_ERROR(bind_levels(*tensor, own));
       SCHAAS_ASSIGN_OR_RETURN(view.values, arrays.room(static_cast<std::int64_t>(tensor->values().bytes())));
     }
     view.levels = own.data();
@@ -160,7 +160,7 @@ Result<void> GpuExecution::State::place_arguments() {
   return {};
 }
 
-Result<void> GpuExecution::State::place_scratch() {
+Result<void> GpuExecution::State::allocate_scratch() {
   const auto& d = descriptor();
   for (std::int32_t n = 0; n < d.shared_count; ++n) {
     SCHAAS_ASSIGN_OR_RETURN(void* const there, arrays.room(d.shared_bytes(arguments.data(), n)));
@@ -241,8 +241,8 @@ Result<GpuExecution> GpuExecution::prepare(const Gpu& gpu, const GpuKernel& kern
   const GpuContext context(*gpu.state_);
   SCHAAS_RETURN_IF_ERROR(context.entered());
   SCHAAS_RETURN_IF_ERROR(state->check_memory());
-  SCHAAS_RETURN_IF_ERROR(state->place_arguments());
-  SCHAAS_RETURN_IF_ERROR(state->place_scratch());
+  SCHAAS_RETURN_IF_ERROR(state->bind_arguments());
+  SCHAAS_RETURN_IF_ERROR(state->allocate_scratch());
   return GpuExecution(std::move(state));
 }
 

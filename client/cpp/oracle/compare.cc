@@ -24,11 +24,11 @@ class Worst {
  public:
   explicit Worst(ValueType type) : type_(type) {}
 
-  void see(Wide place, double actual, double expected, double magnitude) {
+  void see(Wide position, double actual, double expected, double magnitude) {
     const double error = error_of(actual, expected, magnitude);
     if (error <= found.max_relative_error) return;
     found.max_relative_error = error;
-    found.worst = static_cast<std::int64_t>(place);
+    found.worst = static_cast<std::int64_t>(position);
   }
 
   Comparison found;

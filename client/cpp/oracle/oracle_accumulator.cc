@@ -22,14 +22,14 @@ OracleAccumulator::OracleAccumulator(Fold how, double start, std::vector<std::in
 
 void OracleAccumulator::grow() {
   slots_.assign(slots_.size() * 2, 0);
-  for (std::size_t place = 0; place < keys_.size(); ++place) {
-    std::size_t slot = hash_of(keys_[place]) & (slots_.size() - 1);
+  for (std::size_t index = 0; index < keys_.size(); ++index) {
+    std::size_t slot = hash_of(keys_[index]) & (slots_.size() - 1);
     while (slots_[slot] != 0) slot = (slot + 1) & (slots_.size() - 1);
-    slots_[slot] = place + 1;
+    slots_[slot] = index + 1;
   }
 }
 
-std::size_t OracleAccumulator::place_of(Wide key) {
+std::size_t OracleAccumulator::index_of(Wide key) {
   if (store_ == Store::dense) return static_cast<std::size_t>(key);
   if (2 * keys_.size() >= slots_.size()) grow();
   std::size_t slot = hash_of(key) & (slots_.size() - 1);
@@ -45,11 +45,11 @@ std::size_t OracleAccumulator::place_of(Wide key) {
 }
 
 void OracleAccumulator::fold(Wide key, const Judged& value) {
-  const std::size_t place = place_of(key);
+  const std::size_t index = index_of(key);
   const bool first =
-      visited_[place] == 0 && neutral_ && fold_ != Fold::logical_or && fold_ != Fold::logical_and;
-  values_[place] = first ? value : client::fold(fold_, values_[place], value);
-  visited_[place] += 1;
+      visited_[index] == 0 && neutral_ && fold_ != Fold::logical_or && fold_ != Fold::logical_and;
+  values_[index] = first ? value : client::fold(fold_, values_[index], value);
+  visited_[index] += 1;
 }
 
 Judged OracleAccumulator::unvisited(const Judged& background, double points) const {
@@ -59,12 +59,12 @@ Judged OracleAccumulator::unvisited(const Judged& background, double points) con
 
 std::shared_ptr<const OracleTensor> OracleAccumulator::finish(const Judged& background, double points,
                                                               bool all_visited) && {
-  for (std::size_t place = 0; place < values_.size() && !all_visited; ++place) {
-    const double rest = points - visited_[place];
-    if (visited_[place] == 0) {
-      values_[place] = unvisited(background, points);
+  for (std::size_t index = 0; index < values_.size() && !all_visited; ++index) {
+    const double rest = points - visited_[index];
+    if (visited_[index] == 0) {
+      values_[index] = unvisited(background, points);
     } else if (rest > 0) {
-      values_[place] = client::fold(fold_, values_[place], repeated(fold_, background, rest));
+      values_[index] = client::fold(fold_, values_[index], repeated(fold_, background, rest));
     }
   }
   if (store_ == Store::dense) return OracleTensor::computed_dense(std::move(extents_), std::move(values_));
@@ -73,9 +73,9 @@ std::shared_ptr<const OracleTensor> OracleAccumulator::finish(const Judged& back
   std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return keys_[a] < keys_[b]; });
   std::vector<Wide> keys;
   std::vector<Judged> values;
-  for (const std::size_t place : order) {
-    keys.push_back(keys_[place]);
-    values.push_back(values_[place]);
+  for (const std::size_t index : order) {
+    keys.push_back(keys_[index]);
+    values.push_back(values_[index]);
   }
   const Judged elsewhere = all_visited ? start_ : unvisited(background, points);
   return OracleTensor::computed_entries(std::move(extents_), std::move(keys), std::move(values), elsewhere);

@@ -23,7 +23,7 @@ class OracleAccumulator {
  private:
   /// The start and `points` times the background.
   Judged unvisited(const Judged& background, double points) const;
-  std::size_t place_of(Wide key);
+  std::size_t index_of(Wide key);
   void grow();
 
   Fold fold_;
@@ -34,7 +34,7 @@ class OracleAccumulator {
   std::vector<Judged> values_;
   std::vector<double> visited_;  ///< by element: points folded into it
   std::vector<Wide> keys_;
-  std::vector<std::size_t> slots_;  ///< open addressing: place + 1; 0 is free
+  std::vector<std::size_t> slots_;  ///< open addressing: index + 1; 0 is free
 };
 
 }  // namespace schaas::client

@@ -149,9 +149,9 @@ OracleProgram oracle_program(const OracleShape& shape) {
   depth_of = lowest;
   // Counts through all assignments; the first one (every factor as high as it may be) stays when there are
   // too many.
-  constexpr int most_tries = 5000;
+  constexpr int max_tries = 5000;
   OracleProgram best = Composer(shape, depth_of).compose(result_depth);
-  for (int tries = 1; tries < most_tries; ++tries) {
+  for (int tries = 1; tries < max_tries; ++tries) {
     std::size_t f = 0;
     while (f < depth_of.size() && depth_of[f] == depths) depth_of[f] = lowest[f], ++f;
     if (f == depth_of.size()) break;

@@ -98,7 +98,7 @@ class Runner {
     for_children(depth, begin, end, [&](std::size_t b, std::size_t e) { visit(depth + 1, b, e); });
   }
 
-  // The children of a stretch of the root, summed into root_sum(), without the root's own factors.
+  // Sums the children of a range of the root into root_sum(), without the root's own factors.
   void sum_children(std::size_t begin, std::size_t end) {
     for_children(0, begin, end,
                  [&](std::size_t b, std::size_t e) { add(accumulators_[0], partial(1, b, e)); });
@@ -224,7 +224,7 @@ class Runner {
   std::vector<std::vector<std::vector<double>>> outputs_;
 };
 
-// About `pieces` stretches of entries that break only where the first coordinate changes.
+// Splits the entries into about `pieces` ranges whose borders lie only where the first coordinate changes.
 std::vector<std::size_t> cut(const SortedEntries& driver, std::size_t pieces) {
   std::vector<std::size_t> cuts = {0};
   const std::size_t step = std::max<std::size_t>(1, driver.size() / pieces);

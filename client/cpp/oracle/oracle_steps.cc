@@ -18,7 +18,7 @@ using Names = std::vector<std::string>;
 
 constexpr std::int64_t small_tensor = std::int64_t{1} << 24;  // elements
 constexpr double small_work = 3e8;                            // points
-constexpr double most_elements = 1 << 26;  // elements of a product's result that is kept dense
+constexpr double max_elements = 1 << 26;  // elements of a product's result that is kept dense
 
 double volume(const Names& indices, const OracleContext& context) {
   double points = 1;
@@ -48,9 +48,9 @@ class Compiled {
   };
 
   int number(const std::string& index) {
-    const auto [place, is_new] = numbers_.emplace(index, static_cast<int>(numbers_.size()));
+    const auto [known, is_new] = numbers_.emplace(index, static_cast<int>(numbers_.size()));
     if (is_new) extents.push_back(context_.extents.at(index));
-    return place->second;
+    return known->second;
   }
 
   void set_tensor(int access, OracleTensorPointer tensor) {
@@ -171,20 +171,20 @@ class Evaluation {
     const OracleAccess result{nullptr, free, row_major_strides(free_extents(fold_, context_))};
     OracleWalk request{&compiled_.accesses, &support_,
                        numbers_below(fold_.free.size() + fold_.reduced.size()), compiled_.extents};
-    const auto most_entries = static_cast<std::size_t>(static_cast<double>(context_.memory_limit) / 100);
+    const auto max_entries = static_cast<std::size_t>(static_cast<double>(context_.memory_limit) / 100);
     SCHAAS_RETURN_IF_ERROR(walk(request, [&](OraclePoint& point) {
-      if (sums.entries() < most_entries)
+      if (sums.entries() < max_entries)
         sums.fold(key_at(result, point), evaluate_term(compiled_.root, compiled_.accesses, point));
     }));
-    if (sums.entries() >= most_entries) {
+    if (sums.entries() >= max_entries) {
       return support::unsupported("oracle-size", "verifying would hold more than " +
-                                                     std::to_string(most_entries) + " computed entries");
+                                                     std::to_string(max_entries) + " computed entries");
     }
     return {};
   }
 
  private:
-  // Reductions of the body, each where it is read only, when it is read in few places.
+  // Computes reductions of the body at their reads alone when these are few.
   support::Result<void> compute_pending(const OracleSupport& support) {
     for (const auto& one : compiled_.pending) {
       OracleFold inner{one.reduction->fold, one.free, one.reduction->indices, &one.reduction->body.front()};
@@ -408,7 +408,7 @@ bool is_small(const OracleFold& fold, const OracleContext& context) {
 
 support::Result<Expected> evaluate_result(const OracleFold& fold, const OracleContext& context) {
   const auto product = product_of(fold, context);
-  if (product && (volume(fold.free, context) <= most_elements || !is_by_entries(fold, context))) {
+  if (product && (volume(fold.free, context) <= max_elements || !is_by_entries(fold, context))) {
     auto expected = evaluate_product(*product, context.operands, context.memory_limit);
     if (expected.ok() || expected.error().code != "oracle-size") return expected;
     auto by_points = evaluate_points(fold, context);
@@ -422,7 +422,7 @@ support::Result<Expected> evaluate_result(const OracleFold& fold, const OracleCo
 support::Result<OracleTensorPointer> evaluate_fold(const OracleFold& fold, const OracleContext& context) {
   const auto product = product_of(fold, context);
   // Few entries stay entries, so that what reads them is computed there only.
-  if (product && volume(fold.free, context) <= most_elements && !has_few_entries(fold, context)) {
+  if (product && volume(fold.free, context) <= max_elements && !has_few_entries(fold, context)) {
     auto expected = evaluate_product(*product, context.operands, context.memory_limit);
     if (expected.ok()) return tensor_of(*expected);
     if (expected.error().code != "oracle-size") return expected.error();

@@ -96,10 +96,10 @@ std::shared_ptr<const OracleTensor> OracleTensor::computed_entries(std::vector<s
 
 void OracleTensor::index_keys() {
   slots_.assign(std::bit_ceil(2 * keys_.size() + 2), 0);
-  for (std::size_t place = 0; place < keys_.size(); ++place) {
-    std::size_t slot = hash_of(keys_[place]) & (slots_.size() - 1);
+  for (std::size_t position = 0; position < keys_.size(); ++position) {
+    std::size_t slot = hash_of(keys_[position]) & (slots_.size() - 1);
     while (slots_[slot] != 0) slot = (slot + 1) & (slots_.size() - 1);
-    slots_[slot] = static_cast<std::int64_t>(place) + 1;
+    slots_[slot] = static_cast<std::int64_t>(position) + 1;
   }
 }
 
@@ -107,17 +107,17 @@ std::int64_t OracleTensor::find(Wide key) const {
   if (!sparse_) return static_cast<std::int64_t>(key);
   std::size_t slot = hash_of(key) & (slots_.size() - 1);
   while (slots_[slot] != 0) {
-    const std::int64_t place = slots_[slot] - 1;
-    if (keys_[static_cast<std::size_t>(place)] == key) return place;
+    const std::int64_t position = slots_[slot] - 1;
+    if (keys_[static_cast<std::size_t>(position)] == key) return position;
     slot = (slot + 1) & (slots_.size() - 1);
   }
   return -1;
 }
 
 std::int64_t OracleTensor::find(Wide key, Near& near) const {
-  constexpr int most_jumps = 64;
-  if (!sparse_ || near.jumps > most_jumps) return find(key);
-  std::size_t low = near.place, high = near.place;
+  constexpr int max_jumps = 64;
+  if (!sparse_ || near.jumps > max_jumps) return find(key);
+  std::size_t low = near.position, high = near.position;
   if (low > 0 && keys_[low - 1] >= key) {  // behind
     near.jumps += 4;
     low = 0;
@@ -130,17 +130,17 @@ std::int64_t OracleTensor::find(Wide key, Near& near) const {
     high = std::min(high, keys_.size());
   }
   const auto begin = keys_.begin();
-  near.place = static_cast<std::size_t>(std::lower_bound(begin + static_cast<std::ptrdiff_t>(low),
-                                                         begin + static_cast<std::ptrdiff_t>(high), key) -
-                                        begin);
-  const bool stored = near.place < keys_.size() && keys_[near.place] == key;
-  return stored ? static_cast<std::int64_t>(near.place) : -1;
+  near.position = static_cast<std::size_t>(std::lower_bound(begin + static_cast<std::ptrdiff_t>(low),
+                                                            begin + static_cast<std::ptrdiff_t>(high), key) -
+                                           begin);
+  const bool stored = near.position < keys_.size() && keys_[near.position] == key;
+  return stored ? static_cast<std::int64_t>(near.position) : -1;
 }
 
-Judged OracleTensor::at(std::int64_t place) const {
-  if (read_ != nullptr) return given(rounded(read_->at(place), type_));
-  if (!given_.empty()) return given(given_[static_cast<std::size_t>(place)]);
-  return values_[static_cast<std::size_t>(place)];
+Judged OracleTensor::at(std::int64_t position) const {
+  if (read_ != nullptr) return given(rounded(read_->at(position), type_));
+  if (!given_.empty()) return given(given_[static_cast<std::size_t>(position)]);
+  return values_[static_cast<std::size_t>(position)];
 }
 
 }  // namespace schaas::client

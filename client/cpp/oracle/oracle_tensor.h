@@ -37,13 +37,13 @@ class OracleTensor {
   std::int64_t find(Wide key) const;
   /// Position of the last key, or of its insertion, among the entries. Walks mostly continue from there.
   struct Near {
-    std::size_t place = 0;
+    std::size_t position = 0;
     int jumps = 0;  ///< weighs steps back against steps ahead; with too many nothing is near
   };
   /// The same, looking ahead from `near`, which it moves.
   std::int64_t find(Wide key, Near& near) const;
-  /// The value at a place: an entry's number, or of dense tensors the key itself.
-  Judged at(std::int64_t place) const;
+  /// The value at a position: an entry's number, or of dense tensors the key itself.
+  Judged at(std::int64_t position) const;
 
  private:
   void index_keys();
@@ -57,7 +57,7 @@ class OracleTensor {
   std::vector<double> given_;  ///< values of entries read, instead of values_
   Judged background_;
   std::vector<Wide> keys_;
-  std::vector<std::int64_t> slots_;  ///< open addressing: place + 1; 0 is free
+  std::vector<std::int64_t> slots_;  ///< open addressing: position + 1; 0 is free
 };
 
 std::uint64_t hash_of(Wide key);

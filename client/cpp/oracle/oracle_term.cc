@@ -8,7 +8,7 @@
 namespace schaas::client {
 namespace {
 
-constexpr std::size_t most_sets = 64;
+constexpr std::size_t max_sets = 64;
 
 void add_set(std::vector<std::vector<int>>& sets, std::vector<int> set) {
   const auto covers = [](const std::vector<int>& larger, const std::vector<int>& smaller) {
@@ -28,7 +28,7 @@ OracleSupport either(const OracleSupport& a, const OracleSupport& b) {
   if (out.everywhere) return out;
   out.any_of = a.any_of;
   for (const auto& set : b.any_of) add_set(out.any_of, set);
-  out.everywhere = out.any_of.size() > most_sets;
+  out.everywhere = out.any_of.size() > max_sets;
   return out;
 }
 
@@ -113,10 +113,10 @@ class Evaluation {
 
  private:
   Found read(int access) {
-    const std::int64_t place = place_of(access, accesses_, point_);
+    const std::int64_t position = position_of(access, accesses_, point_);
     const OracleTensor& tensor = *accesses_[static_cast<std::size_t>(access)].tensor;
-    if (place == OraclePoint::absent) return {tensor.background(), true};
-    return {tensor.at(place), false};
+    if (position == OraclePoint::absent) return {tensor.background(), true};
+    return {tensor.at(position), false};
   }
 
   Found selection(const OracleTerm& term) {
@@ -144,7 +144,7 @@ OracleSupport both(const OracleSupport& a, const OracleSupport& b) {
       add_set(out.any_of, std::move(joined));
     }
   }
-  return out.any_of.size() > most_sets ? a : out;
+  return out.any_of.size() > max_sets ? a : out;
 }
 
 OracleSupport support_of(const OracleTerm& term, const std::vector<OracleAccess>& accesses) {
@@ -175,9 +175,9 @@ Wide key_at(const OracleAccess& access, const OraclePoint& point) {
   return key;
 }
 
-std::int64_t place_of(int access, const std::vector<OracleAccess>& accesses, OraclePoint& point) {
-  std::int64_t& place = point.places[static_cast<std::size_t>(access)];
-  if (place != OraclePoint::unknown) return place;
+std::int64_t position_of(int access, const std::vector<OracleAccess>& accesses, OraclePoint& point) {
+  std::int64_t& position = point.positions[static_cast<std::size_t>(access)];
+  if (position != OraclePoint::unknown) return position;
   const OracleAccess& read = accesses[static_cast<std::size_t>(access)];
   return read.tensor->find(key_at(read, point), point.near[static_cast<std::size_t>(access)]);
 }

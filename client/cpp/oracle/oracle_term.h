@@ -18,7 +18,7 @@ struct OracleAccess {
 struct OraclePoint {
   static constexpr std::int64_t unknown = -2, absent = -1;
   std::vector<std::int64_t> at;          ///< by index: its value
-  std::vector<std::int64_t> places;      ///< by access: OracleTensor::find, or unknown
+  std::vector<std::int64_t> positions;   ///< by access: OracleTensor::find, or unknown
   std::vector<OracleTensor::Near> near;  ///< by access
 };
 
@@ -55,7 +55,7 @@ OracleSupport both(const OracleSupport& a, const OracleSupport& b);
 Judged evaluate_term(const OracleTerm& term, const std::vector<OracleAccess>& accesses, OraclePoint& point);
 
 Wide key_at(const OracleAccess& access, const OraclePoint& point);
-/// Looks the access up unless the point knows its place.
-std::int64_t place_of(int access, const std::vector<OracleAccess>& accesses, OraclePoint& point);
+/// Looks the access up unless the point knows its position.
+std::int64_t position_of(int access, const std::vector<OracleAccess>& accesses, OraclePoint& point);
 
 }  // namespace schaas::client

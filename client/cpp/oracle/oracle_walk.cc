@@ -24,7 +24,7 @@ struct Stage {
   std::vector<Wide> bound_strides;
   Wide span = 1;                                      ///< keys from one value of the bound modes to the next
   std::vector<Wide> keys;                             ///< ascending
-  std::vector<std::int64_t> places;                   ///< in the tensor
+  std::vector<std::int64_t> positions;                ///< in the tensor
   std::vector<std::vector<std::int64_t>> coordinate;  ///< by new mode, then entry
 
   Stage(int number, const OracleAccess& read, const std::vector<int>& bound) : access(number) {
@@ -55,17 +55,17 @@ struct Stage {
       for (std::size_t o = 0; o < order.size(); ++o)
         sorted[e] += strides[o] * static_cast<Wide>(by_mode[static_cast<std::size_t>(order[o])][e]);
     }
-    places.resize(natural.size());
-    std::iota(places.begin(), places.end(), std::int64_t{0});
-    std::sort(places.begin(), places.end(), [&](std::int64_t a, std::int64_t b) {
+    positions.resize(natural.size());
+    std::iota(positions.begin(), positions.end(), std::int64_t{0});
+    std::sort(positions.begin(), positions.end(), [&](std::int64_t a, std::int64_t b) {
       return sorted[static_cast<std::size_t>(a)] < sorted[static_cast<std::size_t>(b)];
     });
     coordinate.resize(new_modes.size());
-    for (const std::int64_t place : places) {
-      keys.push_back(sorted[static_cast<std::size_t>(place)]);
+    for (const std::int64_t position : positions) {
+      keys.push_back(sorted[static_cast<std::size_t>(position)]);
       for (std::size_t n = 0; n < new_modes.size(); ++n)
         coordinate[n].push_back(
-            by_mode[static_cast<std::size_t>(new_modes[n])][static_cast<std::size_t>(place)]);
+            by_mode[static_cast<std::size_t>(new_modes[n])][static_cast<std::size_t>(position)]);
     }
   }
 };
@@ -75,7 +75,7 @@ class Walker {
   Walker(const OracleWalk& request, const std::function<void(OraclePoint&)>& visit)
       : request_(request), accesses_(*request.accesses), visit_(visit) {
     point_.at.assign(request.extents.size(), 0);
-    point_.places.assign(accesses_.size(), OraclePoint::unknown);
+    point_.positions.assign(accesses_.size(), OraclePoint::unknown);
     point_.near.resize(accesses_.size());
   }
 
@@ -88,9 +88,9 @@ class Walker {
     for (set_ = 0; !support.everywhere && set_ < support.any_of.size(); ++set_) {
       join(support.any_of[set_]);
       run_stage(0);
-      point_.places.assign(accesses_.size(), OraclePoint::unknown);
+      point_.positions.assign(accesses_.size(), OraclePoint::unknown);
     }
-    if (points_ > most_points) {
+    if (points_ > max_points) {
       return support::unsupported("oracle-size",
                                   "verifying would compute more than two billion terms one by one");
     }
@@ -135,10 +135,10 @@ class Walker {
     if (s == stages_.size()) return run_loops(0);
     const Stage& stage = stages_[s];
     const OracleAccess& read = accesses_[static_cast<std::size_t>(stage.access)];
-    std::int64_t& place = point_.places[static_cast<std::size_t>(stage.access)];
+    std::int64_t& position = point_.positions[static_cast<std::size_t>(stage.access)];
     if (stage.new_modes.empty()) {
-      place = read.tensor->find(key_at(read, point_));
-      if (place != OraclePoint::absent) run_stage(s + 1);
+      position = read.tensor->find(key_at(read, point_));
+      if (position != OraclePoint::absent) run_stage(s + 1);
       return;
     }
     Wide key = 0;
@@ -146,9 +146,9 @@ class Walker {
       key += stage.bound_strides[b] * static_cast<Wide>(at(read, stage.bound_modes[b]));
     const auto begin = std::lower_bound(stage.keys.begin(), stage.keys.end(), key);
     for (auto e = static_cast<std::size_t>(begin - stage.keys.begin());
-         e < stage.keys.size() && stage.keys[e] < key + stage.span && points_ <= most_points; ++e) {
+         e < stage.keys.size() && stage.keys[e] < key + stage.span && points_ <= max_points; ++e) {
       if (!bind(read, stage, e)) continue;
-      place = stage.places[e];
+      position = stage.positions[e];
       run_stage(s + 1);
     }
   }
@@ -174,7 +174,7 @@ class Walker {
       return;
     }
     const auto index = static_cast<std::size_t>(remaining_[l]);
-    for (std::int64_t x = 0; x < request_.extents[index] && points_ <= most_points; ++x) {
+    for (std::int64_t x = 0; x < request_.extents[index] && points_ <= max_points; ++x) {
       point_.at[index] = x;
       run_loops(l + 1);
     }
@@ -184,8 +184,9 @@ class Walker {
     if (request_.support->everywhere) return false;
     for (std::size_t s = 0; s < set_; ++s) {
       const auto& set = request_.support->any_of[s];
-      if (std::all_of(set.begin(), set.end(),
-                      [&](int access) { return place_of(access, accesses_, point_) != OraclePoint::absent; }))
+      if (std::all_of(set.begin(), set.end(), [&](int access) {
+            return position_of(access, accesses_, point_) != OraclePoint::absent;
+          }))
         return true;
     }
     return false;
@@ -204,7 +205,7 @@ class Walker {
 }  // namespace
 
 support::Result<void> walk(const OracleWalk& request, const std::function<void(OraclePoint&)>& visit) {
-  if (request.support->everywhere && points_of(request) > most_points) {
+  if (request.support->everywhere && points_of(request) > max_points) {
     return support::unsupported("oracle-size",
                                 "verifying would compute more than two billion terms one by one");
   }

@@ -160,17 +160,17 @@ std::uint32_t ThreadGroup::take_tasks(std::uint32_t number, int thread) {
 void ThreadGroup::finish(std::uint32_t goal) {
   const auto is_done = [&] { return done_.load(std::memory_order_acquire) == goal; };
   if (is_done() || spin(spin_time(), is_done)) return;
-  longest_run();
+  max_run();
   const auto start = Clock::now();
   caller_asleep_.store(1);
   for (std::uint32_t done = done_.load(); done != goal; done = done_.load()) sleep_on(done_, done);
   caller_asleep_.store(0);
-  stalled_ += std::max(nanoseconds(Clock::now() - start) - longest_run(), nanoseconds::zero());
+  stalled_ += std::max(nanoseconds(Clock::now() - start) - max_run(), nanoseconds::zero());
 }
 
 // The most processor time that a worker took since the last call. A worker that stands still in the middle of
 // a task, as it has no processor, takes none.
-nanoseconds ThreadGroup::longest_run() {
+nanoseconds ThreadGroup::max_run() {
   nanoseconds longest{};
   for (int n = 1; n < started_; ++n) {
     Member& member = members_[static_cast<std::size_t>(n)];

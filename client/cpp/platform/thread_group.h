@@ -59,7 +59,7 @@ class ThreadGroup {
   std::uint32_t next_list(Member& member, std::uint32_t before) const;
   std::uint32_t take_tasks(std::uint32_t number, int thread);
   void finish(std::uint32_t goal);
-  std::chrono::nanoseconds longest_run();
+  std::chrono::nanoseconds max_run();
 
   const int processors_;
   std::atomic<int>& awake_;

@@ -88,7 +88,7 @@ void fields(V& v, GpuPhase& x) {
   v("segments", x.segments);
   v("side_by_side", x.side_by_side);
   v("block", x.block);
-  v("one_writer", x.one_writer);
+  v("one_writer", x.exclusive_writes);
 }
 template <class V>
 void fields(V& v, GpuSchedule& x) {
@@ -97,7 +97,7 @@ void fields(V& v, GpuSchedule& x) {
   v("trace", x.trace);
   v("tree", x.tree);
   v("point", x.point);
-  v("order_is_chance", x.order_is_chance);
+  v("order_is_chance", x.nondeterministic);
   v("phases", x.phases);
   v("nests", x.nests);
   v("memory_terms", x.memory_terms);
@@ -170,7 +170,7 @@ void fields(V& v, Frontier& x) {
   v("removed", x.removed);
   v("hit", x.hit);
   v("partial", x.partial);
-  v("looser", x.looser);
+  v("looser", x.relaxed_from);
   v("limited", x.limited);
   v("measurements", x.measurements);
   v("gpu", x.gpu);
@@ -195,7 +195,7 @@ void fields(V& v, KernelInfo& x) {
   v("memory", x.memory);
   v("time_terms", x.time_terms);
   v("memory_terms", x.memory_terms);
-  v("draft", x.draft);
+  v("draft", x.baseline);
   v("signature", x.signature);
 }
 template <class V>

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view magic = "schaas bundle ";
 constexpr int layout = 2;
-constexpr std::size_t longest_line = 128;
+constexpr std::size_t max_line = 128;
 
 /// "schaas bundle LAYOUT BYTES SHA256"
 struct FirstLine {
@@ -40,7 +40,7 @@ support::Result<FirstLine> first_line(std::string_view bytes, const std::string&
                             path + " is no bundle: it does not begin with `" + std::string(magic) + "`");
   }
   FirstLine line;
-  std::string_view rest = bytes.substr(magic.size(), longest_line);
+  std::string_view rest = bytes.substr(magic.size(), max_line);
   if (!take_number(rest, line.layout)) return damaged_bundle(path, "its first line cannot be read");
   if (line.layout != layout) return other_layout(path, line.layout);
   if (!take_number(rest, line.bytes) || rest.size() < 65 || rest[64] != '\n' ||

@@ -22,9 +22,9 @@ struct BundleHeader {
 /// [bundle-abi] (its kernels cannot run here).
 support::Result<BundleHeader> read_bundle_header(std::string_view bytes, const std::string& path);
 
-/// Checks an answer from a file as one from a server: against the problem that it is said to be to, its
-/// kernels' signatures against the key that it names. Errors: invalid [bundle-damaged], [answer-mismatch],
-/// [answer-signature], [kernel-signature]; those of canonical_form.
+/// Checks an answer from a file as one from a server: against the problem that it names, and its kernels'
+/// signatures against its key. Errors: invalid [bundle-damaged], [answer-mismatch], [answer-signature],
+/// [kernel-signature]; those of canonical_form.
 support::Result<void> check_answer(BundledAnswer& answer, const std::string& path);
 
 support::Diagnostic damaged_bundle(const std::string& path, const std::string& what);

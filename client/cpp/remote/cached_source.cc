@@ -188,9 +188,10 @@ class CachedSource final : public KernelSource {
                                                           same_schedules(known->frontier, answer.frontier))
       answer.kernels = known->kernels;
     for (const KernelInfo& kernel : more) {
-      std::erase_if(answer.kernels,
-                    [&](const KernelInfo& old) { return old.id == kernel.id && old.draft == kernel.draft; });
-      answer.kernels.push_back(kernel);  // a draft stays: it may be the one whose binary came
+      std::erase_if(answer.kernels, [&](const KernelInfo& old) {
+        return old.id == kernel.id && old.baseline == kernel.baseline;
+      });
+      answer.kernels.push_back(kernel);  // a baseline kernel stays: its binary may have come
     }
     cache_->keep_answer(address_, key, answer);
   }

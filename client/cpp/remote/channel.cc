@@ -16,7 +16,7 @@ namespace {
 using support::Result;
 
 constexpr int largest_message = 256 << 20;
-constexpr int longest_absence = 10'000;  ///< milliseconds until a server that is gone is looked for again
+constexpr int max_absence = 10'000;  ///< milliseconds until a server that is gone is looked for again
 
 std::string configured(const std::string& option, const char* variable) {
   if (!option.empty()) return option;
@@ -97,7 +97,7 @@ Result<std::shared_ptr<grpc::Channel>> open_channel(const std::string& address, 
   grpc::ChannelArguments arguments;
   arguments.SetMaxReceiveMessageSize(largest_message);
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
-  arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, longest_absence);
+  arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, max_absence);
   if (!proof.tls()) return grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), arguments);
   grpc::SslCredentialsOptions tls;
   if (proof.authority != "system") {

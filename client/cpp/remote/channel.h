@@ -13,7 +13,7 @@ namespace schaas::client {
 /// ConnectOptions, completed from the environment, as they hold for one address: a Unix socket needs no TLS,
 /// the private server no token.
 struct Proof {
-  std::string authority;  ///< PEM file of who vouches for the server, or "system"; "": no TLS
+  std::string authority;  ///< PEM file of the certificate authority, or "system"; "": no TLS
   std::string certificate, key;
   std::string authorization;  ///< metadata of every call; "": none
   bool tls() const { return !authority.empty(); }

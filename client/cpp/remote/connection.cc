@@ -79,7 +79,7 @@ Done done_so_far(const ScheduleAnswer& answer, std::chrono::steady_clock::time_p
   Done done;
   done.hit = answer.frontier.hit;
   for (const KernelInfo& kernel : answer.kernels) {
-    if (kernel.hit || kernel.draft) continue;
+    if (kernel.hit || kernel.baseline) continue;
     ++done.compiled;
     done.compile_seconds += kernel.compile_seconds;
     done.hit = false;

@@ -109,7 +109,7 @@ GpuSchedule from_proto(const v1::GpuSchedule& from) {
   schedule.trace = from.trace();
   schedule.tree = from.tree();
   schedule.point = from.point();
-  schedule.order_is_chance = from.order_is_chance();
+  schedule.nondeterministic = from.order_is_chance();
   for (const v1::GpuSchedule::Phase& phase : from.phases()) {
     GpuPhase& to = schedule.phases.emplace_back();
     to.columns = phase.columns();
@@ -121,7 +121,7 @@ GpuSchedule from_proto(const v1::GpuSchedule& from) {
     to.segments = phase.segments();
     to.side_by_side = static_cast<int>(phase.side_by_side());
     to.block = static_cast<int>(phase.block());
-    to.one_writer = phase.one_writer();
+    to.exclusive_writes = phase.one_writer();
   }
   for (const v1::Nest& nest : from.nests()) schedule.nests.push_back(from_proto(nest));
   schedule.memory_terms = terms(from.memory_terms());
@@ -268,7 +268,7 @@ Frontier from_proto(const v1::Frontier& from) {
   frontier.statement = from.statement();
   frontier.removed = from.removed();
   frontier.limited = from.limited();
-  frontier.looser = from.looser();
+  frontier.relaxed_from = from.looser();
   frontier.hit = from.hit();
   frontier.partial = from.partial();
   for (const auto& one : from.measurements()) {
@@ -290,7 +290,7 @@ KernelInfo from_proto(const v1::Kernel& from) {
   kernel.digest = {from.digest().sha256(), from.digest().bytes()};
   kernel.compile_seconds = from.compile_seconds();
   kernel.hit = from.hit();
-  kernel.draft = from.draft();
+  kernel.baseline = from.draft();
   kernel.signature = from.signature();
   kernel.time_terms = terms(from.time_terms());
   kernel.memory_terms = terms(from.memory_terms());
@@ -309,9 +309,9 @@ Explanation from_proto(const v1::Explanation& from) {
   out.by = from.by();
   out.kind = from.kind();
   out.argument = from.argument();
-  for (const auto& rival : from.rivals()) {
-    out.rivals.push_back(
-        {rival.id(), rival.sizes(), rival.time(), rival.memory(), rival.other_time(), rival.other_memory()});
+  for (const auto& competitor : from.rivals()) {
+    out.competitors.push_back({competitor.id(), competitor.sizes(), competitor.time(), competitor.memory(),
+                               competitor.other_time(), competitor.other_memory()});
   }
   return out;
 }

@@ -2,8 +2,8 @@
 #include "schaas/connection.h"
 #include "schaas/v1/schaas.pb.h"
 
-/// Between the wire and the client's values; the only place of the client, beside connection.cc and
-/// status.cc, that sees proto types.
+/// Conversion between messages and the client's values. Beside it connection.cc and status.cc alone see
+/// messages.
 namespace schaas::client {
 
 v1::Problem to_proto(const ProblemText& problem);

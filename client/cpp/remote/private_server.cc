@@ -197,7 +197,7 @@ support::Result<bool> start(const std::string& program, const std::string& direc
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }
     SCHAAS_ASSIGN_OR_RETURN(const bool answers, own_server_answers(socket));
-    if (answers) return false;  // another server has taken the place
+    if (answers) return false;  // another server listens there
     const bool may_retry = WIFEXITED(status) && WEXITSTATUS(status) == exit_unreachable;
     if (!may_retry || Clock::now() > deadline) return did_not_start(program, directory, ending_text(status));
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
@@ -212,10 +212,10 @@ std::string& noted_file() {
 /// The file that this code was loaded from; "" when nobody can say.
 std::string library_file() {
   if (!noted_file().empty()) return noted_file();
-  Dl_info place{};
-  if (dladdr(reinterpret_cast<const void*>(&library_file), &place) == 0 || place.dli_fname == nullptr)
+  Dl_info info{};
+  if (dladdr(reinterpret_cast<const void*>(&library_file), &info) == 0 || info.dli_fname == nullptr)
     return "";
-  return place.dli_fname;
+  return info.dli_fname;
 }
 
 }  // namespace

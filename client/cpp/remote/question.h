@@ -8,8 +8,8 @@
 /// Checks that what came from a server or a file belongs to the problem that was asked.
 namespace schaas::client {
 
-/// Derives the canonical form of a problem from its texts, as servers do: its key is the one that kernels of
-/// it are signed for, its names are those that an answer must give back. Errors: those of problem::build.
+/// Derives the canonical form of a problem from its texts, as servers do. Kernels are signed for its key; an
+/// answer must give back its names. Errors: those of problem::build.
 support::Result<problem::Canonical> canonical_form(const ProblemText& asked);
 
 /// The giver of an answer, for messages.

@@ -6,11 +6,11 @@ namespace schaas::client {
 
 void add_kernel(std::vector<KernelInfo>& kernels, const KernelInfo& kernel) {
   const auto same = std::find_if(kernels.begin(), kernels.end(), [&](const KernelInfo& known) {
-    return known.id == kernel.id && known.draft != kernel.draft;
+    return known.id == kernel.id && known.baseline != kernel.baseline;
   });
   if (same == kernels.end()) {
     kernels.push_back(kernel);
-  } else if (!kernel.draft) {
+  } else if (!kernel.baseline) {
     *same = kernel;
   }
 }

@@ -6,7 +6,7 @@
 
 namespace schaas::client {
 
-/// Adds a kernel; a draft serves until the full kernel of its schedule is there.
+/// Adds a kernel; a full kernel replaces the baseline kernel of its schedule.
 void add_kernel(std::vector<KernelInfo>& kernels, const KernelInfo& kernel);
 
 /// Tells a complete answer event by event, as a server would; notes in it when the listener has had enough.

@@ -12,7 +12,7 @@
 namespace schaas::client {
 namespace {
 
-constexpr double longest_pause = 30;
+constexpr double max_pause = 30;
 
 // Returns the delay that the server asked for. It is a second when all threads were taken, for which gRPC has
 // a status of its own. None: the call is not to be retried.
@@ -22,7 +22,7 @@ std::optional<double> seconds_said(const grpc::Status& status, const grpc::Clien
   if (said != metadata.end()) {
     const double seconds =
         std::strtod(std::string(said->second.data(), said->second.size()).c_str(), nullptr);
-    return std::isfinite(seconds) ? std::clamp(seconds, 0.001, longest_pause) : 1;
+    return std::isfinite(seconds) ? std::clamp(seconds, 0.001, max_pause) : 1;
   }
   const bool no_thread = status.error_code() == grpc::StatusCode::RESOURCE_EXHAUSTED &&
                          metadata.find("schaas-diagnostic-bin") == metadata.end() &&
@@ -45,7 +45,7 @@ bool RetryPolicy::wait_after(const grpc::Status& status, const grpc::ClientConte
 
 bool RetryPolicy::wait(double first) {
   const double jitter = std::uniform_real_distribution(0.5, 1.5)(random_);
-  const double seconds = std::min(longest_pause, std::ldexp(first, std::min(refusals_++, 16))) * jitter;
+  const double seconds = std::min(max_pause, std::ldexp(first, std::min(refusals_++, 16))) * jitter;
   const auto pause =
       std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::duration<double>(seconds));
   if (std::chrono::steady_clock::now() + pause > end_) return false;

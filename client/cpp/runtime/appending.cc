@@ -32,22 +32,22 @@ std::int64_t sparse_entries(const schaas_tensor& tensor) {
 }  // namespace
 
 bool Appending::suits(const schaas_kernel_descriptor& kernel, std::int32_t counted_phases,
-                      const PackedTensor& result, const std::vector<Run>& runs) {
+                      const PackedTensor& result, const std::vector<Task>& tasks) {
   if (kernel.appends == 0 || kernel.counter_count != 1 || kernel.writes_all == 0) return false;
   if (kernel.table_bytes != nullptr || kernel.phase_count != counted_phases + 1 || result.order() < 2)
     return false;
   return kernel.phases[counted_phases].fold == SCHAAS_FOLD_NONE &&
-         std::none_of(runs.begin(), runs.end(), [](const Run& run) { return run.is_part(); });
+         std::none_of(tasks.begin(), tasks.end(), [](const Task& task) { return task.is_part(); });
 }
 
 Appending::Appending(const schaas_phase& phase, PackedTensor& result,
                      const std::vector<const schaas_tensor*>& arguments, std::int64_t* counter,
-                     const std::vector<Run>& runs, int threads, std::string result_name)
+                     const std::vector<Task>& tasks, int threads, std::string result_name)
     : phase_(&phase),
       result_(&result),
       arguments_(&arguments),
       counter_(counter),
-      runs_(&runs),
+      tasks_(&tasks),
       name_(std::move(result_name)) {
   const auto& modes = result.format().mode_order;
   row_ = result.extents()[static_cast<std::size_t>(modes[1])];
@@ -58,11 +58,11 @@ Appending::Appending(const schaas_phase& phase, PackedTensor& result,
   std::int64_t read = 0;
   for (std::size_t n = 1; n < arguments.size(); ++n) read += sparse_entries(*arguments[n]);
   first_ = read / threads + 1024;
-  stretches_.resize(runs.size());
+  segments_.resize(tasks.size());
 }
 
 Result<void> Appending::start() {
-  gave_up_ = false;
+  overflow_ = false;
   SCHAAS_RETURN_IF_ERROR(ResultStorage::take_rows(*result_, coordinates_, values_, name_));
   if (rows_.size() == 1) {
     rows_.front()->coordinates = std::move(coordinates_);
@@ -114,27 +114,27 @@ bool Appending::make_room(Rows& rows) const {
 }
 
 std::int32_t Appending::run(std::size_t number, int thread, void* const* shared, void* workspace) {
-  if (gave_up_.load(std::memory_order_relaxed)) return SCHAAS_OK;
+  if (overflow_.load(std::memory_order_relaxed)) return SCHAAS_OK;
   Rows& rows = *rows_[static_cast<std::size_t>(thread)];
-  Stretch& stretch = stretches_[number];
-  stretch = {thread, rows.entries, rows.entries};
+  Segment& segment = segments_[number];
+  segment = {thread, rows.entries, rows.entries};
   const std::int32_t code = result_->position_bits() == 32
-                                ? run_units<std::int32_t>((*runs_)[number], rows, shared, workspace)
-                                : run_units<std::int64_t>((*runs_)[number], rows, shared, workspace);
-  stretch.end = rows.entries;
+                                ? run_units<std::int32_t>((*tasks_)[number], rows, shared, workspace)
+                                : run_units<std::int64_t>((*tasks_)[number], rows, shared, workspace);
+  segment.end = rows.entries;
   return code;
 }
 
 template <class Position>
-std::int32_t Appending::run_units(const Run& run, Rows& rows, void* const* shared, void* workspace) {
+std::int32_t Appending::run_units(const Task& task, Rows& rows, void* const* shared, void* workspace) {
   const auto* pos = static_cast<const Position*>(result_->levels()[1].pos.data());
-  for (std::int64_t unit = run.begin; unit < run.end;) {
+  for (std::int64_t unit = task.begin; unit < task.end;) {
     if (rows.capacity - rows.entries < row_ && !make_room(rows)) {
-      gave_up_.store(true, std::memory_order_relaxed);
+      overflow_.store(true, std::memory_order_relaxed);
       return SCHAAS_OK;
     }
-    const std::int64_t fit = row_ == 0 ? run.end : (rows.capacity - rows.entries) / row_;
-    const std::int64_t end = std::min(run.end - unit, fit) + unit;
+    const std::int64_t fit = row_ == 0 ? task.end : (rows.capacity - rows.entries) / row_;
+    const std::int64_t end = std::min(task.end - unit, fit) + unit;
     counter_[unit] = rows.entries;
     const std::int32_t code = phase_->run(rows.arguments.data(), shared, workspace, unit, end);
     if (code != SCHAAS_OK) return code;
@@ -145,11 +145,11 @@ std::int32_t Appending::run_units(const Run& run, Rows& rows, void* const* share
 }
 
 Result<bool> Appending::finish(Team& team) {
-  std::vector<std::int64_t> places{0};  // beginning of the entries of each task
-  for (const Stretch& stretch : stretches_) places.push_back(places.back() + stretch.end - stretch.begin);
-  const std::int64_t entries = places.back();
+  std::vector<std::int64_t> offsets{0};  // beginning of the entries of each task
+  for (const Segment& segment : segments_) offsets.push_back(offsets.back() + segment.end - segment.begin);
+  const std::int64_t entries = offsets.back();
   const std::int64_t width = result_->position_bits() / 8;
-  if (gave_up_ || (width == 4 && entries > std::numeric_limits<std::int32_t>::max())) {
+  if (overflow_ || (width == 4 && entries > std::numeric_limits<std::int32_t>::max())) {
     for (auto& rows : rows_) *rows = Rows();
     return false;
   }
@@ -160,37 +160,37 @@ Result<bool> Appending::finish(Team& team) {
   SCHAAS_RETURN_IF_ERROR(resize(coordinates_, entries, width, name_));
   SCHAAS_RETURN_IF_ERROR(resize(values_, entries, value_bytes_, name_));
   if (width == 4) {
-    put_together<std::int32_t>(places, team);
+    concatenate<std::int32_t>(offsets, team);
   } else {
-    put_together<std::int64_t>(places, team);
+    concatenate<std::int64_t>(offsets, team);
   }
   ResultStorage::give_rows(*result_, std::move(coordinates_), std::move(values_), entries);
   return true;
 }
 
-// Copies the runs' entries to their places, and notes where the rows begin.
+// Copies the entries of tasks to their offsets, and sets the beginnings of rows.
 template <class Position>
-void Appending::put_together(const std::vector<std::int64_t>& places, Team& team) {
+void Appending::concatenate(const std::vector<std::int64_t>& offsets, Team& team) {
   auto* pos = const_cast<Position*>(static_cast<const Position*>(result_->levels()[1].pos.data()));
-  const auto count = static_cast<std::int64_t>(runs_->size());
+  const auto count = static_cast<std::int64_t>(tasks_->size());
   const auto bytes = static_cast<std::size_t>(value_bytes_);
-  counter_[count == 0 ? 0 : runs_->back().end] = places.back();
+  counter_[count == 0 ? 0 : tasks_->back().end] = offsets.back();
   team.run(count, [&](std::int64_t n, int) {
-    const Stretch& from = stretches_[static_cast<std::size_t>(n)];
-    const Run& run = (*runs_)[static_cast<std::size_t>(n)];
-    const std::int64_t place = places[static_cast<std::size_t>(n)], moved = place - from.begin;
-    counter_[run.begin] = place;
-    for (std::int64_t unit = run.begin; unit < run.end; ++unit) {
+    const Segment& from = segments_[static_cast<std::size_t>(n)];
+    const Task& task = (*tasks_)[static_cast<std::size_t>(n)];
+    const std::int64_t offset = offsets[static_cast<std::size_t>(n)], moved = offset - from.begin;
+    counter_[task.begin] = offset;
+    for (std::int64_t unit = task.begin; unit < task.end; ++unit) {
       pos[unit + 1] = static_cast<Position>(pos[unit + 1] + moved);
-      if (unit + 1 < run.end) counter_[unit + 1] = pos[unit + 1];
+      if (unit + 1 < task.end) counter_[unit + 1] = pos[unit + 1];
     }
     const auto size = static_cast<std::size_t>(from.end - from.begin);
     if (size == 0 || rows_.size() == 1) return;
     const Rows& rows = *rows_[static_cast<std::size_t>(from.thread)];
-    std::memcpy(coordinates_.as<Position>() + place, rows.coordinates.as<Position>() + from.begin,
+    std::memcpy(coordinates_.as<Position>() + offset, rows.coordinates.as<Position>() + from.begin,
                 size * sizeof(Position));
     if (bytes > 0)
-      std::memcpy(values_.as<char>() + static_cast<std::size_t>(place) * bytes,
+      std::memcpy(values_.as<char>() + static_cast<std::size_t>(offset) * bytes,
                   rows.values.as<char>() + static_cast<std::size_t>(from.begin) * bytes, size * bytes);
   });
 }

@@ -19,19 +19,19 @@ class Appending {
  public:
   /// The kernel's phase after the counting ones may be run so.
   static bool suits(const schaas_kernel_descriptor& kernel, std::int32_t counted_phases,
-                    const PackedTensor& result, const std::vector<Run>& runs);
+                    const PackedTensor& result, const std::vector<Task>& tasks);
   /// All must stay. `arguments`: the result's view first; `counter`: what the kernel counts in.
   Appending(const schaas_phase& phase, PackedTensor& result,
             const std::vector<const schaas_tensor*>& arguments, std::int64_t* counter,
-            const std::vector<Run>& runs, int threads, std::string result_name);
+            const std::vector<Task>& tasks, int threads, std::string result_name);
 
   /// Empties the result. Errors: exhausted [memory].
   support::Result<void> start();
-  /// Runs task `number` on any thread; one thread runs the tasks in order. Returns the kernel's code.
+  /// Runs task `number` on any thread; one thread runs them in order. Returns the kernel's code.
   std::int32_t run(std::size_t number, int thread, void* const* shared, void* workspace);
   /// A thread could not have the memory it needed, or positions of 32 bits might not do: to be counted first.
-  bool gave_up() const { return gave_up_; }
-  /// Makes the result, and the counters what counting and scanning would have made them. False: gave up.
+  bool gave_up() const { return overflow_; }
+  /// Makes the result, and sets the counters as counting and scanning would. False: overflow.
   /// Errors: exhausted [memory].
   support::Result<bool> finish(Team& team);
   /// Returns the bytes that threads hold beside the result.
@@ -47,7 +47,7 @@ class Appending {
     std::vector<const schaas_tensor*> arguments;
   };
   /// Entries of a task in the arrays of its thread.
-  struct Stretch {
+  struct Segment {
     int thread = 0;
     std::int64_t begin = 0, end = 0;
   };
@@ -55,23 +55,23 @@ class Appending {
   bool make_room(Rows& rows) const;
   void note_arrays(Rows& rows) const;
   template <class Position>
-  std::int32_t run_units(const Run& run, Rows& rows, void* const* shared, void* workspace);
+  std::int32_t run_units(const Task& task, Rows& rows, void* const* shared, void* workspace);
   template <class Position>
-  void put_together(const std::vector<std::int64_t>& places, Team& team);
+  void concatenate(const std::vector<std::int64_t>& offsets, Team& team);
 
   const schaas_phase* phase_;
   PackedTensor* result_;
   const std::vector<const schaas_tensor*>* arguments_;
   std::int64_t* counter_;
-  const std::vector<Run>* runs_;
+  const std::vector<Task>* tasks_;
   std::string name_;
   std::int64_t row_ = 0;                     ///< most entries of a row
   std::int64_t first_ = 0;                   ///< entries that a thread has room for at first
   std::int64_t value_bytes_ = 0;             ///< bytes of the values of an entry: all dense levels below it
   Buffer coordinates_, values_;              ///< the result's, in the meantime
   std::vector<std::unique_ptr<Rows>> rows_;  ///< by thread
-  std::vector<Stretch> stretches_;           ///< by run
-  std::atomic<bool> gave_up_{false};
+  std::vector<Segment> segments_;            ///< by run
+  std::atomic<bool> overflow_{false};
 };
 
 }  // namespace schaas::client

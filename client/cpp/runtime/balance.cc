@@ -51,9 +51,9 @@ std::int64_t total_weight(std::int64_t range, const schaas_level* weights) {
   return weights == nullptr || range <= 0 ? range : position(*weights, range) - position(*weights, 0) + range;
 }
 
-std::vector<Run> runs_between(const std::vector<std::int64_t>& borders, const schaas_level* weights,
-                              std::int64_t most, std::int64_t most_parts) {
-  std::vector<Run> runs;
+std::vector<Task> tasks_between(const std::vector<std::int64_t>& borders, const schaas_level* weights,
+                                std::int64_t most, std::int64_t max_parts) {
+  std::vector<Task> tasks;
   for (std::size_t n = 0; n + 1 < borders.size(); ++n) {
     std::int64_t begin = borders[n];
     const std::int64_t end = borders[n + 1];
@@ -62,24 +62,24 @@ std::vector<Run> runs_between(const std::vector<std::int64_t>& borders, const sc
     for (std::int64_t i = begin; heavy && i < end; ++i) {
       const std::int64_t first = position(*weights, i), entries = position(*weights, i + 1) - first;
       if (entries <= most || entries < 2) continue;
-      if (i > begin) runs.push_back({begin, i});
-      const std::int64_t parts = std::min(most_parts, (entries + most - 1) / std::max<std::int64_t>(most, 1));
+      if (i > begin) tasks.push_back({begin, i});
+      const std::int64_t parts = std::min(max_parts, (entries + most - 1) / std::max<std::int64_t>(most, 1));
       for (std::int64_t part = 0; part < parts; ++part)
-        runs.push_back({i, i + 1, first + entries * part / parts, first + entries * (part + 1) / parts});
+        tasks.push_back({i, i + 1, first + entries * part / parts, first + entries * (part + 1) / parts});
       begin = i + 1;
     }
-    if (begin < end) runs.push_back({begin, end});
+    if (begin < end) tasks.push_back({begin, end});
   }
-  return runs;
+  return tasks;
 }
 
-std::vector<std::size_t> group(const std::vector<Run>& runs, const schaas_level* weights,
+std::vector<std::size_t> group(const std::vector<Task>& tasks, const schaas_level* weights,
                                std::int64_t pieces) {
   std::vector<std::int64_t> sums = {0};
-  for (const Run& run : runs) {
-    std::int64_t weight = run.is_part() ? run.last - run.first : run.end - run.begin;
-    if (weights != nullptr && !run.is_part())
-      weight += position(*weights, run.end) - position(*weights, run.begin);
+  for (const Task& task : tasks) {
+    std::int64_t weight = task.is_part() ? task.last - task.first : task.end - task.begin;
+    if (weights != nullptr && !task.is_part())
+      weight += position(*weights, task.end) - position(*weights, task.begin);
     sums.push_back(sums.back() + weight);
   }
   std::vector<std::size_t> borders = {0};
@@ -88,9 +88,9 @@ std::vector<std::size_t> group(const std::vector<Run>& runs, const schaas_level*
                                                 static_cast<double>(piece) / static_cast<double>(pieces));
     const auto border =
         static_cast<std::size_t>(std::lower_bound(sums.begin(), sums.end(), goal) - sums.begin());
-    if (border > borders.back() && border < runs.size()) borders.push_back(border);
+    if (border > borders.back() && border < tasks.size()) borders.push_back(border);
   }
-  if (!runs.empty()) borders.push_back(runs.size());
+  if (!tasks.empty()) borders.push_back(tasks.size());
   return borders;
 }
 

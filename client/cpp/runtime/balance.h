@@ -13,22 +13,22 @@ namespace schaas::client {
 std::vector<std::int64_t> cut_range(std::int64_t range, std::int64_t pieces, const schaas_level* weights);
 
 /// A task of one call: iterations [begin, end), or positions [first, last) of the one iteration `begin`.
-struct Run {
+struct Task {
   std::int64_t begin = 0, end = 0;
   std::int64_t first = -1, last = -1;
-  int carry =
-      -1;  ///< number of the partial result of a part that does not write where the phase does (carries.h)
+  int carry = -1;  ///< number of the partial result of a part that does not write where the phase does
+                   ///< (partial_results.h)
   bool is_part() const { return first >= 0; }
 };
 
-/// The stretches between `borders` as runs. With `weights`, iterations that have more than `most` entries are
-/// cut into parts with about `most` each, but not more than `most_parts`.
-std::vector<Run> runs_between(const std::vector<std::int64_t>& borders, const schaas_level* weights,
-                              std::int64_t most, std::int64_t most_parts);
+/// Returns the ranges between `borders` as tasks. With `weights`, iterations that have more than `most`
+/// entries are split into parts with about `most` each, at most `max_parts`.
+std::vector<Task> tasks_between(const std::vector<std::int64_t>& borders, const schaas_level* weights,
+                                std::int64_t most, std::int64_t max_parts);
 
 /// Groups the list of tasks into at most `pieces` ranges of about equal weight; returns their borders: 0
 /// first, the number of tasks last.
-std::vector<std::size_t> group(const std::vector<Run>& runs, const schaas_level* weights,
+std::vector<std::size_t> group(const std::vector<Task>& tasks, const schaas_level* weights,
                                std::int64_t pieces);
 
 /// Entries of the first `range` iterations, and one more for each.

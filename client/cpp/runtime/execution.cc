@@ -9,7 +9,7 @@
 #include "client/cpp/platform/shared_object.h"
 #include "client/cpp/runtime/argument_check.h"
 #include "client/cpp/runtime/kernel_problem.h"
-#include "client/cpp/runtime/met.h"
+#include "client/cpp/runtime/stored_coordinates.h"
 #include "client/cpp/runtime/streaming.h"
 #include "client/cpp/tensor/packed_tensor_builder.h"
 #include "client/cpp/tensor/result_storage.h"
@@ -20,9 +20,9 @@ namespace schaas::client {
 namespace {
 
 /// A phase of more pieces is not cut finer inside its iterations because more threads run it.
-constexpr std::int64_t deterministic_stretches = 96;
+constexpr std::int64_t deterministic_ranges = 96;
 /// Entries for which a call of their own is worth it.
-constexpr std::int64_t least_part = 256;
+constexpr std::int64_t min_part = 256;
 
 const schaas_level* weights_of(const schaas_phase& phase, const std::vector<const schaas_tensor*>& arguments,
                                std::int64_t range) {
@@ -151,7 +151,8 @@ support::Result<void> Execution::State::allocate_scratch() {
     Buffer buffer;
     if (starts.start == SCHAAS_SHARED_MET) {
       SCHAAS_ASSIGN_OR_RETURN(
-          Met found, met_coordinates(*arguments[static_cast<std::size_t>(starts.argument)], starts.level));
+          StoredCoordinates found,
+          stored_coordinates(*arguments[static_cast<std::size_t>(starts.argument)], starts.level));
       met.back() = found.count;
       buffer = std::move(found.coordinates);
     } else {
@@ -165,7 +166,7 @@ support::Result<void> Execution::State::allocate_scratch() {
                     [s](const schaas_counter& counter) { return counter.shared_slot == s; }));
   }
   shared_pointers.push_back(nullptr);
-  SCHAAS_ASSIGN_OR_RETURN(workspaces, Workspaces::make(d, arguments, threads));
+  SCHAAS_ASSIGN_OR_RETURN(scratch, Scratch::make(d, arguments, threads));
   return {};
 }
 
@@ -178,7 +179,7 @@ void Execution::State::choose_stores() {
 
 support::Result<void> Execution::State::cut_phases(const ExecutionOptions& options) {
   for (std::int32_t p = 0; p < descriptor().phase_count; ++p) {
-    foldings.emplace_back();
+    reductions.emplace_back();
     carries.emplace_back();
     SCHAAS_RETURN_IF_ERROR(cut_phase(descriptor().phases[p], options));
   }
@@ -198,29 +199,29 @@ support::Result<void> Execution::State::cut_phase(const schaas_phase& phase,
     count = folding_pieces(phase, options);
   }
   const bool folds = count > 1 && phase.fold != SCHAAS_FOLD_NONE;
-  const std::int64_t stretches =
-      folds ? 4 * count : count;  // a piece that folds is put together from several
+  const std::int64_t ranges = folds ? 4 * count : count;  // a piece that folds is put together from several
   Pieces cut{{}, {0}};
-  const auto borders = cut_range(range, stretches, weights);
-  const std::int64_t most = most_entries(phase, weights, range, stretches, options);
+  const auto borders = cut_range(range, ranges, weights);
+  const std::int64_t most = max_entries(phase, weights, range, ranges, options);
   const bool always = options.folding == ExecutionOptions::Folding::always;
-  cut.runs = runs_between(borders, most > 0 ? weights : nullptr, most,
-                          always ? 3 : range + total_weight(range, weights));
+  cut.tasks = tasks_between(borders, most > 0 ? weights : nullptr, most,
+                            always ? 3 : range + total_weight(range, weights));
   if (folds) {
-    cut.borders = group(cut.runs, weights, count);
+    cut.borders = group(cut.tasks, weights, count);
     if (cut.count() > 1) {
       SCHAAS_ASSIGN_OR_RETURN(
-          foldings.back(), Folding::make(phase, result.value_type(), fold_elements(phase),
-                                         static_cast<std::int64_t>(cut.count()), arguments, shared_pointers));
+          reductions.back(),
+          PrivatisedReduction::make(phase, result.value_type(), fold_elements(phase),
+                                    static_cast<std::int64_t>(cut.count()), arguments, shared_pointers));
     }
   } else {
-    for (std::size_t n = 0; n < cut.runs.size(); ++n) cut.borders.push_back(n + 1);
+    for (std::size_t n = 0; n < cut.tasks.size(); ++n) cut.borders.push_back(n + 1);
     const bool parts =
-        std::any_of(cut.runs.begin(), cut.runs.end(), [](const Run& run) { return run.is_part(); });
+        std::any_of(cut.tasks.begin(), cut.tasks.end(), [](const Task& task) { return task.is_part(); });
     if (parts && phase.carry_elements != nullptr) {
-      SCHAAS_ASSIGN_OR_RETURN(
-          carries.back(),
-          Carries::make(phase, result.value_type(), phase.carry_elements(arguments.data()), cut.runs));
+      SCHAAS_ASSIGN_OR_RETURN(carries.back(),
+                              PartialResults::make(phase, result.value_type(),
+                                                   phase.carry_elements(arguments.data()), cut.tasks));
     }
   }
   pieces.push_back(std::move(cut));
@@ -228,16 +229,16 @@ support::Result<void> Execution::State::cut_phase(const schaas_phase& phase,
 }
 
 // Iterations with more entries than this are cut; 0: none is.
-std::int64_t Execution::State::most_entries(const schaas_phase& phase, const schaas_level* weights,
-                                            std::int64_t range, std::int64_t stretches,
-                                            const ExecutionOptions& options) const {
-  if (weights == nullptr || phase.part == nullptr || stretches == 1) return 0;
+std::int64_t Execution::State::max_entries(const schaas_phase& phase, const schaas_level* weights,
+                                           std::int64_t range, std::int64_t ranges,
+                                           const ExecutionOptions& options) const {
+  if (weights == nullptr || phase.part == nullptr || ranges == 1) return 0;
   if (options.folding == ExecutionOptions::Folding::never) return 0;
   if (options.folding == ExecutionOptions::Folding::always) return 1;
   if (threads == 1 && !options.deterministic) return 0;
   // Whatever the threads: the order in which a long row is summed.
-  const std::int64_t count = options.deterministic ? deterministic_stretches : stretches;
-  const std::int64_t most = std::max<std::int64_t>(total_weight(range, weights) / count, least_part);
+  const std::int64_t count = options.deterministic ? deterministic_ranges : ranges;
+  const std::int64_t most = std::max<std::int64_t>(total_weight(range, weights) / count, min_part);
   if (phase.carry_elements == nullptr || phase.fold != SCHAAS_FOLD_NONE) return most;
   const std::int64_t elements = phase.carry_elements(arguments.data());
   const double bytes = static_cast<double>(elements) * 8 * static_cast<double>(count);
@@ -254,7 +255,7 @@ std::int64_t Execution::State::folding_pieces(const schaas_phase& phase,
                                               const ExecutionOptions& options) const {
   const auto size = static_cast<std::int64_t>(bytes_of(result.value_type()));
   return std::max<std::int64_t>(
-      Folding::pieces(phase, arguments.data(), fold_elements(phase), size, threads, options), 1);
+      PrivatisedReduction::pieces(phase, arguments.data(), fold_elements(phase), size, threads, options), 1);
 }
 
 void Execution::State::start_result(int part, int parts) const {
@@ -281,25 +282,25 @@ void Execution::State::run_pieces(std::int32_t phase, Team& team, const Work& wo
 
 std::int32_t Execution::State::run_piece(std::int32_t phase, std::size_t piece, int thread) {
   const std::vector<std::size_t>& borders = pieces[phase].borders;
-  std::optional<Folding>& folding = foldings[phase];
+  std::optional<PrivatisedReduction>& folding = reductions[phase];
   if (!folding)
-    return do_runs(phase, borders[piece], borders[piece + 1], {arguments.data(), shared_pointers.data()},
-                   thread);
+    return run_tasks(phase, borders[piece], borders[piece + 1], {arguments.data(), shared_pointers.data()},
+                     thread);
   folding->start(piece);
-  return do_runs(phase, borders[piece], borders[piece + 1],
-                 {folding->arguments(piece), folding->shared(piece)}, thread);
+  return run_tasks(phase, borders[piece], borders[piece + 1],
+                   {folding->arguments(piece), folding->shared(piece)}, thread);
 }
 
 // Runs [first, last); those that follow each other in one call.
-std::int32_t Execution::State::do_runs(std::int32_t phase, std::size_t first, std::size_t last,
-                                       const Arrays& arrays, int thread) {
-  const std::vector<Run>& runs = pieces[phase].runs;
+std::int32_t Execution::State::run_tasks(std::int32_t phase, std::size_t first, std::size_t last,
+                                         const Arrays& arrays, int thread) {
+  const std::vector<Task>& tasks = pieces[phase].tasks;
   for (std::size_t n = first; n < last; ++n) {
-    Run run = runs[n];
-    while (!run.is_part() && n + 1 < last && !runs[n + 1].is_part()) run.end = runs[++n].end;
-    std::int32_t code = do_run(phase, run, arrays, workspaces.of(thread));
+    Task task = tasks[n];
+    while (!task.is_part() && n + 1 < last && !tasks[n + 1].is_part()) task.end = tasks[++n].end;
+    std::int32_t code = run_task(phase, task, arrays, scratch.of(thread));
     if (code == SCHAAS_TABLES_FULL && descriptor().phases[phase].step == SCHAAS_STEP_COUNT)
-      code = run_grown(phase, run, thread);
+      code = run_grown(phase, task, thread);
     if (code != SCHAAS_OK) return code;
   }
   return SCHAAS_OK;
@@ -309,40 +310,40 @@ void Execution::State::note(std::int32_t code) {
   if (code != SCHAAS_OK) error.store(code, std::memory_order_relaxed);
 }
 
-std::int32_t Execution::State::do_run(std::int32_t number, const Run& run, const Arrays& arrays,
-                                      void* workspace) {
+std::int32_t Execution::State::run_task(std::int32_t number, const Task& task, const Arrays& arrays,
+                                        void* workspace) {
   const schaas_phase& phase = descriptor().phases[number];
-  if (!run.is_part()) {
-    const auto whole = values_alone && phase.values != nullptr ? phase.values : phase.run;
-    return whole(arrays.arguments, arrays.shared, workspace, run.begin, run.end);
+  if (!task.is_part()) {
+    const auto whole = numeric_only && phase.values != nullptr ? phase.values : phase.run;
+    return whole(arrays.arguments, arrays.shared, workspace, task.begin, task.end);
   }
-  void* carry = run.carry < 0 ? nullptr : carries[number]->start(run.carry);
-  return phase.part(arrays.arguments, arrays.shared, workspace, run.begin, run.first, run.last, carry);
+  void* carry = task.carry < 0 ? nullptr : carries[number]->start(task.carry);
+  return phase.part(arrays.arguments, arrays.shared, workspace, task.begin, task.first, task.last, carry);
 }
 
 // A phase that counts has found its tables too full: again with larger ones, until they suffice.
-std::int32_t Execution::State::run_grown(std::int32_t number, const Run& run, int thread) {
+std::int32_t Execution::State::run_grown(std::int32_t number, const Task& task, int thread) {
   std::int32_t code = SCHAAS_TABLES_FULL;
   while (code == SCHAAS_TABLES_FULL) {
-    const auto grown = workspaces.grow(thread);
+    const auto grown = scratch.grow(thread);
     if (!grown.ok()) {
       const std::lock_guard lock(failing);
       failure = grown.error();
       return code;
     }
-    code = do_run(number, run, {arguments.data(), shared_pointers.data()}, workspaces.of(thread));
+    code = run_task(number, task, {arguments.data(), shared_pointers.data()}, scratch.of(thread));
   }
   return code;
 }
 
 void Execution::State::run_phase(std::int32_t phase, Team& team) {
   if (error.load(std::memory_order_relaxed) != SCHAAS_OK) return;
-  if (team.threads() == 1 && !foldings[phase]) {
-    note(do_runs(phase, 0, pieces[phase].runs.size(), {arguments.data(), shared_pointers.data()}, 0));
+  if (team.threads() == 1 && !reductions[phase]) {
+    note(run_tasks(phase, 0, pieces[phase].tasks.size(), {arguments.data(), shared_pointers.data()}, 0));
   } else {
     run_pieces(phase, team, [&](std::size_t piece, int thread) { return run_piece(phase, piece, thread); });
   }
-  if (foldings[phase]) team.run_shares([&](int part, int parts) { foldings[phase]->fold(part, parts); });
+  if (reductions[phase]) team.run_shares([&](int part, int parts) { reductions[phase]->fold(part, parts); });
   if (!carries[phase] || error.load(std::memory_order_relaxed) != SCHAAS_OK) return;
   team.run_shares([&](int part, int parts) {
     note(carries[phase]->combine(descriptor().phases[phase], arguments.data(), shared_pointers.data(), part,
@@ -365,7 +366,7 @@ bool Execution::State::has_starts() const {
 
 // A phase without units stores nothing.
 bool Execution::State::writes_all() const {
-  const auto is_empty = [](const Pieces& phase) { return phase.runs.empty(); };
+  const auto is_empty = [](const Pieces& phase) { return phase.tasks.empty(); };
   return descriptor().writes_all != 0 && std::none_of(pieces.begin(), pieces.end(), is_empty);
 }
 
@@ -394,15 +395,15 @@ support::Result<void> Execution::State::make_structure(Team& team) {
   }
   SCHAAS_RETURN_IF_ERROR(ResultStorage::resize(result, totals, result_name));
   note_structure();
-  return workspaces.grow_all();
+  return scratch.grow_all();
 }
 
 void Execution::State::prepare_appending(bool allowed) {
   if (!allowed || !counts() || counted_phases >= descriptor().phase_count) return;
-  const std::vector<Run>& runs = pieces[static_cast<std::size_t>(counted_phases)].runs;
-  if (!Appending::suits(descriptor(), counted_phases, result, runs)) return;
+  const std::vector<Task>& tasks = pieces[static_cast<std::size_t>(counted_phases)].tasks;
+  if (!Appending::suits(descriptor(), counted_phases, result, tasks)) return;
   auto* counter = static_cast<std::int64_t*>(shared_pointers[descriptor().counters[0].shared_slot]);
-  appending.emplace(descriptor().phases[counted_phases], result, arguments, counter, runs, threads,
+  appending.emplace(descriptor().phases[counted_phases], result, arguments, counter, tasks, threads,
                     result_name);
 }
 
@@ -411,7 +412,7 @@ support::Result<void> Execution::State::run_appended(Team& team) {
   SCHAAS_RETURN_IF_ERROR(run_stage({0, counted_phases, false, false}, team));
   SCHAAS_RETURN_IF_ERROR(appending->start());
   run_pieces(counted_phases, team, [&](std::size_t piece, int thread) {
-    return appending->run(piece, thread, shared_pointers.data(), workspaces.of(thread));
+    return appending->run(piece, thread, shared_pointers.data(), scratch.of(thread));
   });
   SCHAAS_RETURN_IF_ERROR(outcome());
   SCHAAS_ASSIGN_OR_RETURN(const bool made_it, appending->finish(team));
@@ -426,7 +427,7 @@ void Execution::State::note_structure() {
   has_structure = true;
 }
 
-// Nobody has taken the arrays away, or put others in their place.
+// The arrays are those of the last run: none was taken away or replaced.
 bool Execution::State::holds_structure() const {
   const schaas_tensor now = result.view();
   return now.values == made_values &&
@@ -453,7 +454,7 @@ support::Result<void> Execution::State::rerun_values(Team& team) {
   const auto phases = static_cast<std::int32_t>(pieces.size());
   if (!counts()) return run_stage({0, phases, true, true}, team);
   has_structure = has_structure && holds_structure();
-  values_alone = has_structure;
+  numeric_only = has_structure;
   support::Result<void> done;
   if (appending && !has_structure) {
     done = run_appended(team);
@@ -479,14 +480,15 @@ bool Execution::State::is_rebindable() const {
     return std::none_of(list.begin(), list.end(), [](const auto& one) { return one.has_value(); });
   };
   const auto is_cut_inside = [](const Pieces& phase) {
-    return std::any_of(phase.runs.begin(), phase.runs.end(), [](const Run& run) { return run.is_part(); });
+    return std::any_of(phase.tasks.begin(), phase.tasks.end(),
+                       [](const Task& task) { return task.is_part(); });
   };
   const auto lists = [this](std::int32_t slot) {
     return descriptor().shared[slot].start == SCHAAS_SHARED_MET;
   };
   for (std::int32_t s = 0; descriptor().shared != nullptr && s < descriptor().shared_count; ++s)
     if (lists(s)) return false;
-  return !counts() && !update && copied.empty() && none(foldings) && none(carries) &&
+  return !counts() && !update && copied.empty() && none(reductions) && none(carries) &&
          std::none_of(pieces.begin(), pieces.end(), is_cut_inside);
 }
 
@@ -496,8 +498,8 @@ bool Execution::State::rebind() {
     const auto bytes = static_cast<std::int64_t>(shared[static_cast<std::size_t>(s)].bytes());
     if (descriptor().shared_bytes(arguments.data(), s) != bytes) return false;
   }
-  foldings.clear(), carries.clear(), pieces.clear();
-  return workspaces.suit() && cut_phases(options).ok() && is_rebindable();
+  reductions.clear(), carries.clear(), pieces.clear();
+  return scratch.suit() && cut_phases(options).ok() && is_rebindable();
 }
 
 bool Execution::is_rebindable() const { return state_->is_rebindable(); }
@@ -505,8 +507,8 @@ bool Execution::rebind() { return state_->rebind(); }
 
 int Execution::threads() const { return state_->threads; }
 
-std::int64_t Execution::workspace_bytes() const {
-  return state_->workspaces.bytes() + (state_->appending ? state_->appending->bytes() : 0);
+std::int64_t Execution::scratch_bytes() const {
+  return state_->scratch.bytes() + (state_->appending ? state_->appending->bytes() : 0);
 }
 
 std::int64_t Execution::shared_bytes() const {
@@ -517,7 +519,7 @@ std::int64_t Execution::shared_bytes() const {
 
 std::int64_t Execution::folding_bytes() const {
   std::int64_t bytes = 0;
-  for (const auto& folding : state_->foldings) bytes += folding ? folding->bytes() : 0;
+  for (const auto& folding : state_->reductions) bytes += folding ? folding->bytes() : 0;
   for (const auto& carries : state_->carries) bytes += carries ? carries->bytes() : 0;
   return bytes;
 }

@@ -9,18 +9,18 @@
 #include "client/cpp/platform/team.h"
 #include "client/cpp/runtime/appending.h"
 #include "client/cpp/runtime/balance.h"
-#include "client/cpp/runtime/carries.h"
-#include "client/cpp/runtime/folding.h"
-#include "client/cpp/runtime/workspaces.h"
+#include "client/cpp/runtime/partial_results.h"
+#include "client/cpp/runtime/privatised_reduction.h"
+#include "client/cpp/runtime/scratch.h"
 #include "client/cpp/tensor/stored_copy.h"
 #include "schaas/kernel.h"
 
 /// State of an execution.
 namespace schaas::client {
 
-/// A phase cut up: a piece is what a thread takes at a time, runs [borders[n], borders[n + 1]).
+/// A phase cut up: a piece is what a thread takes at a time, tasks [borders[n], borders[n + 1]).
 struct Pieces {
-  std::vector<Run> runs;
+  std::vector<Task> tasks;
   std::vector<std::size_t> borders;
   std::size_t count() const { return borders.size() - 1; }
 };
@@ -57,13 +57,14 @@ struct Execution::State {
   std::vector<const schaas_tensor*> arguments;
   std::vector<Buffer> shared;
   std::vector<void*> shared_pointers;
-  std::vector<bool> is_counter;                  ///< by shared array
-  std::vector<bool> begins_zero;                 ///< by shared array
-  std::vector<std::int64_t> met;                 ///< by shared array: coordinates in it; 0 of others
-  Workspaces workspaces;                         ///< by thread
-  std::vector<Pieces> pieces;                    ///< by phase
-  std::vector<std::optional<Carries>> carries;   ///< by phase: of one with iterations that are cut
-  std::vector<std::optional<Folding>> foldings;  ///< by phase: of one whose pieces write the same elements
+  std::vector<bool> is_counter;                        ///< by shared array
+  std::vector<bool> begins_zero;                       ///< by shared array
+  std::vector<std::int64_t> met;                       ///< by shared array: coordinates in it; 0 of others
+  Scratch scratch;                                     ///< by thread
+  std::vector<Pieces> pieces;                          ///< by phase
+  std::vector<std::optional<PartialResults>> carries;  ///< by phase: of one with iterations that are cut
+  std::vector<std::optional<PrivatisedReduction>>
+      reductions;  ///< by phase: of one whose pieces write the same elements
   std::int32_t counted_phases =
       0;  ///< phases up to the last that counts: the result's arrays are made after them
   std::optional<Appending>
@@ -72,7 +73,7 @@ struct Execution::State {
   std::vector<schaas_level> made;  ///< the result's levels when its structure was made
   const void* made_values = nullptr;
   bool has_structure = false;  ///< the counters hold what the result's arrays were made from
-  bool values_alone = false;   ///< in the run at hand: the structure in these arrays stays
+  bool numeric_only = false;   ///< in the run at hand: the structure in these arrays stays
   std::atomic<std::int32_t> error{SCHAAS_OK};
   std::mutex failing;
   std::optional<support::Diagnostic> failure;  ///< failure of a thread that got no larger scratch
@@ -91,14 +92,14 @@ struct Execution::State {
   void choose_stores();
   support::Result<void> cut_phases(const ExecutionOptions& options);
   support::Result<void> cut_phase(const schaas_phase& phase, const ExecutionOptions& options);
-  std::int64_t most_entries(const schaas_phase& phase, const schaas_level* weights, std::int64_t range,
-                            std::int64_t stretches, const ExecutionOptions& options) const;
+  std::int64_t max_entries(const schaas_phase& phase, const schaas_level* weights, std::int64_t range,
+                           std::int64_t ranges, const ExecutionOptions& options) const;
   std::int64_t fold_elements(const schaas_phase& phase) const;
   std::int64_t folding_pieces(const schaas_phase& phase, const ExecutionOptions& options) const;
-  std::int32_t do_runs(std::int32_t phase, std::size_t first, std::size_t last, const Arrays& arrays,
-                       int thread);
-  std::int32_t do_run(std::int32_t number, const Run& run, const Arrays& arrays, void* workspace);
-  std::int32_t run_grown(std::int32_t number, const Run& run, int thread);
+  std::int32_t run_tasks(std::int32_t phase, std::size_t first, std::size_t last, const Arrays& arrays,
+                         int thread);
+  std::int32_t run_task(std::int32_t number, const Task& task, const Arrays& arrays, void* workspace);
+  std::int32_t run_grown(std::int32_t number, const Task& task, int thread);
   void start_result(int part, int parts) const;
   void start_shared(int part, int parts, bool with_counters);
   template <class Work>

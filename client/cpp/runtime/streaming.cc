@@ -23,13 +23,13 @@ namespace {
 constexpr std::size_t line_bytes = 64;
 
 #if defined(__SSE2__)
-double seconds_to_write_and_read(Buffer& buffer, bool past_the_caches) {
+double seconds_to_write_and_read(Buffer& buffer, bool streaming) {
   auto* values = buffer.as<double>();
   const std::size_t count = buffer.bytes() / sizeof(double);
   const __m128d value = _mm_set1_pd(1.0);
   const auto start = std::chrono::steady_clock::now();
   for (std::size_t n = 0; n < count; n += 2) {
-    if (past_the_caches)
+    if (streaming)
       _mm_stream_pd(values + n, value);
     else
       _mm_store_pd(values + n, value);
@@ -46,32 +46,32 @@ double seconds_to_write_and_read(Buffer& buffer, bool past_the_caches) {
   return took.count();
 }
 
-// Measures the size from which streaming stores are faster, or returns the size that no cache holds.
-std::int64_t measured_least() {
-  Buffer buffer(static_cast<std::size_t>(least_streamed_bytes));
-  double plain = std::numeric_limits<double>::max(), past = plain;
+// Measures the threshold: the least size when streaming stores are faster there, else the size of the LLC.
+std::int64_t measured_threshold() {
+  Buffer buffer(static_cast<std::size_t>(min_streamed_bytes));
+  double plain = std::numeric_limits<double>::max(), streaming = plain;
   for (int run = 0; run < 4; ++run) {
     plain = std::min(plain, seconds_to_write_and_read(buffer, false));
-    past = std::min(past, seconds_to_write_and_read(buffer, true));
+    streaming = std::min(streaming, seconds_to_write_and_read(buffer, true));
   }
-  return past < 0.95 * plain ? least_streamed_bytes
-                             : std::max(least_streamed_bytes, last_level_cache_bytes());
+  return streaming < 0.95 * plain ? min_streamed_bytes
+                                  : std::max(min_streamed_bytes, last_level_cache_bytes());
 }
 #else
-std::int64_t measured_least() { return std::numeric_limits<std::int64_t>::max(); }
+std::int64_t measured_threshold() { return std::numeric_limits<std::int64_t>::max(); }
 #endif
 
 }  // namespace
 
 bool streams(const PackedTensor& result) {
   const auto bytes = result.stored() * static_cast<std::int64_t>(bytes_of(result.value_type()));
-  if (bytes < least_streamed_bytes) return false;
+  if (bytes < min_streamed_bytes) return false;
   const int row = result.format().mode_order.empty() ? 0 : result.format().mode_order.back();
   const auto row_bytes = static_cast<std::size_t>(result.extents()[static_cast<std::size_t>(row)]) *
                          static_cast<std::size_t>(bytes_of(result.value_type()));
   const auto at = reinterpret_cast<std::uintptr_t>(result.values().data());
   if (row_bytes % line_bytes != 0 || at % line_bytes != 0) return false;
-  static const std::int64_t least = measured_least();
+  static const std::int64_t least = measured_threshold();
   return bytes >= least;
 }
 

@@ -18,9 +18,9 @@ namespace {
 
 using Extents = std::map<std::string, std::int64_t>;
 
-constexpr std::int64_t most_elements = std::int64_t{1} << 22;
-/// Of a schedule that fuses nothing, one run: some 20 ms.
-constexpr std::int64_t most_iterations = std::int64_t{1} << 24;
+constexpr std::int64_t max_elements = std::int64_t{1} << 22;
+/// One run of a schedule that fuses nothing: some 20 ms.
+constexpr std::int64_t max_iterations = std::int64_t{1} << 24;
 constexpr std::int64_t wide = 67;  ///< all of a cascade of registers: 64 + 2 + 1
 constexpr std::int64_t common_sizes[] = {
     8, 16, 32};  ///< kernels have versions for them (compiler/lower/specialisation.h)
@@ -137,12 +137,12 @@ class Trying {
   bool fits(const Shape& shape) const {
     for (std::size_t a = 0; a < problem_.tensors.size(); ++a) {
       const auto size = checked_product(extents_of(a, shape));
-      if (!size || *size > most_elements) return false;
+      if (!size || *size > max_elements) return false;
     }
     std::vector<std::int64_t> extents;
     for (const auto& [index, extent] : shape.extents) extents.push_back(std::max<std::int64_t>(extent, 1));
     const auto iterations = checked_product(extents);
-    return iterations && *iterations <= most_iterations;
+    return iterations && *iterations <= max_iterations;
   }
 
   /// Returns a value of the semiring's domain. Multiples of 2^-10, neither near 0 nor large: sums and
@@ -220,13 +220,13 @@ class Trying {
   bool updates() const { return problem_.program.statements.back().update.has_value(); }
 
   /// The kernel has other code for results that keep their structure.
-  bool stores_values_alone() const {
+  bool has_numeric_phase() const {
     const schaas_kernel_descriptor& d = kernel_.descriptor();
     return std::any_of(d.phases, d.phases + d.phase_count,
                        [](const schaas_phase& phase) { return phase.values != nullptr; });
   }
 
-  /// The second run finds what the first left in its workspaces, a third one the structure of its result.
+  /// The second run finds what the first left in its scratch, a third one the structure of its result.
   /// `before`: what an update starts from.
   support::Result<void> run_again(const Shape& shape, std::vector<PackedTensor>& tensors,
                                   const Buffer& before, const Expected& expected, int threads, bool append) {
@@ -239,7 +239,7 @@ class Trying {
     options.guard_copies = true;
     options.may_append = append;
     SCHAAS_ASSIGN_OR_RETURN(Execution execution, Execution::prepare(kernel_, arguments, options));
-    const int runs = stores_values_alone() ? 3 : 2;
+    const int runs = has_numeric_phase() ? 3 : 2;
     for (int run = 0; run < runs; ++run) {
       Buffer& values = tensors.front().values();
       if (updates() && before.bytes() > 0) {

@@ -96,29 +96,29 @@ class Evaluation {
   support::Result<std::uint64_t> extent(const std::string& canonical, std::string_view line) {
     const auto user = frontier_.user_indices.find(canonical);
     if (user == frontier_.user_indices.end()) return damaged(line);
-    const auto place = sizes_.extents.find(user->second);
-    if (place == sizes_.extents.end()) {
+    const auto known = sizes_.extents.find(user->second);
+    if (known == sizes_.extents.end()) {
       return support::invalid("unknown-size",
                               "no extent is known for index `" + user->second + "`" +
                                   support::did_you_mean(user->second, names_of(sizes_.extents)));
     }
-    return note(user->second, place->second);
+    return note(user->second, known->second);
   }
 
   support::Result<std::uint64_t> entries(const std::string& canonical, int levels, std::string_view line) {
     const auto user = frontier_.user_tensors.find(canonical);
     if (user == frontier_.user_tensors.end()) return damaged(line);
-    const auto place = sizes_.entries.find(user->second);
-    if (place == sizes_.entries.end()) {
+    const auto known = sizes_.entries.find(user->second);
+    if (known == sizes_.entries.end()) {
       return support::invalid("unknown-size",
                               "no entry counts are known for `" + user->second + "`" +
                                   support::did_you_mean(user->second, names_of(sizes_.entries)));
     }
     // A scalar has no levels and one value.
-    if (levels == 0 && place->second.empty()) return note("nnz(" + user->second + ",0)", 1);
-    if (levels < 1 || levels > static_cast<int>(place->second.size())) return damaged(line);
+    if (levels == 0 && known->second.empty()) return note("nnz(" + user->second + ",0)", 1);
+    if (levels < 1 || levels > static_cast<int>(known->second.size())) return damaged(line);
     return note("nnz(" + user->second + "," + std::to_string(levels) + ")",
-                place->second[static_cast<std::size_t>(levels - 1)]);
+                known->second[static_cast<std::size_t>(levels - 1)]);
   }
 
   std::uint64_t note(const std::string& symbol, std::int64_t value) {

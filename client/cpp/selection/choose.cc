@@ -108,9 +108,9 @@ support::Result<void> take_selected(KernelSource& source, const ChoiceRequest& r
 }
 
 /// Limit of the measured schedules of a frontier; kernels that are compiled anyway are measured, too.
-constexpr std::size_t most_contenders = 6;
+constexpr std::size_t max_contenders = 6;
 /// The server takes no more measurements at once.
-constexpr std::size_t most_reported = 64;
+constexpr std::size_t max_reported = 64;
 
 /// Entries whose temporaries fit, the least predicted time first; the selected one is the first of all.
 std::vector<std::size_t> by_prediction(const Selection& selection) {
@@ -136,7 +136,7 @@ support::Result<void> add_gpu_contenders(const ChoiceRequest& request, const Cho
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
     return selection.evaluated[a].seconds < selection.evaluated[b].seconds;
   });
-  for (std::size_t n = 0; n < std::min(order.size(), most_contenders); ++n)
+  for (std::size_t n = 0; n < std::min(order.size(), max_contenders); ++n)
     names.push_back(selector.schedules()[order[n]].id);
   if (names.empty()) return nothing_for_gpu(selection.reason);
   return {};
@@ -144,7 +144,7 @@ support::Result<void> add_gpu_contenders(const ChoiceRequest& request, const Cho
 
 /// Lists the candidates to measure: the schedules of the least predicted times, and the other variants of the
 /// first. For a frontier that is not whole: all kernels that have arrived.
-support::Result<std::vector<std::string>> contenders(const ChoiceRequest& request, const Choice& choice) {
+support::Result<std::vector<std::string>> candidates(const ChoiceRequest& request, const Choice& choice) {
   std::vector<std::string> names;
   const auto& frontier = choice.answer.frontier;
   if (frontier.entries.empty() || choice.wait_ended || frontier.partial) {
@@ -162,10 +162,10 @@ support::Result<std::vector<std::string>> contenders(const ChoiceRequest& reques
   for (const std::size_t e : by_prediction(selection)) {
     const FrontierEntry& entry = frontier.entries[e];
     const std::string name = name_of(entry, selection.evaluated[e]);
-    if (names.size() < most_contenders || find_kernel(choice.answer.kernels, name) != nullptr) add(name);
+    if (names.size() < max_contenders || find_kernel(choice.answer.kernels, name) != nullptr) add(name);
     if (e != selection.index) continue;
     add(entry.id);
-    for (std::size_t v = 1; v < entry.variants.size() && names.size() < most_contenders / 2; ++v)
+    for (std::size_t v = 1; v < entry.variants.size() && names.size() < max_contenders / 2; ++v)
       add(entry.variants[v].trace);
   }
   if (request.gpu) SCHAAS_RETURN_IF_ERROR(add_gpu_contenders(request, choice, names));
@@ -183,7 +183,7 @@ void remember(KernelSource& source, const ChoiceRequest& request, Choice& choice
     const Where where = isa == gpu_isa && request.gpu ? on_gpu(*request.gpu) : Where{isa};
     const std::string sizes = sizes_text(choice.answer.frontier, request.sizes, where);
     measurements.push_back({one.trace, sizes, isa, request.machine.threads, one.seconds});
-    // As the server does: what an earlier contest found does not compare with this one.
+    // Measurements of an earlier tuning do not compare with these; the server replaces them, too.
     std::erase_if(known, [&](const Measurement& old) {
       return old.sizes == sizes && old.isa == isa && old.threads == request.machine.threads;
     });
@@ -194,13 +194,13 @@ void remember(KernelSource& source, const ChoiceRequest& request, Choice& choice
 
 support::Result<void> take_fastest(KernelSource& source, const ChoiceRequest& request,
                                    const ScheduleListener& listener, Choice& choice) {
-  SCHAAS_ASSIGN_OR_RETURN(const auto names, contenders(request, choice));
-  std::vector<Contender> bound;
+  SCHAAS_ASSIGN_OR_RETURN(const auto names, candidates(request, choice));
+  std::vector<Candidate> bound;
   std::optional<support::Diagnostic> failure;
   for (const auto& name : names) {
-    if (bound.size() == most_reported || !add_kernel(source, request, name, listener, choice)) continue;
+    if (bound.size() == max_reported || !add_kernel(source, request, name, listener, choice)) continue;
     const KernelInfo& kernel = *find_kernel(choice.answer.kernels, name);
-    auto run = request.contend(choice.answer, kernel);
+    auto run = request.timed_run(choice.answer, kernel);
     if (run.ok()) {
       bound.push_back({kernel.id, kernel.trace, std::move(run).value()});
     } else if (!failure) {
@@ -208,7 +208,7 @@ support::Result<void> take_fastest(KernelSource& source, const ChoiceRequest& re
     }
   }
   if (bound.empty()) return failure ? *failure : no_kernel("auto");
-  SCHAAS_ASSIGN_OR_RETURN(choice.measured, contest(bound, request.tune_seconds));
+  SCHAAS_ASSIGN_OR_RETURN(choice.measured, measure_candidates(bound, request.tune_seconds));
   choice.kernel = *find_kernel(choice.answer.kernels, choice.measured[winner(choice.measured)].id);
   choice.reason = "the fastest of " + std::to_string(choice.measured.size()) + " measured on these tensors";
   remember(source, request, choice);
@@ -234,7 +234,7 @@ class BestHasCome {
     if (const auto* failure = std::get_if<KernelFailure>(&event);
         failure && failure->diagnostic.code == "no-cuda" && may_fall_back_)
       best_ = best_here_;
-    if (const auto* kernel = std::get_if<KernelInfo>(&event); kernel && !kernel->draft)
+    if (const auto* kernel = std::get_if<KernelInfo>(&event); kernel && !kernel->baseline)
       come_.push_back(kernel->id);
     return !best_.empty() && std::find(come_.begin(), come_.end(), best_) != come_.end();
   }
@@ -260,20 +260,21 @@ support::Result<Choice> choose(KernelSource& source, ChoiceRequest request,
     if (request.gpu->alone) request.schedule.isa = gpu_isa;
   }
   // Autotuning waits for all kernels; a deterministic choice may not depend on arrival times.
-  if (!request.contend && !request.schedule.deterministic) request.schedule.leave_after = request.leave_after;
+  if (!request.timed_run && !request.schedule.deterministic)
+    request.schedule.leave_after = request.leave_after;
   request.schedule.is_usable = [&request](const Frontier& frontier, const KernelInfo& kernel) {
     const auto picked = pick_kernel(frontier, {&kernel}, request);
     return picked.ok() && picked->kernel != nullptr && picked->has_room;
   };
   std::function<bool(const ScheduleEvent&)> enough;
-  if (!request.whole_answer && !request.contend) enough = BestHasCome(request);
+  if (!request.whole_answer && !request.timed_run) enough = BestHasCome(request);
   SCHAAS_ASSIGN_OR_RETURN(choice.answer, ask(source, request.schedule, listener, choice, enough));
   SCHAAS_RETURN_IF_ERROR(check_bounds(choice.answer.frontier, request.sizes));
   if (choice.answer.kernels.empty()) return no_kernel("auto");
   choice.wait_ended = choice.answer.left == ScheduleAnswer::Left::time;
   if (choice.wait_ended && request.schedule.deterministic)
     return wait_limit_over(request.schedule.problem.expression, request.wait_limit);
-  if (request.contend) {
+  if (request.timed_run) {
     SCHAAS_RETURN_IF_ERROR(take_fastest(source, request, listener, choice));
   } else if (choice.wait_ended) {
     SCHAAS_RETURN_IF_ERROR(take_best_kernel(request, choice));

@@ -28,7 +28,7 @@ constexpr double search_cycles = 10;                      ///< a halving of the 
 /// Cycles from one trip of a thread to the next, loads of several under way, and of its first loads.
 constexpr double latency_cycles = 40, first_cycles = 1200;
 constexpr double cache_speed = 3;  ///< second-level cache to memory
-/// An indivisible write waits for the one before it to the same element.
+/// An atomic write waits for the one before it to the same element.
 constexpr double contended_seconds = 10e-9;
 /// Threads that have a workspace each (gpu_execution.cc).
 constexpr double workspace_threads = 1 << 16;
@@ -80,8 +80,8 @@ class NestModel {
     return std::ceil(threads() / warp) * (rows + reduction_cycles() + find_cycles());
   }
   /// From the first to the last cycle of the thread that has most to do.
-  double longest_cycles() const {
-    return first_cycles + units_.take * longest_trips_ * (latency_cycles + column_cycles * in_thread_) +
+  double max_cycles() const {
+    return first_cycles + units_.take * max_trips_ * (latency_cycles + column_cycles * in_thread_) +
            reduction_cycles() + 4 * find_cycles();
   }
   /// Times that an element of the target is written, and the most that follow each other to one.
@@ -93,8 +93,8 @@ class NestModel {
     const double parts = units_.share > units_.width ? static_cast<double>(units_.share) / units_.width : 1;
     return rows_ / together * runs * parts * columns_ * written_below();
   }
-  double longest_chain() const {
-    return std::max(rows_of_an_element(), longest_rows_) /
+  double max_chain() const {
+    return std::max(rows_of_an_element(), max_rows_) /
            std::max(1.0, static_cast<double>(units_.take) * units_.width / units_.share);
   }
   const Nest& nest() const { return nest_; }
@@ -133,10 +133,10 @@ class NestModel {
     const double idle = units_.share > 1 ? 0.5 : 0;
     const double deep = inside_ < trips_.size() ? below : per_row_;
     warp_trips_ = (std::min(normal, largest) / units_.share + idle) * deep;
-    longest_trips_ = std::max(largest / units_.share, 1.0) * deep;
-    longest_rows_ = 0;
+    max_trips_ = std::max(largest / units_.share, 1.0) * deep;
+    max_rows_ = 0;
     for (std::size_t l = first_; l < inside_; ++l)
-      longest_rows_ = std::max(longest_rows_, spread_of(nest.loops[l], sizes).largest);
+      max_rows_ = std::max(max_rows_, spread_of(nest.loops[l], sizes).largest);
   }
   static Spread spread_of(const Loop& loop, const Sizes& sizes) {
     const auto known = sizes.spreads.find(loop.tensor);
@@ -207,7 +207,7 @@ class NestModel {
   std::vector<double> trips_;
   std::size_t inside_ = 0;
   double columns_ = 1, in_thread_ = 1, shares_ = 1, rows_ = 1, per_row_ = 1;
-  double warp_trips_ = 0, longest_trips_ = 0, longest_rows_ = 0;
+  double warp_trips_ = 0, max_trips_ = 0, max_rows_ = 0;
 };
 
 double seconds_of(const NumberedPhase& phase, const std::vector<double>& values, const Sizes& sizes,
@@ -219,7 +219,7 @@ double seconds_of(const NumberedPhase& phase, const std::vector<double>& values,
     if (phase.units.rows == 0) continue;
     const NestModel model(nest, phase.units, values, sizes);
     cycles += model.cycles();
-    longest += model.longest_cycles();
+    longest += model.max_cycles();
     threads = std::max(threads, model.threads());
     const auto add = [&](const Nest::Access& access) {
       const auto [touched, size] = model.bytes(access, value_bytes, position_bytes);
@@ -230,7 +230,7 @@ double seconds_of(const NumberedPhase& phase, const std::vector<double>& values,
     };
     for (std::size_t a = 1; a < nest.nest->accesses.size(); ++a) add(nest.nest->accesses[a]);
     const Nest::Access& target_access = nest.nest->accesses.front();
-    if (phase.units.one_writer) {
+    if (phase.units.exclusive_writes) {
       moved += model.writes() * value_bytes;
       cached += model.writes() * value_bytes;
       continue;
@@ -240,7 +240,7 @@ double seconds_of(const NumberedPhase& phase, const std::vector<double>& values,
         model.bytes(target_access, value_bytes, 0).first / std::max(size, 1.0) > 1 ? sector_bytes : 16;
     cached += model.writes() * each;
     moved += 2 * size;
-    contended = std::max(contended, model.longest_chain() * contended_seconds);
+    contended = std::max(contended, model.max_chain() * contended_seconds);
     launches = 2;  // zeros come first
   }
   const double warps = std::ceil(threads / warp);
@@ -296,7 +296,7 @@ struct GpuSelector::State {
     }
     out.bytes = target.tensor_bytes + elements * value_bytes * (numbered[s].shared ? 1 : workspace_threads);
     out.fits = out.bytes <= target.device.free_bytes;
-    out.left_out = target.deterministic && schedules[s].order_is_chance;
+    out.left_out = target.deterministic && schedules[s].nondeterministic;
     return out;
   }
 
@@ -333,7 +333,7 @@ support::Result<GpuSelection> GpuSelector::select(const Sizes& sizes, ValueType 
     out.reason = state_->schedules.empty() ? "no schedule of the frontier runs on a GPU"
                  : wide > 0 ? "no schedule for a GPU fits its memory: the least needs " + bytes_text(least) +
                                   ", and " + free
-                            : "every schedule for a GPU rounds by chance";
+                            : "every schedule for a GPU is nondeterministic";
     return out;
   }
   const GpuSchedule& chosen = state_->schedules[static_cast<std::size_t>(out.index)];
@@ -345,7 +345,7 @@ support::Result<GpuSelection> GpuSelector::select(const Sizes& sizes, ValueType 
   if (wide > 0)
     out.reason +=
         "; " + std::to_string(wide) + " that need more memory than the " + free + " are passed over";
-  if (chance > 0) out.reason += "; " + std::to_string(chance) + " that round by chance are left out";
+  if (chance > 0) out.reason += "; " + std::to_string(chance) + " nondeterministic ones are left out";
   return out;
 }
 

@@ -160,8 +160,9 @@ support::Result<void> check_order(const ChoiceRequest& request, const KernelInfo
 }
 
 const KernelInfo* find_kernel(const std::vector<KernelInfo>& kernels, const std::string& id) {
-  const auto found = std::find_if(kernels.begin(), kernels.end(),
-                                  [&](const KernelInfo& kernel) { return kernel.id == id && !kernel.draft; });
+  const auto found = std::find_if(kernels.begin(), kernels.end(), [&](const KernelInfo& kernel) {
+    return kernel.id == id && !kernel.baseline;
+  });
   return found == kernels.end() ? nullptr : &*found;
 }
 
@@ -203,7 +204,7 @@ support::Result<KernelPick> pick_kernel(const Frontier& frontier,
   std::vector<GpuSchedule> come;
   std::vector<const KernelInfo*> of;
   for (const GpuSchedule& schedule : frontier.gpu) {
-    const auto has = [&](const KernelInfo* kernel) { return kernel->id == schedule.id && !kernel->draft; };
+    const auto has = [&](const KernelInfo* kernel) { return kernel->id == schedule.id && !kernel->baseline; };
     const auto kernel = std::find_if(kernels.begin(), kernels.end(), has);
     if (kernel == kernels.end()) continue;
     come.push_back(schedule);

@@ -41,7 +41,7 @@ support::Result<KernelPick> pick_kernel(const Frontier& frontier,
 /// The full kernel of a schedule; null when it has not come.
 const KernelInfo* find_kernel(const std::vector<KernelInfo>& kernels, const std::string& id);
 
-/// Returns the processor as the place of measurements for the request.
+/// Returns the location of measurements on the processor.
 Where on_cpu(const ChoiceRequest& request);
 Where on_gpu(const GpuTarget& target);
 

@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "client/cpp/platform/allocate.h"
-#include "client/cpp/selection/rows_in_use.h"
+#include "client/cpp/selection/occupied_rows.h"
 #include "client/cpp/selection/traffic.h"
 #include "client/cpp/selection/unknowns.h"
 #include "schaas/host.h"
@@ -96,14 +96,14 @@ std::vector<Product> products_of(const std::vector<Term>& terms, Unknowns& unkno
 }
 
 // Returns the trips of the innermost loops of nests, sorted; a loop that is split into blocks counts once.
-// `in_use`: by nest, the coordinates for which alone its outermost loop runs.
-std::vector<Product> trips_of(const std::vector<Nest>& nests, const std::vector<std::optional<InUse>>& in_use,
-                              Unknowns& unknowns) {
+// `occupied`: by nest, the coordinates for which alone its outermost loop runs.
+std::vector<Product> trips_of(const std::vector<Nest>& nests,
+                              const std::vector<std::optional<OccupiedRows>>& occupied, Unknowns& unknowns) {
   std::vector<Product> out;
   for (std::size_t n = 0; n < nests.size(); ++n) {
     const Nest& nest = nests[n];
     Product& product = out.emplace_back(Product{nest.weight, nest.serial, false, {}});
-    if (in_use[n]) product.variables.push_back(unknowns.share(*in_use[n]));
+    if (occupied[n]) product.variables.push_back(unknowns.share(*occupied[n]));
     for (const Nest::Loop& loop : nest.loops)
       if (!loop.inside) product.variables.push_back(unknowns.number(loop.trips));
     std::sort(product.variables.begin(), product.variables.end());
@@ -121,13 +121,14 @@ class Prepared {
       to.time = products_of(entry.time_terms, unknowns_);
       to.memory = products_of(entry.memory_terms, unknowns_);
       for (const Variant& variant : entry.variants) {
-        const auto in_use = rows_in_use(variant.nests);
+        const auto occupied = occupied_rows(variant.nests);
         if (to.trips.empty())
-          to.all = trips_of(variant.nests, std::vector<std::optional<InUse>>(in_use.size()), unknowns_);
+          to.all =
+              trips_of(variant.nests, std::vector<std::optional<OccupiedRows>>(occupied.size()), unknowns_);
         auto& nests = to.variants.emplace_back();
-        for (std::size_t n = 0; n < in_use.size(); ++n)
-          nests.emplace_back(variant.nests[n], unknowns_, tensors_, in_use[n]);
-        auto trips = trips_of(variant.nests, in_use, unknowns_);
+        for (std::size_t n = 0; n < occupied.size(); ++n)
+          nests.emplace_back(variant.nests[n], unknowns_, tensors_, occupied[n]);
+        auto trips = trips_of(variant.nests, occupied, unknowns_);
         if (trips == to.all) trips.clear();
         to.trips.push_back(std::move(trips));
       }
@@ -173,7 +174,7 @@ class Prepared {
     const auto all = [&](const std::vector<Product>& trips) {
       double sum = 0;
       for (const Product& product : trips)
-        sum += product.time(values, machine) * least_part(product.weight, machine.rates);
+        sum += product.time(values, machine) * min_part(product.weight, machine.rates);
       return sum;
     };
     return all(entry.all) - all(entry.trips[variant]);
@@ -185,7 +186,7 @@ class Prepared {
       const double trips = product.time(values, machine);
       evaluated.time += trips;
       evaluated.predicted +=
-          entries_[e].variants.empty() ? trips : trips * least_part(product.weight, machine.rates);
+          entries_[e].variants.empty() ? trips : trips * min_part(product.weight, machine.rates);
     }
     double elements = 0, stored = 0;
     for (const Product& product : entries_[e].memory)

@@ -2,7 +2,7 @@
 #include <cmath>
 #include <limits>
 
-#include "client/cpp/runtime/met.h"
+#include "client/cpp/runtime/stored_coordinates.h"
 #include "client/cpp/tensor/entry_order.h"
 #include "compiler/support/nearest_name.h"
 #include "schaas/select.h"
@@ -32,7 +32,7 @@ std::int64_t distinct_coordinates(const PackedTensor& tensor, int head, int l) {
   return distinct(lists);
 }
 
-std::int64_t held_places(const PackedTensor& tensor, int l) {
+std::int64_t occupied_slots(const PackedTensor& tensor, int l) {
   const PackedTensor::Level& level = tensor.levels()[l];
   const auto count = [&level](const auto* crd) {
     return std::count_if(crd, crd + level.entries, [](auto c) { return c >= 0; });
@@ -48,12 +48,12 @@ std::int64_t held_places(const PackedTensor& tensor, int l) {
 /// slots.
 std::vector<std::int64_t> entries_told(const PackedTensor& tensor) {
   std::vector<std::int64_t> entries;
-  std::int64_t places = 1;
+  std::int64_t slots = 1;
   for (int l = 0; l < tensor.order(); ++l) {
     const std::int64_t extent = tensor.extents()[tensor.format().mode_order[l]];
-    if (__builtin_mul_overflow(places, extent, &places)) places = std::numeric_limits<std::int64_t>::max();
-    entries.push_back(std::min(tensor.levels()[l].entries, places));
-    places = entries.back();
+    if (__builtin_mul_overflow(slots, extent, &slots)) slots = std::numeric_limits<std::int64_t>::max();
+    entries.push_back(std::min(tensor.levels()[l].entries, slots));
+    slots = entries.back();
   }
   return entries;
 }
@@ -71,9 +71,9 @@ std::vector<std::int64_t> entries_of(const PackedTensor& tensor) {
     entries.push_back(tensor.levels()[l].entries);
     if (unheld && kind == format::LevelFormat::dense)
       entries.back() = entries[l - 1] * tensor.extents()[tensor.format().mode_order[l]];
-    const bool places = kind == format::LevelFormat::bitmap || kind == format::LevelFormat::hashed;
-    if (places) entries.back() = held_places(tensor, l);
-    unheld = places || (unheld && kind == format::LevelFormat::dense);
+    const bool has_slots = kind == format::LevelFormat::bitmap || kind == format::LevelFormat::hashed;
+    if (has_slots) entries.back() = occupied_slots(tensor, l);
+    unheld = has_slots || (unheld && kind == format::LevelFormat::dense);
     if (unique) {
       head = l + 1;
       continue;
@@ -118,7 +118,7 @@ std::vector<Spread> spreads_of(const PackedTensor& tensor) {
 namespace {
 
 // A level with fewer entries than this share of its extent has almost as many coordinates.
-constexpr double least_counted = 1.0 / 64;
+constexpr double min_counted = 1.0 / 64;
 
 template <class Position>
 double used_of(const Position* pos, std::int64_t rows) {
@@ -133,7 +133,7 @@ double used_of(const Position* pos, std::int64_t rows) {
 
 }  // namespace
 
-std::vector<double> coordinates_in_use(const PackedTensor& tensor, bool counted) {
+std::vector<double> occupied_coordinates(const PackedTensor& tensor, bool counted) {
   const auto& levels = tensor.format().levels;
   std::vector<double> shares(levels.size(), 1.0);
   if (tensor.on_device()) return shares;
@@ -150,7 +150,7 @@ std::vector<double> coordinates_in_use(const PackedTensor& tensor, bool counted)
     const schaas_level& level = view.levels[l];
     if (levels[l] != format::LevelFormat::compressed || extent == 0) continue;
     const double most = static_cast<double>(level.entries) / extent;
-    if (l == 0 || most < least_counted) {
+    if (l == 0 || most < min_counted) {
       shares[l] = std::min(most, 1.0);
     } else {
       const auto is_held = held(level, static_cast<std::int64_t>(extent));

@@ -23,25 +23,25 @@ namespace {
 
 // Reading and writing a row in the first-level cache, per element.
 constexpr double row_again = 1.0;
-// The same of an element of a row that is added to in each run of an innermost loop, beside what the run
-// costs.
+// The same, per element of a row to which each execution of an innermost loop adds, beside the loop's own
+// overhead.
 constexpr double row_each_time = 0.5;
-// A run of an innermost loop over rows, however short, of values of 8 bytes: 0.3 to 0.4 ns by rows of 16.
-// Rows that stay in registers have no such runs: there the reductions are inside.
-constexpr double run_of_a_loop = 6.0;
+// One execution of an innermost loop over rows of any length, with values of 8 bytes: 0.3 to 0.4 ns by rows
+// of 16. Rows that stay in registers have none: there the reductions are inside.
+constexpr double loop_overhead = 6.0;
 // One execution of a reduction over a fiber for a row that stays in registers. Its bounds are read, and its
 // end is mispredicted: 2 to 3 ns.
-constexpr double run_of_a_fiber = 30.0;
+constexpr double fiber_overhead = 30.0;
 // One iteration of a dense reduction around a row in registers waits for the sum of the iteration before. The
 // latency is some four cycles, less the work of the row itself, per element. Register tiles of several rows
 // and long rows hide it.
-constexpr double turn_of_a_sum = 14.0;
-constexpr double turn_of_a_sum_hides = 0.25;
+constexpr double reduction_latency = 14.0;
+constexpr double hidden_latency = 0.25;
 // One block of a loop: set up, and its temporary made anew.
-constexpr double turn_of_a_block = 100.0;
+constexpr double block_overhead = 100.0;
 // Row lengths with specialised code (lower/specialisation.h). Such a row, when each iteration of a loop adds
 // to it, stays in registers for all of them.
-constexpr double sizes_with_code[] = {8, 16, 32};
+constexpr double specialised_lengths[] = {8, 16, 32};
 // Share of a cache that a working set can count on: rows conflict in its sets, and streams take their part.
 constexpr double share_of_cache = 0.75;
 // Share of the cost of a gathered element from memory that remains when it follows its neighbours, which
@@ -51,11 +51,11 @@ constexpr double in_order = 0.5;
 constexpr double heaviest_row_code = 3;
 constexpr double coordinate_bytes = 4;
 constexpr double line_bytes = 64;
-// Rows that run side by side share what they all load.
+// Rows of a register tile share their loads.
 constexpr double rows_of_a_tile = 6;
 
 // Returns the number of `extent` coordinates that `met` random ones reference.
-double coordinates_met(double met, double extent) {
+double coordinates_referenced(double met, double extent) {
   const double share = met / extent;
   if (share > 40) return extent;
   return share < 1e-8 ? met : extent * -std::expm1(-share);
@@ -63,7 +63,7 @@ double coordinates_met(double met, double extent) {
 
 }  // namespace
 
-double least_part(double weight, const Rates& rates) {
+double min_part(double weight, const Rates& rates) {
   return weight <= heaviest_row_code ? rates.in_first : 1;
 }
 
@@ -118,7 +118,7 @@ class TrafficModel::Work {
     const double ordered = first.in_order * rates.beyond_first + second.in_order * rates.beyond_second +
                            last.in_order * in_order * memory;
     const double elements = trips(nests_[nest], 0, nests_[nest].size());
-    const double trips_alone = elements * shape.weight * least_part(shape.weight, rates);
+    const double trips_alone = elements * shape.weight * min_part(shape.weight, rates);
     const double meanwhile = std::max(0.0, trips_alone + kept - rates.in_first * first.in_order);
     return (kept + gathered + std::max(0.0, ordered - meanwhile)) / threads;
   }
@@ -185,20 +185,20 @@ class TrafficModel::Work {
         met_[begin] = touched_[begin] = 1;
         elements /= touched_[*inside];
         met_[*inside] *= trips;
-        touched_[*inside] = coordinates_met(met_[*inside], loops[*inside].extent);
+        touched_[*inside] = coordinates_referenced(met_[*inside], loops[*inside].extent);
         elements *= touched_[*inside];
       } else if (moved) {
         met_[begin] = trips;
         const bool counted = access.sparse || loops[begin].extent == 0;
-        touched_[begin] = counted ? trips : coordinates_met(trips, loops[begin].extent);
+        touched_[begin] = counted ? trips : coordinates_referenced(trips, loops[begin].extent);
         elements *= touched_[begin];
       } else if (!access.sparse) {
-        // Loops inside meet other coordinates in each turn of this one.
+        // Loops inside reference other coordinates in each iteration of this one.
         for (std::size_t n = begin + 1; n < size; ++n) {
           const bool moves = (access.loops >> n & 1U) != 0 && (loops[n].under >> begin & 1U) != 0;
           if (!moves || loops[n].extent == 0) continue;
           met_[n] *= trips;
-          touched_[n] = coordinates_met(met_[n], loops[n].extent);
+          touched_[n] = coordinates_referenced(met_[n], loops[n].extent);
         }
         elements = 1;
         for (std::size_t n = begin + 1; n < size; ++n)
@@ -283,24 +283,24 @@ class TrafficModel::Work {
     while (inside < sized.size() && footprints_[nest * stride_ + inside] > cache) ++inside;
     if (inside == 0) return {};
     const std::size_t loop = inside - 1;  // the footprint of one iteration fits
-    const double outer = trips(sized, 0, loop), turns = loops_[sized.first_loop + loop].trips;
+    const double outer = trips(sized, 0, loop), iterations = loops_[sized.first_loop + loop].trips;
     Beyond sum;
     const auto& accesses = sized.nest->nest->accesses;
     const auto jammed = jammed_loop(nest);
     const bool is_outside = jammed && *jammed < loop;
     for (std::size_t a = 0; a < accesses.size(); ++a) {
-      const double turn = bytes(sized, a, inside);
+      const double footprint = bytes(sized, a, inside);
       const double all = bytes(sized, a, loop);
-      const double again = std::max(0.0, turn * turns - all);
+      const double again = std::max(0.0, footprint * iterations - all);
       const double missed = std::max(0.0, 1 - cache / all);
-      const bool moved = (accesses[a].loops >> loop & 1U) != 0 || all > turn;
+      const bool moved = (accesses[a].loops >> loop & 1U) != 0 || all > footprint;
       const bool shared = is_outside && (accesses[a].loops >> *jammed & 1U) == 0;
-      const double rows = shared ? rows_side_by_side(nest) : 1;
-      const bool past = sized.nest->tensors[a] == streamed_;
-      const double anew = past ? 1 : left(nest, a, loop, cache, soft);
+      const double rows = shared ? unroll_factor(nest) : 1;
+      const bool streams = sized.nest->tensors[a] == streamed_;
+      const double anew = streams ? 1 : left(nest, a, loop, cache, soft);
       (gathers(sized, accesses[a]) ? sum.gathered : sum.in_order) +=
-          outer * (anew * (moved ? all : turn) + (moved ? again * missed : 0)) / value_bytes_ *
-          (a == 0 && !past ? 2 : 1) / rows;
+          outer * (anew * (moved ? all : footprint) + (moved ? again * missed : 0)) / value_bytes_ *
+          (a == 0 && !streams ? 2 : 1) / rows;
     }
     return sum;
   }
@@ -328,10 +328,10 @@ class TrafficModel::Work {
     return soft ? std::clamp(since / cache - 1, 0.0, 1.0) : since > cache;
   }
 
-  // The result, where it is so large that it goes past the caches: a number of `tensors`.
+  // Returns the number of the result in `tensors` if it is so large that it is written with streaming stores.
   int streamed() const {
     const Sized& last = nests_.back();
-    const bool large = last.size() > 0 && bytes(last, 0, 0) >= static_cast<double>(least_streamed_bytes);
+    const bool large = last.size() > 0 && bytes(last, 0, 0) >= static_cast<double>(min_streamed_bytes);
     return large && stores_once(nests_.size() - 1) ? last.nest->tensors.front() : none;
   }
 
@@ -363,7 +363,7 @@ class TrafficModel::Work {
     return rows;
   }
 
-  double rows_side_by_side(std::size_t number) const {
+  double unroll_factor(std::size_t number) const {
     const auto jammed = jammed_loop(number);
     return jammed ? std::clamp(loops_[nests_[number].first_loop + *jammed].trips, 1.0, rows_of_a_tile) : 1;
   }
@@ -388,16 +388,16 @@ class TrafficModel::Work {
     return first == size - 1 ? size : first;
   }
 
-  // The turns of these reductions; 0: there are none.
-  double turns_kept(std::size_t number) const {
+  // Returns the iterations of these reductions; 0: there are none.
+  double iterations_in_registers(std::size_t number) const {
     const std::size_t size = nests_[number].size(), first = first_kept(number);
     return first == size ? 0 : std::max(trips(nests_[number], first, size - 1), 1.0);
   }
 
-  // Such a row is read and written once for all these turns.
+  // Returns the cost of such a row, which is loaded and stored once for all these iterations.
   double rows_again(std::size_t nest) const {
-    const double turns = turns_kept(nest);
-    return turns == 0 ? 0 : row_again * trips(nests_[nest], 0, nests_[nest].size()) / turns;
+    const double iterations = iterations_in_registers(nest);
+    return iterations == 0 ? 0 : row_again * trips(nests_[nest], 0, nests_[nest].size()) / iterations;
   }
 
   // Elements of a target's rows that are read and written in each trip of an innermost loop of row code.
@@ -409,47 +409,47 @@ class TrafficModel::Work {
     return row ? row_each_time * trips(nests_[number], 0, size) : 0;
   }
 
-  // The target's row has a size with code of its own, and the loop around does not move it.
+  // Code is specialised for the length of the target's row, and the loop around does not move it.
   bool stays_in_registers(std::size_t number) const {
     const Nest& nest = *nests_[number].nest->nest;
     const std::size_t size = nests_[number].size();
     if (size < 2 || nest.weight > heaviest_row_code || (nest.accesses.front().loops >> (size - 2) & 3U) != 2)
       return false;
     const double elements = loops_[nests_[number].first_loop + size - 1].trips;
-    return std::find(std::begin(sizes_with_code), std::end(sizes_with_code), elements) !=
-           std::end(sizes_with_code);
+    return std::find(std::begin(specialised_lengths), std::end(specialised_lengths), elements) !=
+           std::end(specialised_lengths);
   }
 
   double runs(std::size_t nest) const {
     const Sized& sized = nests_[nest];
     double sum = 0;
-    if (sized.size() > 0 && turns_kept(nest) == 0 && !stays_in_registers(nest)) {
-      sum = run_of_a_loop * 8 / value_bytes_ * trips(sized, 0, sized.size() - 1) + added(nest);
+    if (sized.size() > 0 && iterations_in_registers(nest) == 0 && !stays_in_registers(nest)) {
+      sum = loop_overhead * 8 / value_bytes_ * trips(sized, 0, sized.size() - 1) + added(nest);
     }
     for (std::size_t n = 0; n < sized.size(); ++n) {
       const Nest::Loop& loop = sized.nest->nest->loops[n];
-      if (loop.block > 0 && !loop.inside) sum += turn_of_a_block * trips(sized, 0, n + 1);
+      if (loop.block > 0 && !loop.inside) sum += block_overhead * trips(sized, 0, n + 1);
     }
-    return sum + runs_of_fibers(nest) + waits_for_sums(nest);
+    return sum + fiber_overheads(nest) + reduction_waits(nest);
   }
 
   // Dense reductions around a short row of the target, one row at a time.
-  double waits_for_sums(std::size_t number) const {
+  double reduction_waits(std::size_t number) const {
     const Sized& sized = nests_[number];
     const std::size_t size = sized.size(), first = first_kept(number);
     if (first == size || jammed_loop(number)) return 0;
     if (sized.nest->nest->loops[size - 2].trips.kind == Variable::Kind::fiber) return 0;
     const double row = loops_[sized.first_loop + size - 1].trips * value_bytes_ / 8;
-    return std::max(0.0, turn_of_a_sum - turn_of_a_sum_hides * row) * trips(sized, 0, size - 1);
+    return std::max(0.0, reduction_latency - hidden_latency * row) * trips(sized, 0, size - 1);
   }
 
-  double runs_of_fibers(std::size_t number) const {
+  double fiber_overheads(std::size_t number) const {
     const Sized& sized = nests_[number];
     double runs = 0;
     for (std::size_t n = first_kept(number); n + 1 < sized.size(); ++n) {
       if (sized.nest->nest->loops[n].trips.kind == Variable::Kind::fiber) runs += trips(sized, 0, n);
     }
-    return run_of_a_fiber * 8 / value_bytes_ * runs / rows_side_by_side(number);
+    return fiber_overhead * 8 / value_bytes_ * runs / unroll_factor(number);
   }
 
   static constexpr int none = -1;
@@ -464,8 +464,8 @@ class TrafficModel::Work {
 };
 
 NumberedNest::NumberedNest(const Nest& original, Unknowns& unknowns, std::vector<std::string>& names,
-                           const std::optional<InUse>& in_use)
-    : nest(&original), rows(in_use ? unknowns.share(*in_use) : -1) {
+                           const std::optional<OccupiedRows>& occupied)
+    : nest(&original), rows(occupied ? unknowns.share(*occupied) : -1) {
   for (const Nest::Loop& loop : original.loops) {
     Loop to{unknowns.number(loop.trips)};
     if ((loop.block == 0 || loop.inside) && loop.trips.kind == Variable::Kind::fiber)

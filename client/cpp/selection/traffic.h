@@ -20,9 +20,9 @@ struct NumberedNest {
     int extent = -1;  ///< extent of the index of a loop over a fiber or the entries of a block of one
   };
   /// `names`: of the tensors that have numbers, by number; new ones are added.
-  /// `in_use`: what alone its first loop is run for; nothing: for all.
+  /// `occupied`: what alone its first loop is run for; nothing: for all.
   NumberedNest(const Nest& original, Unknowns& unknowns, std::vector<std::string>& names,
-               const std::optional<InUse>& in_use);
+               const std::optional<OccupiedRows>& occupied);
   const Nest* nest;
   std::vector<Loop> loops;
   std::vector<int> tensors;  ///< by access
@@ -30,7 +30,7 @@ struct NumberedNest {
 };
 
 /// Returns the part that trips of this weight take when all rows are in L1: the minimum of the schedule.
-double least_part(double weight, const Rates& rates);
+double min_part(double weight, const Rates& rates);
 
 /// Predicts the cost beyond that minimum, for one thread. It has elements that pass between caches because
 /// they are touched again after more data than the cache holds. It also has result rows that are loaded and

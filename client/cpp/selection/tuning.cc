@@ -11,14 +11,14 @@
 namespace schaas::client {
 namespace {
 
-constexpr int most_rounds = 15, enough_rounds = 3;
+constexpr int max_rounds = 15, enough_rounds = 3;
 // Times the least median: one run may be unlucky, three are not.
 constexpr double hopeless_at_once = 4, hopeless = 1.5;
 constexpr double noise = 1.03;
 // Minimum time of a turn, which is as many runs as that takes, up to a limit. A single run of some
 // microseconds would find the caches as another candidate left them.
-constexpr double least_turn = 1e-3;
-constexpr int most_runs_of_turn = 100;
+constexpr double min_turn = 1e-3;
+constexpr int max_runs_of_turn = 100;
 
 double median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
@@ -33,12 +33,12 @@ struct Turns {
   int runs = 0;
 };
 
-support::Result<void> take_turn(const Contender& contender, Turns& turns) {
-  const double wanted = std::ceil(least_turn / std::max(turns.last, least_turn / most_runs_of_turn));
+support::Result<void> take_turn(const Candidate& candidate, Turns& turns) {
+  const double wanted = std::ceil(min_turn / std::max(turns.last, min_turn / max_runs_of_turn));
   const int runs = std::max(static_cast<int>(wanted), 1);
   double total = 0;
   for (int run = 0; run < runs; ++run) {
-    SCHAAS_ASSIGN_OR_RETURN(const double took, contender.run());
+    SCHAAS_ASSIGN_OR_RETURN(const double took, candidate.run());
     total += took;
   }
   turns.last = total / runs;
@@ -53,19 +53,20 @@ std::string rounded_logarithm(std::int64_t count) {
 
 }  // namespace
 
-support::Result<std::vector<Measured>> contest(const std::vector<Contender>& contenders, double seconds) {
+support::Result<std::vector<Measured>> measure_candidates(const std::vector<Candidate>& candidates,
+                                                          double seconds) {
   const auto start = std::chrono::steady_clock::now();
   const auto over = [&] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() > seconds;
   };
-  std::vector<Turns> turns(contenders.size());
+  std::vector<Turns> turns(candidates.size());
   std::vector<std::size_t> running;
-  for (std::size_t c = 0; c < contenders.size(); ++c) {
-    SCHAAS_ASSIGN_OR_RETURN(turns[c].last, contenders[c].run());
+  for (std::size_t c = 0; c < candidates.size(); ++c) {
+    SCHAAS_ASSIGN_OR_RETURN(turns[c].last, candidates[c].run());
     running.push_back(c);
   }
-  for (int round = 1; round <= most_rounds && !running.empty(); ++round) {
-    for (const std::size_t c : running) SCHAAS_RETURN_IF_ERROR(take_turn(contenders[c], turns[c]));
+  for (int round = 1; round <= max_rounds && !running.empty(); ++round) {
+    for (const std::size_t c : running) SCHAAS_RETURN_IF_ERROR(take_turn(candidates[c], turns[c]));
     double best = median(turns[running.front()].times);
     for (const std::size_t c : running) best = std::min(best, median(turns[c].times));
     const double most = best * (round < enough_rounds ? hopeless_at_once : hopeless);
@@ -76,13 +77,13 @@ support::Result<std::vector<Measured>> contest(const std::vector<Contender>& con
     if (over() && (round >= enough_rounds || round == 1)) break;
   }
   std::vector<Measured> out;
-  for (std::size_t c = 0; c < contenders.size(); ++c)
-    out.push_back({contenders[c].id, contenders[c].trace, median(turns[c].times), turns[c].runs});
+  for (std::size_t c = 0; c < candidates.size(); ++c)
+    out.push_back({candidates[c].id, candidates[c].trace, median(turns[c].times), turns[c].runs});
   return out;
 }
 
 std::size_t winner(const std::vector<Measured>& measured) {
-  SCHAAS_CHECK(!measured.empty(), "a contest without contenders");
+  SCHAAS_CHECK(!measured.empty(), "no candidates were measured");
   std::size_t best = 0;
   for (std::size_t m = 1; m < measured.size(); ++m)
     if (measured[m].seconds < measured[best].seconds) best = m;

@@ -4,13 +4,13 @@
 
 namespace schaas::client {
 
-int Unknowns::number(const Variable& variable) { return place_of(Unknown{variable, false}); }
+int Unknowns::number(const Variable& variable) { return index_of(Unknown{variable, false}); }
 
-int Unknowns::share(const InUse& coordinates) {
-  return place_of(Unknown{{Variable::Kind::fiber, "", coordinates.tensor, coordinates.level}, true});
+int Unknowns::share(const OccupiedRows& coordinates) {
+  return index_of(Unknown{{Variable::Kind::fiber, "", coordinates.tensor, coordinates.level}, true});
 }
 
-int Unknowns::place_of(const Unknown& unknown) {
+int Unknowns::index_of(const Unknown& unknown) {
   const auto found = std::find(unknowns_.begin(), unknowns_.end(), unknown);
   const auto number = static_cast<int>(found - unknowns_.begin());
   if (found == unknowns_.end()) unknowns_.push_back(unknown);
@@ -22,9 +22,10 @@ support::Result<std::vector<double>> Unknowns::values(const Sizes& sizes) const 
   out.reserve(unknowns_.size());
   for (const auto& [variable, is_share] : unknowns_) {
     if (is_share) {
-      const auto known = sizes.in_use.find(variable.tensor);
+      const auto known = sizes.occupied.find(variable.tensor);
       const auto level = static_cast<std::size_t>(variable.level);
-      out.push_back(known == sizes.in_use.end() || level >= known->second.size() ? 1 : known->second[level]);
+      out.push_back(known == sizes.occupied.end() || level >= known->second.size() ? 1
+                                                                                   : known->second[level]);
       continue;
     }
     SCHAAS_ASSIGN_OR_RETURN(const double value, evaluate(variable, sizes));

@@ -2,7 +2,7 @@
 #include <string>
 #include <vector>
 
-#include "client/cpp/selection/rows_in_use.h"
+#include "client/cpp/selection/occupied_rows.h"
 #include "schaas/select.h"
 
 // Variables of cost terms by number, so that real sizes are looked up once for each and not once for each of
@@ -15,7 +15,7 @@ class Unknowns {
   /// Returns the number of a variable, from 0; equal variables have the same one.
   int number(const Variable& variable);
   /// Returns the number of the share of a storage level's coordinates that entries have.
-  int share(const InUse& coordinates);
+  int share(const OccupiedRows& coordinates);
   /// The values of all, by number. Errors: [unknown-size].
   support::Result<std::vector<double>> values(const Sizes& sizes) const;
 
@@ -25,7 +25,7 @@ class Unknowns {
     bool is_share = false;  // share of the coordinates of the variable's level
     bool operator==(const Unknown&) const = default;
   };
-  int place_of(const Unknown& unknown);
+  int index_of(const Unknown& unknown);
 
   std::vector<Unknown> unknowns_;  // few: compared one by one
 };

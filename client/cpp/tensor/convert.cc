@@ -79,14 +79,14 @@ class MatrixConversion {
     const std::int64_t columns = extent(0);
     SCHAAS_ASSIGN_OR_RETURN(Buffer counters, array<Position>(columns * threads));
     SCHAAS_ASSIGN_OR_RETURN(column_begin_, array<Position>(columns + 1));
-    auto* const place = counters.template as<Position>();
+    auto* const offset = counters.template as<Position>();
     auto* const begin = column_begin_.template as<Position>();
     team.run_shares([&](int part, int parts) {
-      count(place + part * columns, share(part, parts), share(part + 1, parts));
+      count(offset + part * columns, share(part, parts), share(part + 1, parts));
     });
-    number_places(place, begin, columns, threads);
+    set_offsets(offset, begin, columns, threads);
     team.run_shares([&](int part, int parts) {
-      scatter(place + part * columns, share(part, parts), share(part + 1, parts));
+      scatter(offset + part * columns, share(part, parts), share(part + 1, parts));
     });
     rows_ = {};
     rows_.count = columns;
@@ -99,33 +99,33 @@ class MatrixConversion {
   void count(Position* counter, std::int64_t first, std::int64_t last) const {
     for (Position q = rows_.begin[first]; q < rows_.begin[last]; ++q) ++counter[rows_.inner[q]];
   }
-  static void number_places(Position* place, Position* begin, std::int64_t columns, int parts) {
+  static void set_offsets(Position* offset, Position* begin, std::int64_t columns, int parts) {
     Position next = 0;
     for (std::int64_t c = 0; c < columns; ++c) {
       begin[c] = next;
       for (int part = 0; part < parts; ++part) {
-        const Position here = place[part * columns + c];
-        place[part * columns + c] = next;
+        const Position here = offset[part * columns + c];
+        offset[part * columns + c] = next;
         next += here;
       }
     }
     begin[columns] = next;
   }
-  void scatter(Position* place, std::int64_t first, std::int64_t last) {
+  void scatter(Position* offset, std::int64_t first, std::int64_t last) {
     const Value* const from = from_.values().template as<Value>();
     auto* const to = builder_.values.template as<Value>();
     auto* const crd = builder_.levels[1].crd.template as<Position>();
     for (std::int64_t k = first; k < last; ++k) {
       const Position row = rows_.outer(k);
       for (Position q = rows_.begin[k]; q < rows_.begin[k + 1]; ++q) {
-        const Position at = place[rows_.inner[q]]++;
+        const Position at = offset[rows_.inner[q]]++;
         crd[at] = row;
         to[at] = from[q];
       }
     }
   }
 
-  // Outer levels, and the positions of the inner one, from the stretches.
+  // Makes the outer levels, and the positions of the inner one, from the rows.
   Result<void> make_levels() {
     builder_.levels[1].entries = rows_.entries;
     for (int l = 0; l < 2; ++l) {
@@ -222,8 +222,7 @@ Result<PackedTensor> convert(const PackedTensor& tensor, const format::TensorFor
     return pack(values, format, {options.name, tensor.value_type(), bits, tensor.fill_value()});
   }
   const bool direct = bits == tensor.position_bits() && has_rows(tensor.format()) && has_rows(format);
-  if (!direct || !worth_counting(tensor, format))
-    return convert_by_entries(tensor, format, options);
+  if (!direct || !worth_counting(tensor, format)) return convert_by_entries(tensor, format, options);
   try {
     return tensor.position_bits() == 32 ? convert_matrix<std::int32_t>(tensor, format, options)
                                         : convert_matrix<std::int64_t>(tensor, format, options);

@@ -51,7 +51,7 @@ support::Result<DenseTensor> fill(const std::string& name, std::vector<std::int6
 namespace {
 
 constexpr std::int64_t elements_per_draw = 10;
-constexpr std::int64_t most_draws = 1000000;
+constexpr std::int64_t max_draws = 1000000;
 
 // The high half of a product of 128 bits: uniform below `extent` as far as 64 bits can tell.
 std::int64_t below(std::int64_t extent, std::uint64_t bits) {
@@ -62,17 +62,17 @@ std::int64_t below(std::int64_t extent, std::uint64_t bits) {
 std::int64_t draws_for(const std::vector<std::int64_t>& extents) {
   if (std::find(extents.begin(), extents.end(), 0) != extents.end()) return 0;
   const auto elements = checked_product(extents);
-  return elements ? std::clamp<std::int64_t>(*elements / elements_per_draw, 1, most_draws) : most_draws;
+  return elements ? std::clamp<std::int64_t>(*elements / elements_per_draw, 1, max_draws) : max_draws;
 }
 
 CooTensor drawn(std::vector<std::int64_t> extents, std::uint64_t stream) {
-  const std::uint64_t places = mix(~stream);  // another stream than the values'
+  const std::uint64_t coordinate_stream = mix(~stream);  // another stream than the values'
   std::vector<std::vector<std::int64_t>> entries(static_cast<std::size_t>(draws_for(extents)),
                                                  std::vector<std::int64_t>(extents.size()));
   std::uint64_t draw = 0;
   for (auto& entry : entries) {
     for (std::size_t mode = 0; mode < extents.size(); ++mode)
-      entry[mode] = below(extents[mode], mix(places + ++draw * 0x9e3779b97f4a7c15u));
+      entry[mode] = below(extents[mode], mix(coordinate_stream + ++draw * 0x9e3779b97f4a7c15u));
   }
   std::sort(entries.begin(), entries.end());
   entries.erase(std::unique(entries.begin(), entries.end()), entries.end());

@@ -6,12 +6,12 @@
 
 namespace schaas::client {
 
-/// A matrix whose inner level is a list of coordinates, seen as stretches of entries, one for each coordinate
-/// of the outer level: stretch k has coordinate outer(k) and the entries begin[k]..begin[k + 1] of `inner`.
-/// Some may be empty. Points into the tensor it was made of.
+/// A matrix whose inner level is a list of coordinates, seen as rows, ranges of entries, one for each
+/// coordinate of the outer level: row k has coordinate outer(k) and the entries begin[k]..begin[k + 1] of
+/// `inner`. Some may be empty. Points into the tensor it was made of.
 template <class Position>
 struct MatrixRows {
-  std::int64_t count = 0;                ///< stretches
+  std::int64_t count = 0;                ///< rows
   const Position* begin = nullptr;       ///< count + 1
   const Position* coordinate = nullptr;  ///< coordinate of each row; null: row k has coordinate k
   const Position* inner = nullptr;       ///< inner coordinates

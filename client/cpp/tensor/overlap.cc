@@ -45,9 +45,9 @@ const std::string* overlapping_operand(const PackedTensor& result,
                                        const std::map<std::string, PackedTensor*>& operands,
                                        const PackedTensor* updated) {
   for (const auto& [name, operand] : operands) {
-    const bool in_place = operand == updated && operand->values().data() == result.values().data() &&
-                          operand->format().all_dense();
-    if (!in_place && share(result, *operand)) return &name;
+    const bool is_update = operand == updated && operand->values().data() == result.values().data() &&
+                           operand->format().all_dense();
+    if (!is_update && share(result, *operand)) return &name;
   }
   return nullptr;
 }

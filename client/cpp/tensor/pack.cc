@@ -10,7 +10,7 @@
 #include "client/cpp/tensor/tensor_checks.h"
 #include "schaas/tensor.h"
 
-// Level by level: `place[e]` is the position of entry e in the level above, ascending in e. A dense level
+// Level by level: `position[e]` is the position of entry e in the level above, ascending in e. A dense level
 // multiplies by its extent and adds the coordinate, and so does a bitmap, which notes what is there; a
 // compressed level gives each new (parent, coordinate) the next position, a nonunique one each new (parent,
 // coordinates down to the next unique level); a singleton level keeps the positions.
@@ -25,7 +25,7 @@ class Packer {
       : options_(options),
         builder_{format, tensor.extents, options.value_type, options.position_bits, options.fill_value},
         entries_(tensor, format.mode_order),
-        place_(tensor.entries(), 0) {}
+        position_(tensor.entries(), 0) {}
 
   support::Result<PackedTensor> pack() {
     for (int l = 0; l < builder_.format.order(); ++l) {
@@ -65,8 +65,8 @@ class Packer {
     if (__builtin_mul_overflow(parents_, extent(l), &entries)) {
       return too_large(what(), "more than 2^63 elements");
     }
-    for (std::size_t e = 0; e < place_.size(); ++e)
-      place_[e] = place_[e] * extent(l) + entries_.coordinate(l, e);
+    for (std::size_t e = 0; e < position_.size(); ++e)
+      position_[e] = position_[e] * extent(l) + entries_.coordinate(l, e);
     PackedTensor::Level level;
     level.entries = entries;
     builder_.levels.push_back(std::move(level));
@@ -78,7 +78,7 @@ class Packer {
     SCHAAS_RETURN_IF_ERROR(dense_level(l));
     PackedTensor::Level& level = builder_.levels.back();
     SCHAAS_ASSIGN_OR_RETURN(level.crd, allocate(level.entries, 1, what()));
-    for (const std::int64_t place : place_) level.crd.as<std::uint8_t>()[place] = 1;
+    for (const std::int64_t position : position_) level.crd.as<std::uint8_t>()[position] = 1;
     return {};
   }
 
@@ -92,13 +92,13 @@ class Packer {
     SCHAAS_RETURN_IF_ERROR(check_positions_fit(options_.position_bits, extent(l), 0, l, options_.name));
     auto* const pos = level.pos.as<Position>();
     auto* const first = level.crd.as<Position>();
-    for (std::size_t e = 0; e < place_.size();) {
-      const std::int64_t parent = place_[e], begin = entries_.coordinate(l, e);
+    for (std::size_t e = 0; e < position_.size();) {
+      const std::int64_t parent = position_[e], begin = entries_.coordinate(l, e);
       std::int64_t end = begin;
-      for (; e < place_.size() && place_[e] == parent; ++e) {
+      for (; e < position_.size() && position_[e] == parent; ++e) {
         const std::int64_t c = entries_.coordinate(l, e);
         end = c + 1;
-        if (__builtin_add_overflow(level.entries, c - begin, &place_[e]))
+        if (__builtin_add_overflow(level.entries, c - begin, &position_[e]))
           return too_large(what(), "more than 2^63 elements");
       }
       first[parent] = static_cast<Position>(begin);
@@ -121,31 +121,31 @@ class Packer {
     SCHAAS_ASSIGN_OR_RETURN(level.pos, allocate(parents_ + 1, sizeof(Position), what()));
     auto* const pos = level.pos.as<Position>();
     SCHAAS_ASSIGN_OR_RETURN(const std::vector<std::int64_t> sizes, table_sizes(l));
-    for (std::size_t n = 0, e = 0; e < place_.size(); ++n) {
-      const std::int64_t parent = place_[e];
+    for (std::size_t n = 0, e = 0; e < position_.size(); ++n) {
+      const std::int64_t parent = position_[e];
       level.entries += sizes[n];
       pos[parent + 1] = static_cast<Position>(sizes[n]);
-      while (e < place_.size() && place_[e] == parent) ++e;
+      while (e < position_.size() && position_[e] == parent) ++e;
     }
     std::partial_sum(pos, pos + parents_ + 1, pos);
     SCHAAS_ASSIGN_OR_RETURN(level.crd, allocate(level.entries, sizeof(Position), what()));
     auto* const crd = level.crd.as<Position>();
     std::fill(crd, crd + level.entries, Position{-1});
-    for (std::int64_t& place : place_) {
-      const auto c =
-          static_cast<Position>(entries_.coordinate(l, static_cast<std::size_t>(&place - place_.data())));
-      const std::int64_t begin = pos[place];
-      const auto mask = static_cast<std::uint64_t>(pos[place + 1] - begin) - 1;
+    for (std::int64_t& position : position_) {
+      const auto c = static_cast<Position>(
+          entries_.coordinate(l, static_cast<std::size_t>(&position - position_.data())));
+      const std::int64_t begin = pos[position];
+      const auto mask = static_cast<std::uint64_t>(pos[position + 1] - begin) - 1;
       std::uint64_t at = schaas_hash(static_cast<std::uint64_t>(c)) & mask;
       while (crd[begin + static_cast<std::int64_t>(at)] != c &&
              crd[begin + static_cast<std::int64_t>(at)] >= 0)
         at = (at + 1) & mask;
-      place = begin + static_cast<std::int64_t>(at);
-      crd[place] = c;
+      position = begin + static_cast<std::int64_t>(at);
+      crd[position] = c;
     }
     parents_ = level.entries;
     builder_.levels.push_back(std::move(level));
-    sort_by_place();
+    sort_by_position();
     return {};
   }
 
@@ -154,10 +154,10 @@ class Packer {
   support::Result<std::vector<std::int64_t>> table_sizes(int l) const {
     std::vector<std::int64_t> sizes;
     std::int64_t all = 0;
-    for (std::size_t e = 0; e < place_.size();) {
+    for (std::size_t e = 0; e < position_.size();) {
       const std::size_t first = e;
       std::uint64_t count = 0;
-      for (; e < place_.size() && place_[e] == place_[first]; ++e)
+      for (; e < position_.size() && position_[e] == position_[first]; ++e)
         count += e == first || entries_.coordinate(l, e) != entries_.coordinate(l, e - 1);
       sizes.push_back(static_cast<std::int64_t>(std::bit_ceil(2 * count)));
       all += sizes.back();
@@ -166,20 +166,20 @@ class Packer {
     return sizes;
   }
 
-  // Places of tables are in no order; the levels below want them ascending.
-  void sort_by_place() {
-    if (std::is_sorted(place_.begin(), place_.end())) return;
-    std::vector<std::size_t> order(place_.size());
+  // Positions in tables are unordered; the levels below need them ascending.
+  void sort_by_position() {
+    if (std::is_sorted(position_.begin(), position_.end())) return;
+    std::vector<std::size_t> order(position_.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::stable_sort(order.begin(), order.end(),
-                     [this](std::size_t a, std::size_t b) { return place_[a] < place_[b]; });
+                     [this](std::size_t a, std::size_t b) { return position_[a] < position_[b]; });
     entries_.reorder(order);
-    std::sort(place_.begin(), place_.end());
+    std::sort(position_.begin(), position_.end());
   }
 
   // Entry e has another position at level l than the entry before, given the positions in the level above.
-  bool is_new(int l, int last, std::size_t e, std::int64_t place_before) const {
-    if (e == 0 || place_[e] != place_before) return true;
+  bool is_new(int l, int last, std::size_t e, std::int64_t position_before) const {
+    if (e == 0 || position_[e] != position_before) return true;
     for (int level = l; level <= last; ++level) {
       if (entries_.coordinate(level, e) != entries_.coordinate(level, e - 1)) return true;
     }
@@ -195,7 +195,8 @@ class Packer {
   std::int64_t distinct(int l) const {
     const int last = unique_from(l);
     std::int64_t count = 0;
-    for (std::size_t e = 0; e < place_.size(); ++e) count += is_new(l, last, e, e == 0 ? 0 : place_[e - 1]);
+    for (std::size_t e = 0; e < position_.size(); ++e)
+      count += is_new(l, last, e, e == 0 ? 0 : position_[e - 1]);
     return count;
   }
 
@@ -205,12 +206,12 @@ class Packer {
     PackedTensor::Level level;
     level.entries = parents_;
     SCHAAS_ASSIGN_OR_RETURN(level.crd, allocate(parents_, options_.position_bits / 8, what()));
-    for (std::size_t e = 0; e < place_.size(); ++e) {
+    for (std::size_t e = 0; e < position_.size(); ++e) {
       const std::int64_t c = entries_.coordinate(l, e);
       if (options_.position_bits == 32) {
-        level.crd.as<std::int32_t>()[place_[e]] = static_cast<std::int32_t>(c);
+        level.crd.as<std::int32_t>()[position_[e]] = static_cast<std::int32_t>(c);
       } else {
-        level.crd.as<std::int64_t>()[place_[e]] = c;
+        level.crd.as<std::int64_t>()[position_[e]] = c;
       }
     }
     builder_.levels.push_back(std::move(level));
@@ -242,13 +243,13 @@ class Packer {
     Position* crd = level.crd.as<Position>();
     const int last = unique_from(l);
     std::int64_t next = -1, parent = -1;
-    for (std::size_t e = 0; e < place_.size(); ++e) {
+    for (std::size_t e = 0; e < position_.size(); ++e) {
       if (is_new(l, last, e, parent)) {
-        parent = place_[e];
+        parent = position_[e];
         crd[++next] = static_cast<Position>(entries_.coordinate(l, e));
         ++pos[parent + 1];
       }
-      place_[e] = next;
+      position_[e] = next;
     }
     std::partial_sum(pos, pos + parents_ + 1, pos);
   }
@@ -271,10 +272,10 @@ class Packer {
   template <class Value>
   void accumulate() {
     Value* values = builder_.values.as<Value>();
-    for (std::size_t e = 0; e < place_.size();) {
-      const std::int64_t position = place_[e];
+    for (std::size_t e = 0; e < position_.size();) {
+      const std::int64_t position = position_[e];
       double sum = entries_.value(e);
-      for (++e; e < place_.size() && place_[e] == position; ++e) sum += entries_.value(e);
+      for (++e; e < position_.size() && position_[e] == position; ++e) sum += entries_.value(e);
       values[position] = static_cast<Value>(sum);
     }
   }
@@ -282,7 +283,7 @@ class Packer {
   const PackOptions& options_;
   PackedTensorBuilder builder_;
   SortedEntries entries_;
-  std::vector<std::int64_t> place_;
+  std::vector<std::int64_t> position_;
   std::int64_t parents_ = 1;
 };
 

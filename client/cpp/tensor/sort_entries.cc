@@ -22,11 +22,11 @@ bool ascending(const std::vector<Keyed>& keys) {
 
 // One stable pass of a least-significant-digit radix sort. Returns false when every key has the same digit.
 bool radix_pass(const std::vector<Keyed>& from, std::vector<Keyed>& to, int shift) {
-  std::vector<std::size_t> place(digits, 0);
-  for (const Keyed& k : from) ++place[(k.key >> shift) & (digits - 1)];
-  if (std::find(place.begin(), place.end(), from.size()) != place.end()) return false;
-  std::exclusive_scan(place.begin(), place.end(), place.begin(), std::size_t{0});
-  for (const Keyed& k : from) to[place[(k.key >> shift) & (digits - 1)]++] = k;
+  std::vector<std::size_t> offset(digits, 0);
+  for (const Keyed& k : from) ++offset[(k.key >> shift) & (digits - 1)];
+  if (std::find(offset.begin(), offset.end(), from.size()) != offset.end()) return false;
+  std::exclusive_scan(offset.begin(), offset.end(), offset.begin(), std::size_t{0});
+  for (const Keyed& k : from) to[offset[(k.key >> shift) & (digits - 1)]++] = k;
   return true;
 }
 

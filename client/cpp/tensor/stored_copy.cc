@@ -11,8 +11,8 @@ namespace {
 
 using support::Result;
 
-// The same structure, whose values are their places, counted from 1: what a conversion makes of it says where
-// each value comes from. Doubles count exactly far beyond what memory holds.
+// The same structure, whose values are their positions, counted from 1: what a conversion makes of it says
+// where each value comes from. Doubles count exactly far beyond what memory holds.
 Result<PackedTensor> numbered(const PackedTensor& tensor, const std::string& name) {
   PackedTensorBuilder builder;
   builder.format = tensor.format();
@@ -22,8 +22,8 @@ Result<PackedTensor> numbered(const PackedTensor& tensor, const std::string& nam
     builder.levels.push_back({level.pos.copy(), level.crd.copy(), level.entries});
   SCHAAS_ASSIGN_OR_RETURN(builder.values, allocate(tensor.stored(), 8, "a copy of `" + name + "`"));
   auto* const numbers = builder.values.as<double>();
-  for (std::int64_t place = 0; place < tensor.stored(); ++place)
-    numbers[place] = static_cast<double>(place + 1);
+  for (std::int64_t position = 0; position < tensor.stored(); ++position)
+    numbers[position] = static_cast<double>(position + 1);
   return std::move(builder).finish();
 }
 
@@ -35,13 +35,13 @@ Result<StoredCopy> StoredCopy::make(const PackedTensor& original, const format::
   SCHAAS_ASSIGN_OR_RETURN(PackedTensor to, convert(from, format, options));
   const std::int64_t count = to.stored();
   PackedTensorBuilder builder = PackedTensorBuilder::of(std::move(to));
-  Buffer places = std::move(builder.values);  // numbers become places where they stand
+  Buffer positions = std::move(builder.values);  // numbers become positions where they stand
   for (std::int64_t n = 0; n < count; ++n) {
-    char* const at = places.as<char>() + 8 * n;
+    char* const at = positions.as<char>() + 8 * n;
     double number = 0;
     std::memcpy(&number, at, sizeof number);
-    const auto place = static_cast<std::int64_t>(number) - 1;
-    std::memcpy(at, &place, sizeof place);
+    const auto position = static_cast<std::int64_t>(number) - 1;
+    std::memcpy(at, &position, sizeof position);
   }
   SCHAAS_ASSIGN_OR_RETURN(Buffer values,
                           allocate(count, static_cast<std::int64_t>(bytes_of(original.value_type())),
@@ -49,16 +49,16 @@ Result<StoredCopy> StoredCopy::make(const PackedTensor& original, const format::
   builder.value_type = original.value_type();
   builder.fill_value = original.fill_value();
   builder.values = std::move(values);
-  return StoredCopy(original, std::move(builder).finish(), std::move(places));
+  return StoredCopy(original, std::move(builder).finish(), std::move(positions));
 }
 
 template <class Value>
 void StoredCopy::bring(std::int64_t begin, std::int64_t end) {
-  const auto* const place = std::as_const(places_).as<std::int64_t>();
+  const auto* const position = std::as_const(positions_).as<std::int64_t>();
   const auto* const from = original_->values().as<Value>();
   const auto fill = static_cast<Value>(original_->fill_value());
   auto* const to = copy_.values().as<Value>();
-  for (std::int64_t n = begin; n < end; ++n) to[n] = place[n] < 0 ? fill : from[place[n]];
+  for (std::int64_t n = begin; n < end; ++n) to[n] = position[n] < 0 ? fill : from[position[n]];
 }
 
 void StoredCopy::refresh(int thread, int team) {
@@ -74,7 +74,7 @@ void StoredCopy::refresh(int thread, int team) {
 void StoredCopy::guard() { copy_ = guarded(copy_); }
 
 std::int64_t StoredCopy::bytes() const {
-  return static_cast<std::int64_t>(copy_.bytes()) + static_cast<std::int64_t>(places_.bytes());
+  return static_cast<std::int64_t>(copy_.bytes()) + static_cast<std::int64_t>(positions_.bytes());
 }
 
 }  // namespace schaas::client

@@ -22,17 +22,17 @@ class StoredCopy {
 
   const PackedTensor& tensor() const { return copy_; }
   PackedTensor& tensor() { return copy_; }
-  std::int64_t bytes() const;  ///< with the list of places
+  std::int64_t bytes() const;  ///< with the list of positions
 
  private:
-  StoredCopy(const PackedTensor& original, PackedTensor copy, Buffer places)
-      : original_(&original), copy_(std::move(copy)), places_(std::move(places)) {}
+  StoredCopy(const PackedTensor& original, PackedTensor copy, Buffer positions)
+      : original_(&original), copy_(std::move(copy)), positions_(std::move(positions)) {}
   template <class Value>
   void bring(std::int64_t begin, std::int64_t end);
 
   const PackedTensor* original_;
   PackedTensor copy_;
-  Buffer places_;  ///< int64 by place of the copy: the place in the original, or -1: its fill value
+  Buffer positions_;  ///< int64 by position of the copy: the position in the original, or -1: its fill value
 };
 
 }  // namespace schaas::client

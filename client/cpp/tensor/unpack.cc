@@ -124,9 +124,8 @@ support::Result<DenseTensor> to_dense(const PackedTensor& tensor) {
 
 support::Result<DenseTensor> to_dense(const CooTensor& tensor, const std::string& tensor_name,
                                       double fill_value) {
-  SCHAAS_ASSIGN_OR_RETURN(
-      PackedTensor packed,
-      pack(tensor, format::dense(tensor.order()), {tensor_name, ValueType::f64, 64, fill_value}));
+  SCHAAS_ASSIGN_OR_RETURN(PackedTensor packed, pack(tensor, format::dense(tensor.order()),
+                                                    {tensor_name, ValueType::f64, 64, fill_value}));
   DenseTensor result;
   result.extents = tensor.extents;
   result.values = std::move(packed.values());
@@ -154,7 +153,7 @@ CooTensor to_coo(const DenseTensor& tensor, double fill_value) {
 namespace {
 
 /// Positions of a banded second level; no more is known further below.
-std::optional<std::int64_t> band_places(const CooTensor& tensor, const format::TensorFormat& format) {
+std::optional<std::int64_t> band_slots(const CooTensor& tensor, const format::TensorFormat& format) {
   std::map<std::int64_t, std::pair<std::int64_t, std::int64_t>> bands;
   const auto& outer = tensor.coordinates[format.mode_order[0]];
   const auto& inner = tensor.coordinates[format.mode_order[1]];
@@ -162,11 +161,11 @@ std::optional<std::int64_t> band_places(const CooTensor& tensor, const format::T
     auto& band = bands.try_emplace(outer[e], inner[e], inner[e]).first->second;
     band = {std::min(band.first, inner[e]), std::max(band.second, inner[e])};
   }
-  std::int64_t places = 0;
+  std::int64_t slots = 0;
   for (const auto& [row, band] : bands) {
-    if (__builtin_add_overflow(places, band.second - band.first + 1, &places)) return std::nullopt;
+    if (__builtin_add_overflow(slots, band.second - band.first + 1, &slots)) return std::nullopt;
   }
-  return places;
+  return slots;
 }
 
 }  // namespace
@@ -179,11 +178,11 @@ int position_bits_for(const CooTensor& tensor, const format::TensorFormat& forma
     const std::int64_t extent = tensor.extents[format.mode_order[l]];
     if (extent > largest) return 64;
     if (format.levels[l] == format::LevelFormat::banded && l == 1) {
-      const auto places = band_places(tensor, format);
-      if (!places) return 64;
-      positions = *places;
+      const auto slots = band_slots(tensor, format);
+      if (!slots) return 64;
+      positions = *slots;
     } else if (format.levels[l] == format::LevelFormat::hashed) {
-      positions = entries > largest / 4 ? largest + 1 : 4 * entries;  // places are less
+      positions = entries > largest / 4 ? largest + 1 : 4 * entries;  // slots are less
     } else if (format::is_sparse(format.levels[l]) && !format::is_located(format.levels[l])) {
       positions = entries;
     } else if (__builtin_mul_overflow(positions, extent, &positions)) {

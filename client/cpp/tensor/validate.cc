@@ -155,7 +155,7 @@ std::optional<std::string> fault_of_table(const Position* crd, std::int64_t size
   const auto mask = static_cast<std::uint64_t>(size) - 1;
   const std::int64_t taken = size - std::count(crd, crd + size, Position{-1});
   if (size < 2 || (static_cast<std::uint64_t>(size) & mask) != 0 || 2 * taken > size) {
-    return std::to_string(size) + " places with " + std::to_string(taken) +
+    return std::to_string(size) + " slots with " + std::to_string(taken) +
            " taken; a power of two and at most half is expected";
   }
   for (std::int64_t p = 0; p < size; ++p) {

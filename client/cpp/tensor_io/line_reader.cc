@@ -7,7 +7,7 @@ namespace schaas::client {
 namespace {
 
 constexpr std::size_t buffer_bytes = std::size_t{1} << 20;
-constexpr std::size_t longest_line = std::size_t{1} << 16;
+constexpr std::size_t max_line = std::size_t{1} << 16;
 
 }  // namespace
 
@@ -22,7 +22,7 @@ const void* LineReader::find_newline(const char* begin, std::size_t size) {
 support::Result<bool> LineReader::next_slow(std::string_view& line) {
   while (!ended_) {
     const std::size_t kept = to_ - from_;
-    if (kept > longest_line) {
+    if (kept > max_line) {
       return support::invalid("file-binary",
                               source_.path() + ":" + std::to_string(number_ + 1) +
                                   " is longer than 65536 bytes: this is no text file of tensor entries");

@@ -179,14 +179,14 @@ class Reader {
   Result<void> store(const Element* from, std::size_t count, std::int64_t done, const NpyHeader& header,
                      std::vector<std::int64_t>& counter, DenseTensor& to) const {
     for (std::size_t e = 0; e < count; ++e) {
-      std::int64_t place = done + static_cast<std::int64_t>(e);
-      if (header.fortran_order) place = next_fortran(header.shape, counter);
+      std::int64_t offset = done + static_cast<std::int64_t>(e);
+      if (header.fortran_order) offset = next_fortran(header.shape, counter);
       if constexpr (std::is_same_v<Element, float>) {
-        to.values.as<float>()[place] = from[e];
+        to.values.as<float>()[offset] = from[e];
       } else if constexpr (std::is_same_v<Element, Half>) {
-        to.values.as<float>()[place] = value(from[e]);
+        to.values.as<float>()[offset] = value(from[e]);
       } else {
-        to.values.as<double>()[place] = static_cast<double>(from[e]);
+        to.values.as<double>()[offset] = static_cast<double>(from[e]);
         if constexpr (std::is_integral_v<Element> && sizeof(Element) == 8) {
           if (!is_exact(from[e])) return inexact(std::to_string(from[e]));
         }
@@ -196,17 +196,17 @@ class Reader {
   }
 
   support::Diagnostic inexact(const std::string& number) const {
-    return support::invalid("file-number", source_.path() + " holds " + number +
-                                               ", an integer that f64 cannot hold exactly");
+    return support::invalid(
+        "file-number", source_.path() + " holds " + number + ", an integer that f64 cannot hold exactly");
   }
 
-  // The row-major place of `counter`, which then advances with the first mode fastest.
+  // The row-major offset of `counter`, which then advances with the first mode fastest.
   static std::int64_t next_fortran(const std::vector<std::int64_t>& shape,
                                    std::vector<std::int64_t>& counter) {
-    std::int64_t place = 0;
-    for (std::size_t m = 0; m < shape.size(); ++m) place = place * shape[m] + counter[m];
+    std::int64_t offset = 0;
+    for (std::size_t m = 0; m < shape.size(); ++m) offset = offset * shape[m] + counter[m];
     for (std::size_t m = 0; m < shape.size() && ++counter[m] == shape[m]; ++m) counter[m] = 0;
-    return place;
+    return offset;
   }
 
   FileSource source_;

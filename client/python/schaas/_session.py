@@ -17,8 +17,8 @@ class OfflineWarning(UserWarning):
 
 class Session:
     """A connection. `address`: "host:port" or "unix:/path"; None: $SCHAAS_SERVER, else the user's private server, which is
-    started when it does not run. `server_key`: the key the server must have, or a file with it. `ca`: TLS, the file of who
-    vouches for the server, or "system"; `certificate` and `key`: this client's own. `token`, or `token_file`: for servers that
+    started when it does not run. `server_key`: the key the server must have, or a file with it. `ca`: TLS, the file of the
+    server's certificate authority, or "system"; `certificate` and `key`: this client's own. `token`, or `token_file`: for servers that
     ask for one. What is None is taken from the environment variables of the program `schaas` (docs/security.md)."""
 
     def __init__(self, address=None, *, token=None, token_file=None, ca=None, certificate=None, key=None, server_key=None,

@@ -39,7 +39,7 @@ struct ChoiceRequest {
   std::chrono::milliseconds wait_limit = std::chrono::milliseconds::max();
   bool whole_answer = false;  ///< wait for every kernel: nothing must be compiled while the chosen one runs
   /// When set (tuning): binds a kernel to the real tensors, to be run again and again.
-  std::function<support::Result<TimedRun>(const ScheduleAnswer&, const KernelInfo&)> contend;
+  std::function<support::Result<TimedRun>(const ScheduleAnswer&, const KernelInfo&)> timed_run;
   double tune_seconds = 10;  ///< seconds of running; compilation comes on top
 };
 

@@ -51,7 +51,7 @@ struct QuarantinedKernel {
 
 /// Counts of rows and files that `collect_cache` removed.
 struct CacheCollection {
-  std::uint64_t evicted = 0;    ///< binaries used longest ago
+  std::uint64_t evicted = 0;    ///< least recently used binaries
   std::uint64_t orphans = 0;    ///< binaries of no kernel
   std::uint64_t rows = 0;       ///< kernels without binary
   std::uint64_t frontiers = 0;  ///< frontiers of older search versions

@@ -90,10 +90,10 @@ struct GpuPhase {
   int take = 1;   ///< iterations of these for a thread
   int share = 1;  ///< threads for an iteration
   int width = 1;  ///< threads in a group
-  bool segments = false;   ///< a group finds out which of its threads write
-  int side_by_side = 1;    ///< iterations, before the columns change
-  int block = 256;         ///< threads
-  bool one_writer = true;  ///< each element has one writer; else writes are atomic
+  bool segments = false;         ///< a group finds out which of its threads write
+  int side_by_side = 1;          ///< iterations, before the columns change
+  int block = 256;               ///< threads
+  bool exclusive_writes = true;  ///< each element is written by one thread; else writes are atomic
   bool operator==(const GpuPhase&) const = default;
 };
 /// An entry's loops shared out among the threads of a GPU. Its kernel has isa "cuda" and its id.
@@ -101,10 +101,10 @@ struct GpuSchedule {
   std::string id;     ///< "g1", ...
   std::string entry;  ///< "s1"
   std::string trace, tree;
-  std::string point;             ///< "{<1/8 row, 4 col>, 8 parallel}"
-  bool order_is_chance = false;  ///< sums are rounded in the order in which threads come
-  std::vector<GpuPhase> phases;  ///< in the order in which they run
-  std::vector<Nest> nests;       ///< those of a phase follow each other; its first one shares no loops
+  std::string point;              ///< "{<1/8 row, 4 col>, 8 parallel}"
+  bool nondeterministic = false;  ///< sums are rounded in the order in which threads come
+  std::vector<GpuPhase> phases;   ///< in the order in which they run
+  std::vector<Nest> nests;        ///< those of a phase follow each other; its first one shares no loops
   std::vector<Term> memory_terms;
   bool operator==(const GpuSchedule&) const = default;
 };
@@ -160,8 +160,9 @@ struct Frontier {
   std::string statement;          ///< statement to which the traces apply, in the user's names
   std::uint64_t removed = 0;      ///< all removals, summaries included
   std::string limited;            ///< which budget ended what, in a sentence; "" when complete
-  std::string looser;    ///< key of the looser problem whose answer it was derived from; "": searched
-  bool hit = false;      ///< it was stored
+  std::string relaxed_from;       ///< key of the problem with relaxed constraints whose answer it was derived
+                                  ///< from; "": searched
+  bool hit = false;               ///< it was stored
   bool partial = false;  ///< answer from a small part of the space; a better one follows, with other ids
   std::vector<Measurement> measurements;  ///< on hosts like this one, newest first
   std::vector<GpuSchedule> gpu;           ///< only when asked for
@@ -171,7 +172,7 @@ struct Frontier {
 
 /// Sizes at which a schedule needs less time or less memory than one of the frontier, and what both need
 /// there.
-struct Rival {
+struct Competitor {
   std::string id, sizes;  ///< sizes "": none are known
   double time = 0, memory = 0, other_time = 0, other_memory = 0;
 };
@@ -181,7 +182,7 @@ struct Explanation {
   std::string id;       ///< id of the survivor or removal of the same cost, if there is one
   std::string trace, tree, code, time, memory;
   std::string by, kind, argument;
-  std::vector<Rival> rivals;
+  std::vector<Competitor> competitors;
 };
 
 /// One compiled schedule: what to download, and its cost.
@@ -193,7 +194,7 @@ struct KernelInfo {
   support::Digest digest;  ///< digest of the binary
   double compile_seconds = 0;
   bool hit = false;  ///< it was stored already
-  bool draft =
+  bool baseline =
       false;  ///< the first, quickly compiled and slower kernel of its schedule: the full one follows
   std::string signature;  ///< by the server's key; verified before the binary is downloaded
   std::vector<Term> time_terms, memory_terms;

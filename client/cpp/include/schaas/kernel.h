@@ -111,7 +111,7 @@ class Execution {
 
   int threads() const;
   /// bytes of all threads together; hash tables as the runs so far needed them
-  std::int64_t workspace_bytes() const;
+  std::int64_t scratch_bytes() const;
   std::int64_t shared_bytes() const;
   std::int64_t folding_bytes() const;  ///< bytes of the privatised arrays of threads
   std::vector<CopiedOperand> copies() const;

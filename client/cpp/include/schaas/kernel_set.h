@@ -28,7 +28,7 @@ struct KernelSetOptions {
   std::stop_token stop{};                   ///< ends opening from another thread: exhausted [cancelled]
 };
 
-constexpr int most_threads = 4096;  ///< limit of a computation
+constexpr int max_threads = 4096;  ///< limit of a computation
 /// A device on which kernels may run.
 struct GpuUse {
   Gpu gpu;

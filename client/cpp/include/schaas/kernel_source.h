@@ -86,7 +86,7 @@ using ScheduleEvent = std::variant<Progress, Frontier, KernelInfo, Done, KernelF
 /// All events of one request, collected.
 struct ScheduleAnswer {
   Frontier frontier;                ///< the last one
-  std::vector<KernelInfo> kernels;  ///< a draft only where the full kernel of its schedule has not come
+  std::vector<KernelInfo> kernels;  ///< baseline kernels only where the full kernel has not come
   std::vector<KernelFailure> failures;
   Done done;  ///< when the answer was left: from what had come
   /// Reason for leaving the answer before its end.

@@ -54,7 +54,7 @@ SCHAAS_API int32_t schaas_error_status(const schaas_error* error);
 SCHAAS_API const char* schaas_error_code(const schaas_error* error);    /* stable: "extent-conflict" */
 SCHAAS_API const char* schaas_error_message(const schaas_error* error); /* one sentence */
 SCHAAS_API const char* schaas_error_text(
-    const schaas_error* error); /* all of it, with the place and a caret */
+    const schaas_error* error); /* all of it, with the source line and a caret */
 SCHAAS_API void schaas_error_free(schaas_error* error);
 /* Of texts that a function returns. */
 SCHAAS_API void schaas_text_free(char* text);
@@ -87,7 +87,7 @@ typedef struct schaas_connect_options {
   size_t struct_bytes;
   const char* server;
   const char* server_key; /* "ed25519:..." or a file with it: the key the server must have */
-  const char* tls_ca;     /* PEM file of who vouches for the server, or "system": TLS */
+  const char* tls_ca;     /* PEM file of the server's certificate authority, or "system": TLS */
   const char* tls_cert;   /* PEM files of the client's own certificate and key */
   const char* tls_key;
   const char* token;                 /* for servers that ask for one */
@@ -140,8 +140,9 @@ SCHAAS_API int32_t schaas_kernels_describe(schaas_kernels* kernels, char** json,
 /* What a statement takes, without a server, as JSON: {operands[{name, indices[]}], result{name, indices[]},
  * factors[{name, indices[]} or {number}] (of a single product; else null), update}; since version 5 also
  * semiring ("plus-times", "min-plus", ...) and its zero, a number or "inf" or "-inf", and
- * statements[{result{name, indices[]}, update ("sum", "max", ...; else null), value}]. A value is a tree: {name,
- * indices[]}; {number} (or "inf"); {function, arguments[]} with the function's name or operator ("+", "-", "*", "/",
+ * statements[{result{name, indices[]}, update ("sum", "max", ...; else null), value}]. A value is a tree:
+ * {name, indices[]}; {number} (or "inf"); {function, arguments[]} with the function's name or operator ("+",
+ * "-", "*", "/",
  * "<", ...; "-" of one argument negates); {reduction ("sum", "max", ...), indices[], argument}. */
 SCHAAS_API int32_t schaas_parse(const char* expression, char** json, schaas_error** error);
 

@@ -19,7 +19,7 @@
 ///     use(*product.result());
 namespace schaas {
 
-/// what() is the whole text, with the place and a caret.
+/// what() is the whole text, with the source line and a caret.
 class Error : public std::runtime_error {
  public:
   explicit Error(schaas_error* error)

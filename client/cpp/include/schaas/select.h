@@ -27,14 +27,14 @@ struct Sizes {
   std::map<std::string, std::vector<Spread>> spreads{};
   /// tensor -> by level, of its index's extent the share of coordinates that entries have; where it is not
   /// known all have some.
-  std::map<std::string, std::vector<double>> in_use{};
+  std::map<std::string, std::vector<double>> occupied{};
 };
 /// By level: all zero but of compressed ones. One pass over their positions. Not of a tensor on a device.
 std::vector<Spread> spreads_of(const PackedTensor& tensor);
 /// By level the share of coordinates that entries have: of a first level that is dense, above a compressed
 /// one, that of 64 coordinates; of compressed levels, when they are to be counted, by a pass over their
 /// entries; of others, and on a device: 1.
-std::vector<double> coordinates_in_use(const PackedTensor& tensor, bool counted);
+std::vector<double> occupied_coordinates(const PackedTensor& tensor, bool counted);
 /// Stored entries of each level; of a nonunique one its distinct coordinates, of tensors on a device the most
 /// that can be.
 std::vector<std::int64_t> entries_of(const PackedTensor& tensor);

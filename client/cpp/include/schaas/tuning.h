@@ -21,7 +21,7 @@ struct Measured {
   double seconds = 0;  ///< one run: the median of the rounds
   int runs = 0;
 };
-struct Contender {
+struct Candidate {
   std::string id, trace;
   TimedRun run;
 };
@@ -31,7 +31,8 @@ struct Contender {
 /// the third round on above one and a half. It ends after fifteen rounds, or after three when one is left.
 /// When `seconds` are over it ends after the third round, or the first. In the order of the candidates.
 /// Errors: those of the first run that fails.
-support::Result<std::vector<Measured>> contest(const std::vector<Contender>& contenders, double seconds);
+support::Result<std::vector<Measured>> measure_candidates(const std::vector<Candidate>& candidates,
+                                                          double seconds);
 /// The least median; one that is less than 3 % above it and comes earlier stays ahead of it. `measured` is
 /// not empty.
 std::size_t winner(const std::vector<Measured>& measured);

@@ -8,8 +8,8 @@
 
 namespace schaas::client {
 
-/// Coordinates, int64_t, ascending, each once.
-struct Met {
+/// Coordinates of a level: int64_t, ascending, unique.
+struct StoredCoordinates {
   Buffer coordinates;
   std::int64_t count = 0;
 };
@@ -18,9 +18,9 @@ struct Met {
 /// holds, else 0.
 std::vector<unsigned char> held(const schaas_level& level, std::int64_t extent);
 
-/// The coordinates that level `level` of a valid tensor holds, as a kernel wants them: a pass over its
-/// entries and one over the extent. Errors: invalid [kernel-binary] (the level is not compressed); exhausted
-/// [memory].
-support::Result<Met> met_coordinates(const schaas_tensor& tensor, std::int32_t level);
+/// Returns the coordinates that level `level` of a valid tensor holds, in the form that kernels take. It
+/// takes a pass over its entries and one over the extent. Errors: invalid [kernel-binary] (the level is not
+/// compressed); exhausted [memory].
+support::Result<StoredCoordinates> stored_coordinates(const schaas_tensor& tensor, std::int32_t level);
 
 }  // namespace schaas::client

@@ -1,4 +1,4 @@
-#include "client/cpp/selection/rows_in_use.h"
+#include "client/cpp/selection/occupied_rows.h"
 
 #include <algorithm>
 #include <bit>
@@ -30,29 +30,30 @@ std::size_t end_of_phase(const std::vector<Nest>& nests, std::size_t first) {
 
 // Returns the entries of the one level by which all reads of the temporary in `nest` move; `index` is that of
 // its rows. Nothing: the nest does not read it.
-std::optional<InUse> read_by(const Nest& nest, const std::string& temporary, const std::string& index) {
-  std::optional<InUse> by;
+std::optional<OccupiedRows> read_by(const Nest& nest, const std::string& temporary,
+                                    const std::string& index) {
+  std::optional<OccupiedRows> by;
   for (std::size_t a = 1; a < nest.accesses.size(); ++a) {
     if (nest.accesses[a].tensor != temporary) continue;
-    by = InUse{};
+    by = OccupiedRows{};
     for (std::size_t n = 0; n < nest.loops.size(); ++n) {
       const Nest::Loop& loop = nest.loops[n];
       const bool moves = (nest.accesses[a].loops >> n & 1U) != 0;
       if (moves && loop.index == index && is_fiber(loop) && loop.trips.copy_of.empty())
-        by = InUse{loop.trips.tensor, loop.trips.level};
+        by = OccupiedRows{loop.trips.tensor, loop.trips.level};
     }
   }
   return by;
 }
 
 // Returns the entries by which all other phases read the rows of a temporary that a phase makes row by row.
-std::optional<InUse> met(const std::vector<Nest>& nests, std::size_t first, std::size_t end) {
+std::optional<OccupiedRows> met(const std::vector<Nest>& nests, std::size_t first, std::size_t end) {
   const Nest& made = nests[end - 1];
   if (made.loops.empty() || is_fiber(made.loops[0]) || made.loops[0].block > 0) return {};
   const Nest::Access& target = made.accesses.front();
   const bool by_rows = (target.loops & 1U) != 0 && ((target.unit & 1U) == 0 || target.loops == 1U);
   if (!by_rows || target.tensor == nests.back().accesses.front().tensor) return {};
-  std::optional<InUse> met;
+  std::optional<OccupiedRows> met;
   for (std::size_t n = 0; n < nests.size(); ++n) {
     if (n >= first && n < end) continue;
     const auto by = read_by(nests[n], target.tensor, made.loops[0].index);
@@ -65,27 +66,28 @@ std::optional<InUse> met(const std::vector<Nest>& nests, std::size_t first, std:
 
 }  // namespace
 
-std::vector<std::optional<InUse>> rows_in_use(const std::vector<Nest>& nests) {
-  std::vector<std::optional<InUse>> in_use(nests.size());
-  if (nests.empty() || nests.back().loops.empty()) return in_use;
+std::vector<std::optional<OccupiedRows>> occupied_rows(const std::vector<Nest>& nests) {
+  std::vector<std::optional<OccupiedRows>> occupied(nests.size());
+  if (nests.empty() || nests.back().loops.empty()) return occupied;
   std::size_t last = 0;  // the phase of the result
   for (std::size_t first = 0; first < nests.size(); first = end_of_phase(nests, first)) {
     const std::size_t end = end_of_phase(nests, first);
     const auto rows = met(nests, first, end);
-    std::fill(in_use.begin() + static_cast<std::ptrdiff_t>(first),
-              in_use.begin() + static_cast<std::ptrdiff_t>(end), rows);
+    std::fill(occupied.begin() + static_cast<std::ptrdiff_t>(first),
+              occupied.begin() + static_cast<std::ptrdiff_t>(end), rows);
     last = first;
   }
   const Nest& result = nests.back();
   const bool by_rows = (result.accesses.front().loops & 1U) != 0 && result.loops[0].block == 0;
-  if (!by_rows || std::any_of(result.loops.begin(), result.loops.end(), is_fiber)) return in_use;
+  if (!by_rows || std::any_of(result.loops.begin(), result.loops.end(), is_fiber)) return occupied;
   std::string tensor;
   for (std::size_t n = last; n < nests.size() && tensor.empty(); ++n) tensor = csr_of(nests[n]);
-  if (tensor.empty()) return in_use;
+  if (tensor.empty()) return occupied;
   for (std::size_t n = last; n < nests.size(); ++n) {
-    if (std::none_of(nests[n].loops.begin(), nests[n].loops.end(), is_fiber)) in_use[n] = InUse{tensor, 0};
+    if (std::none_of(nests[n].loops.begin(), nests[n].loops.end(), is_fiber))
+      occupied[n] = OccupiedRows{tensor, 0};
   }
-  return in_use;
+  return occupied;
 }
 
 }  // namespace schaas::client

@@ -13,7 +13,7 @@ namespace schaas::client {
 
 /// The arrays that the pieces of one phase that folds (proto/kernel_abi.h) write in place of its target. The
 /// first piece writes the target itself.
-class Folding {
+class PrivatisedReduction {
  public:
   /// Returns the number of ranges into which the phase is split. It is 1 when arrays of `elements` of
   /// `element_bytes` would cost more than parallel execution gains, or are forbidden. It depends on the
@@ -24,10 +24,10 @@ class Folding {
 
   /// Arrays for `pieces` pieces. The target is arguments[0]->values or shared[phase.fold_target]; both lists
   /// and what they point to must stay. Errors: exhausted [memory].
-  static support::Result<Folding> make(const schaas_phase& phase, ValueType type, std::int64_t elements,
-                                       std::int64_t pieces,
-                                       const std::vector<const schaas_tensor*>& arguments,
-                                       const std::vector<void*>& shared);
+  static support::Result<PrivatisedReduction> make(const schaas_phase& phase, ValueType type,
+                                                   std::int64_t elements, std::int64_t pieces,
+                                                   const std::vector<const schaas_tensor*>& arguments,
+                                                   const std::vector<void*>& shared);
 
   std::int64_t bytes() const;
 

@@ -11,17 +11,17 @@
 namespace schaas::client {
 
 /// Partial results of the split iterations of one phase (proto/kernel_abi.h).
-class Carries {
+class PartialResults {
  public:
-  /// Gives every run that is a part a carry (Run::carry). Errors: exhausted [memory].
-  static support::Result<Carries> make(const schaas_phase& phase, ValueType type, std::int64_t elements,
-                                       std::vector<Run>& runs);
+  /// Gives every task that is a part a partial result (Task::carry). Errors: exhausted [memory].
+  static support::Result<PartialResults> make(const schaas_phase& phase, ValueType type,
+                                              std::int64_t elements, std::vector<Task>& tasks);
 
   std::int64_t bytes() const { return static_cast<std::int64_t>(values_.bytes()); }
-  /// At the identity, for the part that starts.
+  /// Returns a partial result, set to the identity, for the part that starts.
   void* start(int carry);
-  /// When all parts are done, by each thread of a team: takes what belongs to its share of the iterations to
-  /// its place. The kernel's error code.
+  /// Carry-out fix-up: folds the partial results of a thread's share of the iterations into the result. Each
+  /// thread of a team calls it when all parts are done. Returns the kernel's error code.
   std::int32_t combine(const schaas_phase& phase, const schaas_tensor* const* arguments, void* const* shared,
                        int thread, int team);
 

@@ -1,4 +1,4 @@
-#include "client/cpp/runtime/carries.h"
+#include "client/cpp/runtime/partial_results.h"
 
 #include "client/cpp/platform/allocate.h"
 #include "client/cpp/runtime/monoids.h"
@@ -12,21 +12,21 @@
 // order of the fold is that of the parts and does not depend on the threads.
 namespace schaas::client {
 
-support::Result<Carries> Carries::make(const schaas_phase& phase, ValueType type, std::int64_t elements,
-                                       std::vector<Run>& runs) {
-  Carries out;
+support::Result<PartialResults> PartialResults::make(const schaas_phase& phase, ValueType type,
+                                                     std::int64_t elements, std::vector<Task>& tasks) {
+  PartialResults out;
   out.type_ = type;
   out.monoid_ = phase.part_fold;
   out.elements_ = elements;
   out.stride_ = (elements * static_cast<std::int64_t>(bytes_of(type)) + 63) / 64 * 64;
   int carries = 0;
-  for (Run& run : runs) {
-    if (!run.is_part()) continue;
-    run.carry = carries++;
-    if (!out.iterations_.empty() && out.iterations_.back().at == run.begin) {
+  for (Task& task : tasks) {
+    if (!task.is_part()) continue;
+    task.carry = carries++;
+    if (!out.iterations_.empty() && out.iterations_.back().at == task.begin) {
       ++out.iterations_.back().parts;
     } else {
-      out.iterations_.push_back({run.begin, run.carry, 1});
+      out.iterations_.push_back({task.begin, task.carry, 1});
     }
   }
   SCHAAS_ASSIGN_OR_RETURN(out.values_,
@@ -34,13 +34,13 @@ support::Result<Carries> Carries::make(const schaas_phase& phase, ValueType type
   return out;
 }
 
-void* Carries::start(int carry) {
+void* PartialResults::start(int carry) {
   fill_values(data(carry), type_, 0, elements_, identity_of(monoid_));
   return data(carry);
 }
 
-std::int32_t Carries::combine(const schaas_phase& phase, const schaas_tensor* const* arguments,
-                              void* const* shared, int thread, int team) {
+std::int32_t PartialResults::combine(const schaas_phase& phase, const schaas_tensor* const* arguments,
+                                     void* const* shared, int thread, int team) {
   std::int32_t code = SCHAAS_OK;
   for (std::size_t n = static_cast<std::size_t>(thread); n < iterations_.size() && code == SCHAAS_OK;
        n += static_cast<std::size_t>(team)) {

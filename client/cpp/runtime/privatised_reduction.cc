@@ -1,4 +1,4 @@
-#include "client/cpp/runtime/folding.h"
+#include "client/cpp/runtime/privatised_reduction.h"
 
 #include <algorithm>
 
@@ -28,9 +28,9 @@ constexpr double overhead = 1.0 / 16;
 
 }  // namespace
 
-std::int64_t Folding::pieces(const schaas_phase& phase, const schaas_tensor* const* arguments,
-                             std::int64_t elements, std::int64_t element_bytes, int threads,
-                             const ExecutionOptions& options) {
+std::int64_t PrivatisedReduction::pieces(const schaas_phase& phase, const schaas_tensor* const* arguments,
+                                         std::int64_t elements, std::int64_t element_bytes, int threads,
+                                         const ExecutionOptions& options) {
   if (options.folding == ExecutionOptions::Folding::never) return 1;
   const double each = static_cast<double>(std::max<std::int64_t>(elements, 1));
   const double room =
@@ -47,11 +47,10 @@ std::int64_t Folding::pieces(const schaas_phase& phase, const schaas_tensor* con
       std::min(most, std::clamp(cheap, team, team * std::max(options.chunks_per_thread, 1))));
 }
 
-support::Result<Folding> Folding::make(const schaas_phase& phase, ValueType type, std::int64_t elements,
-                                       std::int64_t pieces,
-                                       const std::vector<const schaas_tensor*>& arguments,
-                                       const std::vector<void*>& shared) {
-  Folding out;
+support::Result<PrivatisedReduction> PrivatisedReduction::make(
+    const schaas_phase& phase, ValueType type, std::int64_t elements, std::int64_t pieces,
+    const std::vector<const schaas_tensor*>& arguments, const std::vector<void*>& shared) {
+  PrivatisedReduction out;
   out.monoid_ = phase.fold;
   out.type_ = type;
   out.elements_ = elements;
@@ -78,27 +77,27 @@ support::Result<Folding> Folding::make(const schaas_phase& phase, ValueType type
   return out;
 }
 
-std::int64_t Folding::bytes() const {
+std::int64_t PrivatisedReduction::bytes() const {
   std::int64_t bytes = 0;
   for (const auto& piece : pieces_) bytes += static_cast<std::int64_t>(piece->values.bytes());
   return bytes;
 }
 
-void Folding::start(std::size_t piece) {
+void PrivatisedReduction::start(std::size_t piece) {
   if (piece == 0) return;
   fill_values(pieces_[piece - 1]->values.data(), type_, 0, elements_, identity_of(monoid_));
 }
 
-const schaas_tensor* const* Folding::arguments(std::size_t piece) const {
+const schaas_tensor* const* PrivatisedReduction::arguments(std::size_t piece) const {
   return piece == 0 || pieces_[piece - 1]->arguments.empty() ? arguments_
                                                              : pieces_[piece - 1]->arguments.data();
 }
 
-void* const* Folding::shared(std::size_t piece) const {
+void* const* PrivatisedReduction::shared(std::size_t piece) const {
   return piece == 0 || pieces_[piece - 1]->shared.empty() ? shared_ : pieces_[piece - 1]->shared.data();
 }
 
-void Folding::fold(int thread, int team) {
+void PrivatisedReduction::fold(int thread, int team) {
   constexpr std::int64_t line = 16;
   const std::int64_t begin = share(elements_, line, thread, team);
   const std::int64_t end = share(elements_, line, thread + 1, team);
