@@ -62,8 +62,8 @@ bool has_operand(const std::string& index, bool sparse, const Problem& problem) 
   });
 }
 
-/// Rows of the result would hold every coordinate of an index along which no operand is walked, although one
-/// of them is sparse: the rows of C in `A(i,k) = B(i,j) * C(k,j)`.
+/// Rows of the result would hold every coordinate of an index. An operand that has it is sparse, but none is
+/// walked along it: the rows of C in `A(i,k) = B(i,j) * C(k,j)`.
 bool fills_rows(const Problem& problem) {
   const Access& result = problem.statement.result;
   const auto& format = problem.formats.at(result.tensor);

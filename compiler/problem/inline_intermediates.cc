@@ -158,7 +158,7 @@ bool is_product_of_sparse(const Assignment& definition, const Problem& problem) 
 }
 
 /// The intermediate is a matrix, or more, that a product of sparse operands makes, and one product reads it
-/// once: they are one product, whose schedules need no array of all its elements.
+/// once. They are one product, whose schedules need no array of all its elements.
 bool merges_into_reader(const Assignment& definition, const Problem& problem) {
   const auto& indices = definition.result.indices;
   if (indices.size() < 2 || !is_product_of_sparse(definition, problem)) return false;
