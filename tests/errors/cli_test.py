@@ -29,10 +29,10 @@ WITHOUT_SERVER = {
                                               "  note: `schaas run --help` shows its options\n"),
     "unquoted expression": (["run", "A(i)", "=", "B(i)"], 2, "invalid [command-line]: unexpected argument `=` of `schaas run`; an "
                                                              "expression with spaces must be quoted\n"),
-    "cache without command": (["cache"], 2, "invalid [command-line]: `schaas cache` needs a command: list, show, verify, pin, unpin, gc\n"
+    "cache without command": (["cache"], 2, "invalid [command-line]: `schaas cache` needs a command: list, show, verify, pin, unpin, quarantine, lift, gc\n"
                                             "  note: `schaas cache --help` explains them\n"),
     "unknown cache command": (["cache", "lst"], 2, "invalid [command-line]: unknown command `lst`; expected one of list, show, "
-                                                   "verify, pin, unpin, gc; did you mean `list`?\n"),
+                                                   "verify, pin, unpin, quarantine, lift, gc; did you mean `list`?\n"),
     "cache show without key": (["cache", "show"], 2, "invalid [command-line]: `schaas cache show`: KEY is required\n"
                                                      "  note: `schaas cache show --help` shows its options\n"),
     "no threads": (["run", K4, "--threads", "0"], 2, "invalid [command-line]: --threads: Value 0 not in range 1 to 4096\n"),
