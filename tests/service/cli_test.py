@@ -1279,7 +1279,8 @@ class Strangers(unittest.TestCase):
         token = self.write("right", self.token)
         known = program.one_object(self.run_schaas("info", "--json", "--token-file", token).stdout)["server"]["public_key"]
         self.assertEqual(self.run_schaas("info", "--token-file", token, "--server-key", known).returncode, 0)
-        done = self.run_schaas("info", "--token-file", token, SCHAAS_SERVER_KEY="ed25519:" + "0" * 64)
+        other = "ed25519:d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a"  # RFC 8032, section 7.1, the first
+        done = self.run_schaas("info", "--token-file", token, SCHAAS_SERVER_KEY=other)
         self.assertEqual((done.returncode, "[server-key-mismatch]" in done.stderr), (5, True))
 
 

@@ -475,7 +475,8 @@ TEST_F(Service, LooksUpStoredAnswersOnly) {
   EXPECT_EQ(client_->call(&v1::Scheduler::Stub::Lookup, request, reply).text(),
             "NOT_FOUND invalid [not-stored]: nothing is stored for this problem");
   EXPECT_EQ(counted_->searches, 0);
-  const Scheduled answer = must(spmm());
+  Scheduled answer = must(spmm());
+  answer.frontier->clear_signature();  // in Schedule alone
   EXPECT_EQ(client_->call(&v1::Scheduler::Stub::Lookup, request, reply).status, grpc::StatusCode::OK);
   EXPECT_EQ(reply.DebugString(), answer.frontier->DebugString());
 }
@@ -648,8 +649,8 @@ TEST_F(PartialFrontiers, LetTheSearchOutliveTheClient) {
   counted_->hold_search = false;
   while (daemon_->idle() == std::chrono::steady_clock::duration::zero())
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  EXPECT_TRUE(must(chain()).done->hit());
-  EXPECT_EQ(counted_->searches, 1);
+  EXPECT_TRUE(must(chain()).done.has_value());
+  EXPECT_EQ(counted_->searches, 1);  // kernels that the first client did not wait for are compiled now
 }
 
 TEST_F(PartialFrontiers, EndWithAClientThatLeavesBefore) {
