@@ -160,7 +160,7 @@ class Classes {
   static std::size_t with(ResultEntries entries, std::vector<Class>& classes) {
     for (std::size_t n = 0; n < classes.size(); ++n)
       if (classes[n].entries == entries) return n;
-    classes.push_back({std::move(entries)});
+    classes.push_back({std::move(entries), 0, {}, {}});
     return classes.size() - 1;
   }
 
