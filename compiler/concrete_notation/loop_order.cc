@@ -63,4 +63,17 @@ std::vector<LoopOrder> result_loop_order(const problem::Problem& problem) {
   return out;
 }
 
+bool is_walked(const index_notation::Access& access, const std::string& index,
+               const problem::Problem& problem) {
+  const auto known = problem.formats.find(access.tensor);
+  if (known == problem.formats.end()) return false;
+  const format::TensorFormat& format = known->second;
+  for (std::size_t level = 0; level < format.levels.size(); ++level) {
+    if (format::is_sparse(format.levels[level]) &&
+        access.indices[static_cast<std::size_t>(format.mode_order[level])] == index)
+      return true;
+  }
+  return false;
+}
+
 }  // namespace schaas::concrete_notation

@@ -26,4 +26,8 @@ std::vector<LoopOrder> result_level_order(const problem::Problem& problem);
 /// index below it.
 std::vector<LoopOrder> result_loop_order(const problem::Problem& problem);
 
+/// Tells whether the access has a sparse level over the index. None of a temporary, which is dense, has.
+bool is_walked(const index_notation::Access& access, const std::string& index,
+               const problem::Problem& problem);
+
 }  // namespace schaas::concrete_notation

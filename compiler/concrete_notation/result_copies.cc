@@ -46,31 +46,24 @@ bool appends_by(const Names& loops, const Problem& problem) {
   return first_summed != loops.begin() && agrees(loops, result_level_order(problem));
 }
 
-/// An operand has the index, and is `sparse` there: in a compressed level, or in a dense one beside others.
-bool has_operand(const std::string& index, bool sparse, const Problem& problem) {
-  const auto reads = problem.reads();
-  return std::any_of(reads.begin(), reads.end(), [&](const Access& read) {
-    const auto known = problem.formats.find(read.tensor);
-    if (known == problem.formats.end() || known->second.all_dense()) return false;
-    const auto& format = known->second;
-    for (std::size_t level = 0; level < format.levels.size(); ++level) {
-      if (format::is_sparse(format.levels[level]) == sparse &&
-          read.indices[static_cast<std::size_t>(format.mode_order[level])] == index)
-        return true;
-    }
-    return false;
-  });
-}
-
 /// Rows of the result would hold every coordinate of an index. An operand that has it is sparse, but none is
 /// walked along it: the rows of C in `A(i,k) = B(i,j) * C(k,j)`.
 bool fills_rows(const Problem& problem) {
+  const auto reads = problem.reads();
+  const auto is_sparse_in = [&](const std::string& index, const Access& read) {
+    const auto known = problem.formats.find(read.tensor);
+    return known != problem.formats.end() && !known->second.all_dense() &&
+           std::find(read.indices.begin(), read.indices.end(), index) != read.indices.end();
+  };
   const Access& result = problem.statement.result;
   const auto& format = problem.formats.at(result.tensor);
   for (std::size_t level = 1; level < format.levels.size(); ++level) {
     const auto& index = result.indices[static_cast<std::size_t>(format.mode_order[level])];
-    if (format::is_sparse(format.levels[level]) && !has_operand(index, true, problem) &&
-        has_operand(index, false, problem))
+    if (format::is_sparse(format.levels[level]) &&
+        std::none_of(reads.begin(), reads.end(),
+                     [&](const Access& read) { return is_walked(read, index, problem); }) &&
+        std::any_of(reads.begin(), reads.end(),
+                    [&](const Access& read) { return is_sparse_in(index, read); }))
       return true;
   }
   return false;

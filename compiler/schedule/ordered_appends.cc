@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "compiler/concrete_notation/loop_order.h"
 #include "compiler/concrete_notation/match.h"
 #include "compiler/schedule/distribute.h"
 #include "compiler/schedule/section.h"
@@ -44,19 +45,9 @@ bool find_way(const StatementPtr& statement, Names& loops, Way& way) {
       [](const Assign&) { return true; });
 }
 
-/// A compressed level of one of the operands has the index.
 bool is_walked(const std::vector<Access>& reads, const std::string& index, const problem::Problem& problem) {
-  for (const Access& read : reads) {
-    const auto known = problem.formats.find(read.tensor);
-    if (known == problem.formats.end()) continue;
-    const auto& format = known->second;
-    for (std::size_t level = 0; level < format.levels.size(); ++level) {
-      if (format::is_sparse(format.levels[level]) &&
-          read.indices[static_cast<std::size_t>(format.mode_order[level])] == index)
-        return true;
-    }
-  }
-  return false;
+  return std::any_of(reads.begin(), reads.end(),
+                     [&](const Access& read) { return concrete_notation::is_walked(read, index, problem); });
 }
 
 /// Puts the branch below the first `depth` loops of the path.
@@ -80,15 +71,8 @@ StatementPtr with_branch(const StatementPtr& statement, std::size_t depth, const
 /// The section that computes the result reads a temporary written at the entries of something sparse, over
 /// one of the result's compressed levels; its loops would run over the whole extent.
 bool reads_sparse_temporary(const StatementPtr& tree, const problem::Problem& problem) {
-  const Access& result = problem.statement.result;
-  const auto& format = problem.formats.at(result.tensor);
   const auto appended = [&](const std::string& index) {
-    for (std::size_t level = 0; level < format.levels.size(); ++level) {
-      if (format::is_sparse(format.levels[level]) &&
-          result.indices[static_cast<std::size_t>(format.mode_order[level])] == index)
-        return true;
-    }
-    return false;
+    return concrete_notation::is_walked(problem.statement.result, index, problem);
   };
   return match(
       tree->node, [&](const Forall& loop) { return reads_sparse_temporary(loop.body, problem); },

@@ -134,15 +134,7 @@ class Builder {
 
   bool is_walked(const std::string& index, const std::vector<Access>& accesses) const {
     return std::any_of(accesses.begin(), accesses.end(), [&](const Access& access) {
-      const auto known = problem_.formats.find(access.tensor);
-      if (known == problem_.formats.end()) return false;
-      const auto& format = known->second;
-      for (std::size_t level = 0; level < format.levels.size(); ++level) {
-        if (format::is_sparse(format.levels[level]) &&
-            access.indices[static_cast<std::size_t>(format.mode_order[level])] == index)
-          return true;
-      }
-      return false;
+      return concrete_notation::is_walked(access, index, problem_);
     });
   }
 

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <bit>
-#include <optional>
 #include <string>
 
+#include "compiler/concrete_notation/loop_order.h"
 #include "compiler/cost/iteration_space.h"
 #include "compiler/index_notation/printer.h"
 
@@ -15,17 +15,11 @@ using cost::IterationSpace;
 using index_notation::Access;
 using schedule::Nests;
 
-/// One of the operands has a compressed level for the index.
+/// One of the operands is walked along the index.
 bool restricts(cost::OperandSet set, const std::string& index, const cost::Operands& operands) {
-  for (; set != 0; set &= set - 1) {
-    const Access& read = operands.at(std::countr_zero(set));
-    const auto& format = operands.problem().formats.at(read.tensor);
-    for (std::size_t level = 0; level < format.levels.size(); ++level) {
-      if (format::is_sparse(format.levels[level]) &&
-          read.indices[static_cast<std::size_t>(format.mode_order[level])] == index)
-        return true;
-    }
-  }
+  for (; set != 0; set &= set - 1)
+    if (concrete_notation::is_walked(operands.at(std::countr_zero(set)), index, operands.problem()))
+      return true;
   return false;
 }
 
@@ -43,11 +37,14 @@ class Entries {
     for (std::size_t n = 0; n + 1 < nests_.size(); ++n) {
       const auto& leaf = nests_[n].leaf();
       if (leaf.monoid != problem_.semiring->sum) continue;
-      const bool workspace = is_workspace(leaf.target.tensor);
-      const auto vector = workspace ? std::nullopt : listed_index(n);
-      if (!workspace && !vector && !is_scalar(n)) continue;
       const auto written = met(n, std::max(loops_over_target(nests_[n]), shared_with_readers(n)));
-      if (vector && !restricted(written, *vector, operands_)) continue;
+      if (!is_workspace(leaf.target.tensor)) {
+        const std::vector<std::size_t> own = own_modes(n);
+        if (own.size() > 1) continue;
+        if (own.size() == 1 &&
+            !(is_listed(n, own.front()) && restricted(written, leaf.target.indices[own.front()], operands_)))
+          continue;
+      }
       const auto [temporary, first] = known_.try_emplace(leaf.target.tensor, written);
       if (!first) temporary->second = cost::unite(temporary->second, written);  // terms of a sum
     }
@@ -116,13 +113,15 @@ class Entries {
     return shared;
   }
 
-  /// Readers share all loops that tell elements of the temporary apart.
-  bool is_scalar(std::size_t number) const {
+  /// The modes of the nest's temporary over which readers have loops of their own.
+  std::vector<std::size_t> own_modes(std::size_t number) const {
     const auto& loops = nests_[number].loops;
     const auto end = loops.begin() + static_cast<std::ptrdiff_t>(shared_with_readers(number));
     const auto& indices = nests_[number].leaf().target.indices;
-    return std::all_of(indices.begin(), indices.end(),
-                       [&](const std::string& index) { return std::find(loops.begin(), end, index) != end; });
+    std::vector<std::size_t> modes;
+    for (std::size_t mode = 0; mode < indices.size(); ++mode)
+      if (std::find(loops.begin(), end, indices[mode]) == end) modes.push_back(mode);
+    return modes;
   }
 
   /// The last nest does nothing but append the temporary.
@@ -131,23 +130,13 @@ class Entries {
     return read != nullptr && read->tensor == tensor;
   }
 
-  /// The index of a temporary that is a vector inside a loop, when its readers walk its entries.
-  std::optional<std::string> listed_index(std::size_t number) const {
-    const Access& target = nests_[number].leaf().target;
-    const auto& loops = nests_[number].loops;
-    const std::size_t shared = shared_with_readers(number);
-    const auto end = loops.begin() + static_cast<std::ptrdiff_t>(shared);
-    std::optional<std::size_t> left;
-    for (std::size_t mode = 0; mode < target.indices.size(); ++mode) {
-      if (std::find(loops.begin(), end, target.indices[mode]) != end) continue;
-      if (left) return std::nullopt;
-      left = mode;
-    }
-    if (!left || shared == 0) return std::nullopt;
+  /// Readers walk the entries of the nest's temporary, a vector over this mode inside a loop.
+  bool is_listed(std::size_t number, std::size_t mode) const {
+    if (shared_with_readers(number) == 0) return false;
     const std::size_t last = schedule::last_reader(nests_, number);
     for (std::size_t n = number + 1; n <= last; ++n)
-      if (walks_others(nests_[n].leaf(), target.tensor, *left)) return std::nullopt;
-    return target.indices[*left];
+      if (walks_others(nests_[n].leaf(), nests_[number].leaf().target.tensor, mode)) return false;
+    return true;
   }
 
   /// The loop over this mode of the temporary walks other operands, in which it is located.
