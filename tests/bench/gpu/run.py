@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compiles and measures what make_travel.py wrote. Needs nvcc, cuSPARSE and a GPU; stays within --seconds.
 
-    run.py [--seconds 540] [--json FILE] [--nvcc PATH] [--compile-only]
+    run.py [--seconds 540] [--json FILE] [--nvcc PATH] [--compile-only | --program RUNNER]
     run.py --emulated          on any machine with a C++ compiler: whether all of it is right
 """
 
@@ -127,19 +127,20 @@ def main():
     parser.add_argument("--nvcc", default=shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc")
     parser.add_argument("--architecture", default="native")
     parser.add_argument("--compile-only", action="store_true")
+    parser.add_argument("--program", type=pathlib.Path, help="the runner, where it was compiled elsewhere")
     parser.add_argument("--emulated", action="store_true")
     options = parser.parse_args()
     start = time.monotonic()
     if options.emulated:
         sys.exit(1 if check_emulated(compile_emulated(HERE / "emulated")) else 0)
-    program = compile_all(options.nvcc, options.architecture, HERE / "build")
+    program = options.program or compile_all(options.nvcc, options.architecture, HERE / "build")
     print(f"compiled in {time.monotonic() - start:.0f} s", file=sys.stderr)
     if options.compile_only:
         return
     matrices = sorted(HERE.glob("*.bin"))
     problems = json.loads((HERE / "problems.json").read_text())
     jobs = [(problem, matrix, n) for n in COLUMNS for problem in problems for matrix in matrices]
-    kernels = len(list(HERE.glob("kernel_*.cu"))) + 4
+    kernels = (HERE / "kernels.inc").read_text().count("extern") + 4
     rows = []
     for number, (problem, matrix, n) in enumerate(jobs):
         left = options.seconds - (time.monotonic() - start)
