@@ -96,7 +96,23 @@ Result<void> check_columns(const MappedLoops& loops, const problem::Problem& pro
   return {};
 }
 
-/// Checks that the loop shared by several threads can be shared (Sgap, section 3.3).
+/// Checks that several threads can share the iterations of a row by a sum (Sgap, section 3.3).
+Result<void> check_shared_sum(const MappedLoops& loops) {
+  const std::string rows = quoted(loops.rows->index), inside = quoted(loops.inside->index);
+  const auto& target = leaf_of(loops.rows->body).target;
+  for (const Forall* at = loops.inside; at != nullptr; at = inner_of(*at)) {
+    if (has(target, at->index))
+      return illegal("threads share an iteration of loop " + rows + " by its loop " + inside + ", and loop " +
+                     quoted(at->index) + " over elements of " + quoted(target) +
+                     " stands there: reorder brings it outside");
+    if (!inner_of(*at) && !std::holds_alternative<Assign>(at->body->node))
+      return illegal("threads share an iteration of loop " + rows +
+                     " where it is loops around one assignment, and there is a branch below loop " + inside);
+  }
+  return {};
+}
+
+/// Checks that the loop shared by several threads can be shared.
 Result<void> check_share(const MappedLoops& loops, const problem::Problem& problem) {
   if (loops.mapping.threads_per_item == 1) return {};
   const std::string rows = quoted(loops.rows->index);
@@ -113,22 +129,12 @@ Result<void> check_share(const MappedLoops& loops, const problem::Problem& probl
                                  " cannot share one (Sgap, rule 1): there is no sum inside it"
                            : threads_of(loops.mapping.threads_per_item) + " share an iteration of loop " +
                                  rows + ", and no loop of a sum stands directly inside it");
-  const auto& target = leaf_of(loops.rows->body).target;
-  const std::string inside = quoted(loops.inside->index);
-  for (const Forall* at = loops.inside; at != nullptr; at = inner_of(*at)) {
-    if (has(target, at->index))
-      return illegal("threads share an iteration of loop " + rows + " by its loop " + inside + ", and loop " +
-                     quoted(at->index) + " over elements of " + quoted(target) +
-                     " stands there: reorder brings it outside");
-    if (!inner_of(*at) && !std::holds_alternative<Assign>(at->body->node))
-      return illegal("threads share an iteration of loop " + rows +
-                     " where it is loops around one assignment, and there is a branch below loop " + inside);
-  }
+  if (!distributes_elements(loops)) SCHAAS_RETURN_IF_ERROR(check_shared_sum(loops));
   int lists = 0;
   for (const auto& access : reads(loops.inside->body))
     lists += sparse_level(access, loops.inside->index, problem) >= 0 ? 1 : 0;
   if (lists > 1)
-    return illegal("loop " + inside +
+    return illegal("loop " + quoted(loops.inside->index) +
                    " walks the entries of several operands side by side, which threads cannot share");
   return {};
 }
@@ -143,7 +149,7 @@ Result<void> check_group(const MappedLoops& loops) {
   }
   const std::string group = "a group of " + threads_of(mapping.group_size);
   const bool own = write_own(loops);
-  if (mapping.threads_per_item == 1 && own)
+  if (distributes_elements(loops) || (mapping.threads_per_item == 1 && own))
     return illegal(group + " has nothing to reduce: each thread computes elements of " +
                    quoted(leaf_of(loops.rows->body).target) + " of its own");
   if (mapping.reduce == GroupReduction::segment) return {};
@@ -266,11 +272,16 @@ Result<void> check_thread_mapping(const Forall& outermost, const problem::Proble
   return check_group(loops);
 }
 
+bool distributes_elements(const MappedLoops& loops) {
+  return loops.mapping.threads_per_item > 1 && loops.inside != nullptr &&
+         has(leaf_of(loops.rows->body).target, loops.inside->index);
+}
+
 bool writes_exclusively(const Forall& outermost) {
   const MappedLoops loops = mapped_loops(outermost);
-  const bool whole =
-      loops.mapping.threads_per_item == 1 || (loops.mapping.group_size == loops.mapping.threads_per_item &&
-                                              loops.mapping.reduce != GroupReduction::segment);
+  const bool whole = loops.mapping.threads_per_item == 1 || distributes_elements(loops) ||
+                     (loops.mapping.group_size == loops.mapping.threads_per_item &&
+                      loops.mapping.reduce != GroupReduction::segment);
   return write_own(loops) && whole;
 }
 

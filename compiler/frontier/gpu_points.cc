@@ -26,6 +26,7 @@ using Names = std::vector<std::string>;
 enum class Rows { rows, entries, fibers };
 
 /// A point but for its columns. Of the grid these are left out:
+///  - several threads for a row, each writing by itself, but where they write the elements of its entries;
 ///  - several rows for a thread: rows have no load in common, so that it only leaves the device fewer
 ///  threads;
 ///  - a row's threads in several groups (`1/g row`, r < g, atomic): one group of them all folds the other
@@ -44,9 +45,11 @@ struct Style {
 };
 constexpr Style styles[] = {
     {Rows::rows, 1, 1, 1, GroupReduction::atomic},      {Rows::rows, 1, 8, 8, GroupReduction::parallel},
-    {Rows::entries, 1, 1, 32, GroupReduction::segment}, {Rows::rows, 1, 32, 32, GroupReduction::parallel},
+    {Rows::rows, 1, 8, 1, GroupReduction::atomic},      {Rows::entries, 1, 1, 32, GroupReduction::segment},
+    {Rows::rows, 1, 32, 32, GroupReduction::parallel},  {Rows::rows, 1, 32, 1, GroupReduction::atomic},
     {Rows::entries, 32, 1, 1, GroupReduction::atomic},  {Rows::rows, 1, 4, 4, GroupReduction::parallel},
-    {Rows::entries, 8, 1, 32, GroupReduction::segment}, {Rows::rows, 1, 16, 16, GroupReduction::parallel},
+    {Rows::rows, 1, 4, 1, GroupReduction::atomic},      {Rows::entries, 8, 1, 32, GroupReduction::segment},
+    {Rows::rows, 1, 16, 16, GroupReduction::parallel},  {Rows::rows, 1, 16, 1, GroupReduction::atomic},
     {Rows::entries, 1, 1, 8, GroupReduction::segment},  {Rows::rows, 1, 2, 2, GroupReduction::parallel},
     {Rows::entries, 8, 1, 8, GroupReduction::segment},  {Rows::entries, 1, 1, 1, GroupReduction::atomic},
     {Rows::entries, 1, 8, 8, GroupReduction::parallel}, {Rows::entries, 1, 32, 32, GroupReduction::parallel},
@@ -60,7 +63,7 @@ struct Pass {
   int columns;
   std::size_t first, last;  ///< styles
 };
-constexpr Pass passes[] = {{1, 0, 5}, {4, 0, 5}, {1, 5, 99}, {4, 5, 99}, {2, 0, 99}};
+constexpr Pass passes[] = {{1, 0, 7}, {4, 0, 7}, {1, 7, 99}, {4, 7, 99}, {2, 0, 99}};
 
 /// A nest that the threads of the device share.
 struct Phase {
@@ -240,7 +243,9 @@ class Points {
   static bool is_worth_it(const Phase& phase, const Style& style, const StatementPtr& tree) {
     const StatementPtr at = phase_at(tree, phase.path);
     const auto* outermost = std::get_if<Forall>(&at->node);
-    if (outermost == nullptr || style.rows == Rows::rows) return true;
+    if (outermost == nullptr) return true;
+    if (style.rows == Rows::rows)
+      return style.share == 1 || style.width > 1 || concrete_notation::writes_exclusively(*outermost);
     if (concrete_notation::writes_exclusively(*outermost))
       return style.take == 1 && (style.width == 1 || style.reduce == GroupReduction::parallel);
     return !phase.linear || style.take * style.share * style.width > 1;

@@ -146,7 +146,8 @@ int Emitter::operand_at(const Loop& loop) const {
 }
 
 /// Computes the ranges upwards from the last level, whose entries the phase counts. Entries of a level have
-/// as parents those from the last one that begins no later to the first one that ends no sooner.
+/// as parents those from the last one that begins no later to the first one that ends no sooner. The single
+/// entry of a thread has one parent; several are searched from there on.
 EntryRanges Emitter::find_entry_ranges(const Loop& loop, Statements& out) {
   using operators::Function;
   EntryRanges ranges{operand_at(loop),
@@ -158,16 +159,17 @@ EntryRanges Emitter::find_entry_ranges(const Loop& loop, Statements& out) {
     out.push_back(make(loop_ir::Let{text, loop_ir::Type::index, value}));
     return loop_ir::name(text);
   };
+  const bool single = mapped_.rows != nullptr && mapped_.mapping.grain == 1;
   for (int level = loop.annotation.positions - 1; level > 0; --level) {
     const auto& below = ranges.levels[static_cast<std::size_t>(level)];
     const std::string ends = builder_.positions(walked.tensor, level);
     const auto all = builder_.entries(walked, level - 1);
-    const auto past =
-        loop_ir::search(ends, loop_ir::integer(0), all, loop_ir::add(below.begin, loop_ir::integer(1)));
+    const auto past = named(
+        loop_ir::search(ends, loop_ir::integer(0), all, loop_ir::add(below.begin, loop_ir::integer(1))));
     const auto first =
         loop_ir::apply(Function::maximum, {loop_ir::add(past, loop_ir::integer(-1)), loop_ir::integer(0)});
     ranges.levels[static_cast<std::size_t>(level - 1)] = {
-        named(first), named(loop_ir::search(ends, loop_ir::integer(0), all, below.end))};
+        named(first), single ? past : named(loop_ir::search(ends, past, all, below.end))};
   }
   return ranges;
 }

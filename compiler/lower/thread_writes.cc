@@ -12,8 +12,11 @@ using loop_ir::Write;
 bool Emitter::writes_exclusively() const {
   if (mapped_.rows == nullptr) return true;
   const auto& mapping = mapped_.mapping;
-  const bool whole = mapping.threads_per_item == 1 || (mapping.reduce == GroupReduction::parallel &&
-                                                       mapping.group_size == mapping.threads_per_item);
+  const bool distributed = mapped_.inside != nullptr &&
+                           level_of(operand(target_of(mapped_.inside->body)), mapped_.inside->index) >= 0;
+  const bool whole =
+      mapping.threads_per_item == 1 || distributed ||
+      (mapping.reduce == GroupReduction::parallel && mapping.group_size == mapping.threads_per_item);
   return whole && writes_own(*mapped_.rows);
 }
 

@@ -68,6 +68,9 @@ TEST(GpuErrors, GroupsThatHaveNothingToBringTogether) {
   EXPECT_EQ(reason_of(spmm, "threads(loop=i, each=2); group(loop=i, width=8, reduce=segment)"),
             "a group of 8 threads has nothing to reduce: each thread computes elements of `C(i,k)` of "
             "its own");
+  EXPECT_EQ(reason_of(spmm, "threads(loop=i, each=1/8); group(loop=i, width=8, reduce=parallel)"),
+            "a group of 8 threads has nothing to reduce: each thread computes elements of `C(i,k)` of "
+            "its own");
   EXPECT_EQ(reason_of("y(i) = A(i,j) * x(j)",
                       "threads(loop=i, each=1); pos(loop=j); group(loop=i, width=8, reduce=atomic)"),
             "a group of 8 threads holds 8 iterations of loop `i`, which write different elements, and "
@@ -88,9 +91,11 @@ TEST(GpuErrors, GroupsThatHaveNothingToBringTogether) {
 }
 
 TEST(GpuErrors, LoopsThatCannotBeShared) {
-  EXPECT_EQ(reason_of(spmm, "threads(loop=i, each=1/4)"),
-            "threads share an iteration of loop `i` by its loop `k`, and loop `k` over elements of `C(i,k)` "
+  EXPECT_EQ(reason_of("C(i,k) = A(i,j) * B(j,k)", "reorder(order={i,j,k}); threads(loop=i, each=1/4)"),
+            "threads share an iteration of loop `i` by its loop `j`, and loop `k` over elements of `C(i,k)` "
             "stands there: reorder brings it outside");
+  EXPECT_EQ(reason_of(spmm, "threads(loop=i, each=1/4)"),
+            "no error: forall(i threads 1/4, forall(k, forall(j, C(i,k) += A(i,j) * B(j,k))))");
   EXPECT_EQ(reason_of("y(i) = A(i)", "threads(loop=i, each=1/4)", "dense"),
             "4 threads share an iteration of loop `i`, and no loop of a sum stands directly inside it");
   EXPECT_EQ(reason_of("y(i) = A(i,j) * B(i,j)", "threads(loop=i, each=1/4)"),
@@ -192,6 +197,8 @@ TEST(GpuOrder, AtomicWritesOfSumsAreChance) {
   EXPECT_TRUE(is_nondeterministic(spmm, shared + "group(loop=i, width=8, reduce=segment)"));
   EXPECT_TRUE(is_nondeterministic(spmm, columns_outside + "threads(loop=k, each=1); pos(loop=j, from=i)"));
   EXPECT_TRUE(is_nondeterministic("y(j) = A(i,j)", "threads(loop=i, each=1)"));
+  EXPECT_TRUE(is_nondeterministic("y(j) = A(i,j)", "threads(loop=i, each=1/8)"));
+  EXPECT_FALSE(is_nondeterministic("C(i,j) = A(i,j)", "threads(loop=i, each=1/8)"));
   EXPECT_TRUE(is_nondeterministic("y(j) = A(i,j)", "parallelize(loop=i, races=atomics)"));
   EXPECT_FALSE(is_nondeterministic("y(j) = max(i)(A(i,j))", "threads(loop=i, each=1)"));
 }

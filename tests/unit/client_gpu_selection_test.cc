@@ -98,6 +98,30 @@ TEST(GpuSelection, LanesAlongWideRowsReadNeighbours) {
   EXPECT_LT(seconds(one, 2), seconds(one, 0)) << "neighbours along a row read neighbouring entries";
 }
 
+/// Y(i,j) = A(i,j) * C(i,k) * D(j,k) at the entries of A, loops i, j, k: `share` threads have those of a row.
+GpuSchedule sddmm(int share) {
+  GpuSchedule out = spmm("shared" + std::to_string(share), 1, 1, 1, share, 1, false);
+  out.phases.front().columns = false;
+  out.phases.front().side_by_side = 32 / share;
+  Nest& nest = out.nests.front();
+  nest.loops = {
+      {extent("i"), "i"}, {{Variable::Kind::fiber, "j", "A", 1}, "j", 0, false, 2}, {extent("k"), "k"}};
+  nest.accesses = {{"Y", false, 0b011, 0b010},
+                   {"A", true, 0b011, 0b010},
+                   {"C", false, 0b101, 0b100},
+                   {"D", false, 0b110, 0b100}};
+  return out;
+}
+
+TEST(GpuSelection, ThreadsThatShareTheEntriesOfARowWriteEachOnce) {
+  const GpuSelector selector({sddmm(1), sddmm(8), sddmm(32)});
+  const auto even = selector.select(sizes(1'000'000, 32, 0, 32, 16), ValueType::f32, {}).value();
+  EXPECT_NE(even.index, 0) << "neighbours read and write neighbouring entries";
+  EXPECT_LT(even.evaluated[2].seconds, even.evaluated[0].seconds);
+  const auto skewed = selector.select(sizes(200'000, 20, 4'500, 100'000, 16), ValueType::f32, {}).value();
+  EXPECT_GT(skewed.evaluated[0].seconds, 10 * skewed.evaluated[2].seconds) << "the longest row is shared";
+}
+
 TEST(GpuSelection, MoreWorkTakesMoreTime) {
   for (std::size_t s = 0; s < schedules().size(); ++s) {
     const double small = seconds(sizes(1'000'000, 8, 2, 20, 16), s);

@@ -108,6 +108,16 @@ TEST(GpuPoints, OfADotProductAtEachEntryShareTheSum) {
   EXPECT_THAT(texts(found), Not(Contains("{<32 nnz>, 1}"))) << "dot products have nothing in common";
 }
 
+TEST(GpuPoints, ShareTheEntriesOfARowWhereEachIsWritten) {
+  const auto problem =
+      test_support::problem_of("Y(i,j) = A(i,j) * C(i,k) * D(j,k)", {{"A", "csr"}, {"Y", "csr"}});
+  const auto found = points(problem);
+  EXPECT_THAT(texts(found), AllOf(Contains("{<1/4 row>, 1}"), Contains("{<1/8 row>, 1}"),
+                                  Contains("{<1/16 row>, 1}"), Contains("{<1/32 row>, 1}")));
+  EXPECT_EQ(texts(found)[1], "{<1/8 row>, 1}") << "among the three compiled at once";
+  EXPECT_THAT(texts(points(spmm())), Each(Not(AllOf(HasSubstr("<1/"), HasSubstr(", 1}")))));
+}
+
 TEST(GpuPoints, OfOtherSemiringsToo) {
   const auto found =
       texts(points(test_support::problem_of("min-plus: y(i) = A(i,j) * x(j)", {{"A", "csr"}})));

@@ -90,7 +90,9 @@ class NestModel {
                                             : static_cast<double>(units_.take) * units_.width;
     const double together = std::max(covered, 1.0);
     const double runs = std::min(together, 1 + together / rows_of_an_element());
-    const double parts = units_.share > units_.width ? static_cast<double>(units_.share) / units_.width : 1;
+    const bool distributed = (nest_.accesses.front().loops >> inside_ & 1U) != 0;
+    const double parts =
+        units_.share > units_.width && !distributed ? static_cast<double>(units_.share) / units_.width : 1;
     return rows_ / together * runs * parts * columns_ * written_below();
   }
   double max_chain() const {
