@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compiles and measures what make_travel.py wrote. Needs nvcc, cuSPARSE and a GPU; stays within --seconds.
 
-    run.py [--seconds 540] [--json FILE] [--nvcc PATH] [--compile-only | --program RUNNER]
+    run.py [--seconds 540] [--columns 64,128] [--problems spmm,sddmm] [--json FILE] [--nvcc PATH] [--compile-only | --program RUNNER]
     run.py --emulated          on any machine with a C++ compiler: whether all of it is right
 """
 
@@ -18,6 +18,7 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 COLUMNS = [1, 4, 16, 64, 128]
+PROBLEMS = ["spmm", "sddmm", "fused"]
 
 
 def compile_all(nvcc, architecture, build):
@@ -32,7 +33,7 @@ def compile_all(nvcc, architecture, build):
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         objects = list(pool.map(one, sources))
     program = build / "runner"
-    subprocess.run([nvcc, f"-arch={architecture}", *objects, "-lcusparse", "-o", program], check=True)
+    subprocess.run([nvcc, f"-arch={architecture}", *objects, "-lcusparse", "-lpthread", "-o", program], check=True)
     return program
 
 
@@ -48,7 +49,7 @@ def compile_emulated(build):
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         objects = list(pool.map(one, sorted(HERE.glob("*.cu"))))
     program = build / "runner"
-    subprocess.run(["c++", *objects, "-o", program], check=True)
+    subprocess.run(["c++", *objects, "-lpthread", "-o", program], check=True)
     return program
 
 
@@ -91,12 +92,14 @@ def report(rows):
     for row in wrong[:10]:
         print("  wrong:", row["problem"], row["kernel"], row["matrix"], row["n"], row["error"])
     proposed = lambda row: row["family"] == "proposed"
-    for problem in ("spmm", "sddmm", "fused"):
+    for problem in PROBLEMS:
         of = [row for row in rows if row["problem"] == problem]
         if of:
             line = [f"{n}: {ratio(of, lambda r: r['family'] == 'cusparse', proposed, n):.2f}" for n in COLUMNS]
             print(f"{problem}, best of what the search proposes over cuSPARSE, by N:", *line)
     of = [row for row in rows if row["problem"] == "spmm"]
+    if not of:
+        return
     print(f"spmm, best proposed over best of the whole grid: {ratio(of, proposed, lambda r: r['family'] not in ('proposed', 'cusparse')):.2f}")
     rows = of
     ours = lambda row: row["family"] != "cusparse"
@@ -123,6 +126,8 @@ def report(rows):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seconds", type=float, default=540)
+    parser.add_argument("--columns", default=",".join(map(str, COLUMNS)), help="numbers of columns")
+    parser.add_argument("--problems", help="those alone, like spmm,sddmm")
     parser.add_argument("--json")
     parser.add_argument("--nvcc", default=shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc")
     parser.add_argument("--architecture", default="native")
@@ -139,18 +144,20 @@ def main():
         return
     matrices = sorted(HERE.glob("*.bin"))
     problems = json.loads((HERE / "problems.json").read_text())
-    jobs = [(problem, matrix, n) for n in COLUMNS for problem in problems for matrix in matrices]
-    kernels = (HERE / "kernels.inc").read_text().count("extern") + 4
+    if options.problems:
+        problems = [problem for problem in problems if problem in options.problems.split(",")]
+    # One process measures all numbers of columns: a start, and the making of a context, takes as long as many kernels.
+    jobs = [(problem, matrix) for problem in sorted(problems, key=PROBLEMS.index) for matrix in matrices]
     rows = []
-    for number, (problem, matrix, n) in enumerate(jobs):
+    for number, (problem, matrix) in enumerate(jobs):
         left = options.seconds - (time.monotonic() - start)
-        if left < 5:
+        if left < 2:
             print(f"out of time after {number} of {len(jobs)} jobs", file=sys.stderr)
             break
-        each = min(0.05, left / (len(jobs) - number) / kernels / 2)
-        done = subprocess.run([program, matrix, matrix.stem, str(n), f"{each:.4f}", problem], capture_output=True, text=True)
+        command = [program, matrix, matrix.stem, options.columns, f"{left / (len(jobs) - number):.3f}", problem]
+        done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode != 0:
-            print(problem, matrix.stem, n, done.stderr, file=sys.stderr)
+            print(problem, matrix.stem, done.stderr, file=sys.stderr)
         rows += [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
     if options.json:
         pathlib.Path(options.json).write_text(json.dumps(rows))

@@ -2,7 +2,9 @@
 // sum in doubles on the host. One line of JSON for each measurement. Built by run.py; reads the matrices it wrote.
 // Compiled with SCHAAS_EMULATED it runs on the host, without cuSPARSE: that all of it is right, not how fast.
 //
-//     runner MATRIX.bin NAME COLUMNS SECONDS [PROBLEM]
+//     runner MATRIX.bin NAME COLUMNS[,COLUMNS...] SECONDS [PROBLEM]
+//
+// The seconds are those of the whole process: each number of columns gets the same part of what is left, each kernel of that.
 #ifdef SCHAAS_EMULATED
 #include "emulated_runtime.h"
 #else
@@ -20,6 +22,7 @@
 #include <cstring>
 #include <random>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "gpu_abi.h"
@@ -75,6 +78,10 @@ Matrix read_matrix(const char* path) {
   return m;
 }
 
+double now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
 /// The median of as many runs as the time allows, at least 5; the cache holds what the run before left.
 template <class Run>
 double median_seconds(double seconds, const Run& run) {
@@ -84,10 +91,8 @@ double median_seconds(double seconds, const Run& run) {
   run();
   CHECK(cudaDeviceSynchronize());
   std::vector<double> times;
-  const auto start = std::chrono::steady_clock::now();
-  while (times.size() < 5 ||
-         (times.size() < 200 &&
-          std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() < seconds)) {
+  const double start = now();
+  while (times.size() < 5 || (times.size() < 200 && now() - start < seconds)) {
     CHECK(cudaEventRecord(begin));
     run();
     CHECK(cudaEventRecord(end));
@@ -120,7 +125,10 @@ struct Work {
   std::int64_t n = 0;
   Matrix a;
   std::vector<Operand> dense;
-  Numbers want, size;  // the result, and the sums of absolute values
+  // Every so many-th row of the result is compared: its values, and the sums of absolute values, row by row.
+  std::int64_t every = 1;
+  std::vector<std::int64_t> first;  // where a compared row begins in them
+  Numbers want, size;
 
   const Operand& operand(const std::string& name) const {
     for (const Operand& one : dense)
@@ -130,47 +138,84 @@ struct Work {
   }
 };
 
-// Of each row: dot products of C and D at its entries, and those times rows of E.
-void expect(Work& work) {
+constexpr double most_terms = 2e8;  // that the host sums
+
+// Of one row: dot products of C and D at its entries, and those times rows of E.
+void expect_row(Work& work, std::int64_t i) {
   const Matrix& a = work.a;
   const std::int64_t n = work.n;
   const bool spmm = work.problem == "spmm", sddmm = work.problem == "sddmm";
-  const std::size_t count = sddmm ? a.crd.size() : static_cast<std::size_t>(a.rows * n);
-  work.want.assign(count, 0);
-  work.size.assign(count, 0);
+  double* const want = work.want.data() + work.first[i / work.every];
+  double* const size = work.size.data() + work.first[i / work.every];
   const auto at = [&](const Operand& from, std::int64_t row, std::int64_t k) {
     return static_cast<double>(from.values[static_cast<std::size_t>(row * n + k)]);
   };
-  for (std::int64_t i = 0; i < a.rows; ++i) {
-    for (std::int32_t p = a.pos[i]; p < a.pos[i + 1]; ++p) {
-      const std::int64_t j = a.crd[p];
-      double dot = a.values[p], absolute = std::fabs(dot);
-      if (!spmm) {
-        double sum = 0, all = 0;
-        for (std::int64_t k = 0; k < n; ++k) {
-          const double term = at(work.dense[0], i, k) * at(work.dense[1], j, k);
-          sum += term;
-          all += std::fabs(term);
-        }
-        dot *= sum;
-        absolute *= all;
-      }
-      if (sddmm) {
-        work.want[p] = dot;
-        work.size[p] = absolute;
-        continue;
-      }
-      const Operand& last = work.dense.back();
+  for (std::int32_t p = a.pos[i]; p < a.pos[i + 1]; ++p) {
+    const std::int64_t j = a.crd[p];
+    double dot = a.values[p], absolute = std::fabs(dot);
+    if (!spmm) {
+      double sum = 0, all = 0;
       for (std::int64_t k = 0; k < n; ++k) {
-        work.want[i * n + k] += dot * at(last, j, k);
-        work.size[i * n + k] += absolute * std::fabs(at(last, j, k));
+        const double term = at(work.dense[0], i, k) * at(work.dense[1], j, k);
+        sum += term;
+        all += std::fabs(term);
       }
+      dot *= sum;
+      absolute *= all;
+    }
+    if (sddmm) {
+      want[p - a.pos[i]] = dot;
+      size[p - a.pos[i]] = absolute;
+      continue;
+    }
+    const Operand& last = work.dense.back();
+    for (std::int64_t k = 0; k < n; ++k) {
+      want[k] += dot * at(last, j, k);
+      size[k] += absolute * std::fabs(at(last, j, k));
     }
   }
 }
 
+// Elements of the result before row i.
+std::int64_t before_row(const Work& work, std::int64_t i) {
+  return work.problem == "sddmm" ? work.a.pos[i] : i * work.n;
+}
+
+void expect(Work& work) {
+  const double terms = static_cast<double>(work.a.crd.size()) * work.n * (work.problem == "fused" ? 2 : 1);
+  work.every = std::max<std::int64_t>(1, static_cast<std::int64_t>(terms / most_terms + 0.5));
+  std::int64_t count = 0;
+  for (std::int64_t i = 0; i < work.a.rows; i += work.every) {
+    work.first.push_back(count);
+    count += before_row(work, i + 1) - before_row(work, i);
+  }
+  work.want.assign(static_cast<std::size_t>(count), 0);
+  work.size.assign(static_cast<std::size_t>(count), 0);
+  const std::int64_t crew = std::max(1u, std::thread::hardware_concurrency());
+  std::vector<std::thread> threads;
+  for (std::int64_t t = 0; t < crew; ++t)
+    threads.emplace_back([&work, t, crew] {
+      for (std::int64_t i = t * work.every; i < work.a.rows; i += crew * work.every) expect_row(work, i);
+    });
+  for (std::thread& thread : threads) thread.join();
+}
+
+// The largest error among the compared rows, relative to the sums of absolute values.
+double worst_error(const Work& work, const std::vector<float>& found) {
+  double worst = 0;
+  for (std::int64_t i = 0; i < work.a.rows; i += work.every) {
+    const std::int64_t from = before_row(work, i), count = before_row(work, i + 1) - from;
+    for (std::int64_t at = 0; at < count; ++at) {
+      const std::int64_t expected = work.first[i / work.every] + at;
+      const double error = std::fabs(found[from + at] - work.want[expected]);
+      worst = std::max(worst, error == error ? error / std::max(work.size[expected], 1e-30) : HUGE_VAL);
+    }
+  }
+  return std::isfinite(worst) ? worst : 1e30;
+}
+
 Work make_work(const std::string& problem, Matrix a, std::int64_t n) {
-  Work work{problem, problem == "spmm" ? "C" : "Y", n, std::move(a), {}, {}, {}};
+  Work work{problem, problem == "spmm" ? "C" : "Y", n, std::move(a)};
   std::mt19937 random(1);
   const auto add = [&](const char* name, std::int64_t rows) {
     Operand one{name, rows, std::vector<float>(static_cast<std::size_t>(rows * n))};
@@ -201,36 +246,32 @@ std::vector<std::string> arguments_of(const schaas_gpu_descriptor& kernel) {
   return names;
 }
 
-int main(int argc, char** argv) {
-  if (argc != 5 && argc != 6) return 1;
-  const std::int64_t n = std::atoll(argv[3]);
-  const double seconds = std::atof(argv[4]);
-  const std::string problem = argc == 6 ? argv[5] : "spmm";
-  Work work = make_work(problem, read_matrix(argv[1]), n);
+// Measures everything of one problem, until the deadline, each as long as is left for each.
+int measure(const std::string& problem, const Matrix& matrix_read, const char* name, std::int64_t n, double deadline) {
+  Work work = make_work(problem, matrix_read, n);
   const Matrix& a = work.a;
   const auto entries = static_cast<std::int64_t>(a.crd.size());
   std::int32_t* const pos = on_device(a.pos);
   std::int32_t* const crd = on_device(a.crd);
   float* const values = on_device(a.values);
   for (Operand& one : work.dense) one.device = on_device(one.values);
-  std::vector<float> found(work.want.size(), std::nanf(""));
+  std::vector<float> found(static_cast<std::size_t>(before_row(work, a.rows)), std::nanf(""));
   float* const result = on_device(found);
   // Each byte once: what any kernel has to move.
   double bytes = 4.0 * (a.rows + 1) + 8.0 * entries + 4.0 * found.size();
   for (const Operand& one : work.dense) bytes += 4.0 * one.values.size();
   const auto report = [&](const std::string& what, const char* family, int take, int width, int columns, double time) {
     CHECK(cudaMemcpy(found.data(), result, found.size() * sizeof(float), cudaMemcpyDeviceToHost));
-    double worst = 0;
-    for (std::size_t at = 0; at < work.want.size(); ++at) {
-      const double error = std::fabs(found[at] - work.want[at]);
-      worst = std::max(worst, error == error ? error / std::max(work.size[at], 1e-30) : HUGE_VAL);
-    }
+    const double worst = worst_error(work, found);
     std::printf("{\"problem\": \"%s\", \"matrix\": \"%s\", \"n\": %lld, \"kernel\": \"%s\", \"family\": \"%s\", \"take\": %d, "
                 "\"width\": %d, \"columns\": %d, \"seconds\": %.9g, \"gb_per_second\": %.4g, \"error\": %.3g}\n",
-                problem.c_str(), argv[2], static_cast<long long>(n), what.c_str(), family, take, width, columns, time,
-                bytes / time / 1e9, std::isfinite(worst) ? worst : 1e30);
+                problem.c_str(), name, static_cast<long long>(n), what.c_str(), family, take, width, columns, time,
+                bytes / time / 1e9, worst);
     std::fflush(stdout);
   };
+  int remaining = 5;  // those of cuSPARSE
+  for (const Point& point : points) remaining += problem == point.problem ? 1 : 0;
+  const auto seconds = [&] { return std::max(0.0, deadline - now()) / std::max(remaining--, 1) / 2; };
   const auto clear = [&] { CHECK(cudaMemset(result, 0xff, found.size() * sizeof(float))); };
 
 #ifndef SCHAAS_EMULATED
@@ -276,7 +317,7 @@ int main(int argc, char** argv) {
   };
   if (problem == "sddmm") {
     clear();
-    if (sddmm() == CUSPARSE_STATUS_SUCCESS) report("default", "cusparse", 0, 0, 0, median_seconds(seconds, sddmm));
+    if (sddmm() == CUSPARSE_STATUS_SUCCESS) report("default", "cusparse", 0, 0, 0, median_seconds(seconds(), sddmm));
   } else {
     const cusparseSpMatDescr_t sparse = problem == "fused" ? samples : matrix(values);
     const Operand& last = work.dense.back();
@@ -296,7 +337,7 @@ int main(int argc, char** argv) {
         return cusparseSpMM(handle, none, none, &one, sparse, in, &zero, out, CUDA_R_32F, algorithm, buffer);
       };
       cusparseSpMM_preprocess(handle, none, none, &one, sparse, in, &zero, out, CUDA_R_32F, algorithm, buffer);
-      if (run() == CUSPARSE_STATUS_SUCCESS) report(name, "cusparse", 0, 0, 0, median_seconds(seconds, run));
+      if (run() == CUSPARSE_STATUS_SUCCESS) report(name, "cusparse", 0, 0, 0, median_seconds(seconds(), run));
       CHECK(cudaFree(buffer));
     }
   }
@@ -364,8 +405,31 @@ int main(int argc, char** argv) {
       for (const Launch& launch : launches)
         if (launch.blocks > 0) CHECK(launch.phase->launch(launch.parameters.data(), launch.blocks, nullptr));
     };
-    report(point.name, point.family, point.take, point.width, point.columns, median_seconds(seconds, run));
+    report(point.name, point.family, point.take, point.width, point.columns, median_seconds(seconds(), run));
     for (void* at : scratch) CHECK(cudaFree(at));
+  }
+  for (const void* at : {static_cast<const void*>(pos), static_cast<const void*>(crd), static_cast<const void*>(values),
+                         static_cast<const void*>(result)})
+    CHECK(cudaFree(const_cast<void*>(at)));
+  for (const Operand& one : work.dense) CHECK(cudaFree(one.device));
+  return 0;
+}
+
+int main(int argc, char** argv) {
+  if (argc != 5 && argc != 6) return 1;
+  const double start = now(), seconds = std::atof(argv[4]);
+  const Matrix matrix = read_matrix(argv[1]);
+  std::vector<std::int64_t> columns;
+  for (const char* at = argv[3]; *at != 0; at += *at == ',') {
+    char* end = nullptr;
+    columns.push_back(std::strtoll(at, &end, 10));
+    if (end == at) return 1;
+    at = end;
+  }
+  for (std::size_t c = 0; c < columns.size(); ++c) {
+    const double part = (start + seconds - now()) / static_cast<double>(columns.size() - c);
+    const int status = measure(argc == 6 ? argv[5] : "spmm", matrix, argv[2], columns[c], now() + std::max(part, 0.0));
+    if (status != 0) return status;
   }
   return 0;
 }
