@@ -92,7 +92,8 @@ struct Values {
 support::Result<Values> values_of(const client::KernelInfo& kernel, const client::Sizes& sizes, int threads) {
   Values values;
   SCHAAS_ASSIGN_OR_RETURN(values.time, client::evaluate(kernel.time_terms, sizes, threads));
-  SCHAAS_ASSIGN_OR_RETURN(values.memory_elements, client::evaluate(kernel.memory_terms, sizes));
+  SCHAAS_ASSIGN_OR_RETURN(values.memory_elements,
+                          client::memory_elements(kernel.memory_terms, sizes, threads));
   return values;
 }
 
@@ -157,7 +158,8 @@ support::Result<Json> frontier_json(const RunFacts& facts) {
     const auto& entry = entries[e];
     SCHAAS_ASSIGN_OR_RETURN(const double time,
                             client::evaluate(entry.time_terms, facts.sizes, facts.threads));
-    SCHAAS_ASSIGN_OR_RETURN(const double memory, client::evaluate(entry.memory_terms, facts.sizes));
+    SCHAAS_ASSIGN_OR_RETURN(const double memory,
+                            client::memory_elements(entry.memory_terms, facts.sizes, facts.threads));
     frontier.push_back({{"id", entry.id},
                         {"trace", entry.trace},
                         {"tree", entry.tree},

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "compiler/concrete_notation/needed_copies.h"
+#include "compiler/cost/memory_terms.h"
 #include "compiler/support/result.h"
 
 namespace schaas::cost {
@@ -369,6 +370,17 @@ std::string print_time(const Cost& cost, const Variables& variables) {
 }
 std::string print_memory(const Cost& cost, const Variables& variables) {
   return print_sum(cost.memory, variables);
+}
+std::string print_memory(const std::vector<MemoryTerm>& terms, const Variables& variables) {
+  std::string text;
+  for (const MemoryTerm& term : terms) {
+    if (!text.empty()) text += " + ";
+    const std::string product = print_product(term.product, variables);
+    text += term.block == 1     ? product
+            : term.product == 0 ? std::to_string(term.block)
+                                : std::to_string(term.block) + "*" + product;
+  }
+  return text.empty() ? "0" : text;
 }
 
 double evaluate_time(const Cost& cost, const Point& point, int threads) {

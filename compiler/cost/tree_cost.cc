@@ -8,6 +8,7 @@
 #include "compiler/cost/cost.h"
 #include "compiler/cost/iteration_space.h"
 #include "compiler/cost/leaf_access.h"
+#include "compiler/cost/memory_terms.h"
 #include "compiler/index_notation/costly_calls.h"
 #include "compiler/support/result.h"
 
@@ -53,6 +54,13 @@ class TreeCost {
     return std::move(cost_);
   }
 
+  std::vector<MemoryTerm> memory_of(const StatementPtr& statement) {
+    walk(statement, {});
+    for (const Term copy : copying(problem_).memory) memory_.push_back({copy, Scope::operand});
+    std::sort(memory_.begin(), memory_.end());
+    return std::move(memory_);
+  }
+
  private:
   /// A loop above, and where all that is below it has to be computed.
   struct Loop {
@@ -69,6 +77,12 @@ class TreeCost {
     bool outermost() const { return phase && own.empty(); }
   };
 
+  /// A block of an index that the walk is in.
+  struct Block {
+    IterationSpace space;  ///< of the statements in the block
+    int size = 0;          ///< 0: not known
+  };
+
   void walk(const StatementPtr& statement, Place place) {
     if (const auto* loop = std::get_if<Forall>(&statement->node)) {
       if (place.outermost() && !papers_ && !has(leaf_of(statement).target, loop->index))
@@ -83,7 +97,7 @@ class TreeCost {
         place.serial = serial_bit;
       place.phase = false;
       const auto outside = in_blocks_;
-      in_blocks_[blocks->index] = space_of(blocks->body, {});
+      in_blocks_[blocks->index] = {space_of(blocks->body, {}), blocks->size};
       walk(blocks->body, std::move(place));
       in_blocks_ = outside;
     } else if (const auto* both = std::get_if<Where>(&statement->node)) {
@@ -266,7 +280,7 @@ class TreeCost {
       }
     }
     for (Term trips : last_leaf_) {
-      cost_.memory.insert(cost_.memory.end(), table_elements, trips & own);
+      for (std::size_t n = 0; n < table_elements; ++n) add_memory(trips & own, Scope::thread);
       cost_.time.push_back(make_term(trips, Access::gathered));
     }
   }
@@ -277,12 +291,13 @@ class TreeCost {
     Term reached = 0;
     for (const std::string& index : leaf_of(both.producer).target.indices) {
       extents |= extent(index);
-      reached |= reachable(index, in_blocks_.count(index) != 0 ? in_blocks_.at(index) : written);
+      reached |= reachable(index, in_blocks_.count(index) != 0 ? in_blocks_.at(index).space : written);
     }
     const bool by_entries = place.phase && concrete_notation::stored_by_entries(both, problem_);
     const bool hashed = both.storage == concrete_notation::Storage::hash;
-    if (!hashed) cost_.memory.push_back(by_entries ? reached : extents);
-    if (listed && !hashed) cost_.memory.push_back(extents);  // the list and flags
+    const Scope scope = place.phase ? Scope::shared : Scope::thread;
+    if (!hashed) add_memory(by_entries ? reached : extents, scope);
+    if (listed && !hashed) add_memory(extents, scope);  // the list and flags
     if (papers_ || listed) return;
     if (problem_.mask_of(leaf_of(both.producer).target.tensor) != nullptr) {
       // What is read is written before: only what phases pass is cleared, by whoever runs the kernel.
@@ -297,6 +312,17 @@ class TreeCost {
     std::sort(clear.begin(), clear.end());
     clear.erase(std::unique(clear.begin(), clear.end()), clear.end());
     cost_.time.insert(cost_.time.end(), clear.begin(), clear.end());
+  }
+
+  /// Adds an array of a temporary; within blocks it has the elements of one block.
+  void add_memory(Term elements, Scope scope) {
+    cost_.memory.push_back(elements);
+    MemoryTerm& term = memory_.emplace_back(MemoryTerm{elements, scope});
+    for (const auto& [index, block] : in_blocks_) {
+      if (block.size == 0 || (elements & extent(index)) == 0) continue;
+      term.product &= ~extent(index);
+      term.block *= block.size;
+    }
   }
 
   /// What the producer wrote is listed, sorted and appended, entry by entry: all elements when it writes all
@@ -369,7 +395,7 @@ class TreeCost {
   /// All blocks of a loop together count what the loop would count.
   IterationSpace counted(const std::string& index, const StatementPtr& body) const {
     const auto blocked = in_blocks_.find(index);
-    return blocked != in_blocks_.end() ? blocked->second : space_of(body, {});
+    return blocked != in_blocks_.end() ? blocked->second.space : space_of(body, {});
   }
 
   Access access(const Assign& leaf, const Place& place) const {
@@ -380,9 +406,10 @@ class TreeCost {
   bool papers_;
   Variables variables_;
   Operands operands_;
-  std::vector<std::vector<ListSet>> lists_;          ///< by operand and index
-  std::map<std::string, IterationSpace> in_blocks_;  ///< index -> where what is in its blocks is computed
-  std::vector<Term> last_leaf_;                      ///< trips of the leaf, or the terms, walked last
+  std::vector<std::vector<ListSet>> lists_;  ///< by operand and index
+  std::map<std::string, Block> in_blocks_;   ///< by index
+  std::vector<Term> last_leaf_;              ///< trips of the leaf, or the terms, walked last
+  std::vector<MemoryTerm> memory_;
   Cost cost_;
 };
 
@@ -390,6 +417,11 @@ class TreeCost {
 
 Cost of(const concrete_notation::StatementPtr& statement, const problem::Problem& problem) {
   return TreeCost(problem).of(statement);
+}
+
+std::vector<MemoryTerm> memory_terms(const concrete_notation::StatementPtr& statement,
+                                     const problem::Problem& problem) {
+  return TreeCost(problem).memory_of(statement);
 }
 
 }  // namespace schaas::cost

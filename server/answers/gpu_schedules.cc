@@ -76,7 +76,7 @@ Result<std::vector<NamedGpuSchedule>> GpuSchedules::named() const {
     to.nondeterministic = schedule.point.order_is_chance;
     add_phases(tree, to.phases);
     to.nests = cost::leaf_nests(tree, names.problem());
-    to.cost = survivor.cost;
+    to.memory_terms = cost::memory_terms(tree, names.problem());
   }
   return out;
 }

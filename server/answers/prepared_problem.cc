@@ -31,7 +31,7 @@ constexpr int summed_in_block = 32;
 NamedVariant variant_of(const schedule::Trace& user_trace, const StatementPtr& tree, const UserNames& names) {
   const problem::Problem with_copies = schedule::problem_of(user_trace, names.problem()).value();
   return {schedule::print(user_trace), concrete_notation::print_loop_tree(tree),
-          cost::leaf_nests(tree, with_copies)};
+          cost::leaf_nests(tree, with_copies), cost::memory_terms(tree, with_copies)};
 }
 
 /// Appends a block for each branch that shares a loop with its own section alone, outermost first.
@@ -116,6 +116,8 @@ Result<NamedEntry> named(const frontier::Survivor& survivor, const UserNames& na
   entry.members = survivor.members;
   entry.loop_trees = survivor.loop_trees;
   entry.cost = survivor.cost;
+  SCHAAS_ASSIGN_OR_RETURN(const auto with_copies, schedule::problem_of(trace, names.problem()));
+  entry.memory_terms = cost::memory_terms(tree, with_copies);
   for (std::size_t t = 1; t < survivor.traces.size(); ++t) {
     entry.other_traces.push_back(schedule::print(names.to_user(survivor.traces[t])));
   }

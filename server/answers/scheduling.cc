@@ -288,9 +288,10 @@ class Work {
     kernel.isa = wanted.isa;
     SCHAAS_ASSIGN_OR_RETURN(kernel.tree, names.tree(wanted.trace));
     kernel.cost = cost::of(tree, with_copies);
+    kernel.memory_terms = cost::memory_terms(tree, with_copies);
     kernel.variables = cost::variables_of(users);
     kernel.time = cost::print_time(kernel.cost, kernel.variables);
-    kernel.memory = cost::print_memory(kernel.cost, kernel.variables);
+    kernel.memory = cost::print_memory(kernel.memory_terms, kernel.variables);
     kernel.digest = answer.digest;
     kernel.signature = answer.signature;
     kernel.compile_seconds = answer.seconds;

@@ -9,6 +9,7 @@
 
 #include "compiler/concrete_notation/nodes.h"
 #include "compiler/cost/leaf_nests.h"
+#include "compiler/cost/memory_terms.h"
 #include "compiler/problem/problem.h"
 #include "kernels_cache/schedule_store.h"
 #include "server/answers/problem_limits.h"
@@ -65,15 +66,17 @@ struct RequestLimits {
   static constexpr std::size_t removals = 500;  ///< sent with a frontier; further ones are counted only
 };
 
-/// A variant of an entry and its loop nests.
+/// A variant of an entry, its loop nests and its memory.
 struct NamedVariant {
   std::string trace, tree;
   std::vector<cost::LeafNest> nests;
+  std::vector<cost::MemoryTerm> memory_terms;
 };
 struct NamedEntry {
   std::string id, trace, tree, code, time, memory, members;
   std::uint64_t loop_trees = 0;
   cost::Cost cost;
+  std::vector<cost::MemoryTerm> memory_terms;  ///< memory of its own trace
   std::vector<std::string> other_traces;
   std::string wins;                    ///< optimality region; "" when not requested or unknown
   std::vector<NamedVariant> variants;  ///< its own trace first
@@ -91,7 +94,7 @@ struct NamedGpuSchedule {
   bool nondeterministic = false;
   std::vector<NamedGpuPhase> phases;  ///< in execution order
   std::vector<cost::LeafNest> nests;  ///< grouped by phase; the first nest of a phase has no parallel loops
-  cost::Cost cost;                    ///< cost of the entry
+  std::vector<cost::MemoryTerm> memory_terms;
 };
 struct NamedRemoval {
   std::string id;  ///< "r1", "r2", ... in stored order
@@ -120,6 +123,7 @@ struct NamedFrontier {
 struct NamedKernel {
   std::string id, kernel_key, trace, isa, tree, time, memory;
   cost::Cost cost;
+  std::vector<cost::MemoryTerm> memory_terms;
   cost::Variables variables;
   support::Digest digest;
   double compile_seconds = 0;

@@ -28,7 +28,7 @@ struct Point {
 
 std::string picture(const std::vector<NamedEntry>& entries, const std::vector<Point>& points) {
   support::Plot plot;
-  plot.x_label = "memory: elements of temporaries";
+  plot.x_label = "memory: elements of temporaries, on one thread";
   plot.y_label = "time: weighted trips";
   for (std::size_t e = 0; e < points.size(); ++e) {
     const Point& point = points[e];

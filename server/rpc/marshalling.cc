@@ -55,6 +55,31 @@ void add_variables(cost::Term term, const cost::Variables& variables, v1::Term& 
   }
 }
 
+v1::Term::Scope to_proto(cost::Scope scope) {
+  switch (scope) {
+    case cost::Scope::thread:
+      return v1::Term::THREAD;
+    case cost::Scope::shared:
+      return v1::Term::SHARED;
+    case cost::Scope::operand:
+      return v1::Term::OPERAND;
+  }
+  return v1::Term::SCOPE_UNSPECIFIED;
+}
+
+// Adds the memory of a schedule, in elements.
+template <class Message>
+void add_memory_terms(const std::vector<cost::MemoryTerm>& terms, const cost::Variables& variables,
+                      Message& out) {
+  for (const cost::MemoryTerm& term : terms) {
+    auto& memory = *out.add_memory_terms();
+    memory.set_weight(term.block);
+    memory.set_scope(to_proto(term.scope));
+    add_variables(term.product & cost::variables_mask, variables, memory);
+  }
+}
+
+// Adds the memory of a cost class, in elements.
 template <class Message>
 void add_memory_terms(const cost::Cost& cost, const cost::Variables& variables, Message& out) {
   for (const cost::Term term : cost.memory) {
@@ -64,16 +89,15 @@ void add_memory_terms(const cost::Cost& cost, const cost::Variables& variables, 
   }
 }
 
-// Copies the terms: time terms carry the weight of their access class, memory terms count elements.
+// Adds the time; each term carries the weight of its access class.
 template <class Message>
-void set_terms(const cost::Cost& cost, const cost::Variables& variables, Message& out) {
+void add_time_terms(const cost::Cost& cost, const cost::Variables& variables, Message& out) {
   for (const cost::Term term : cost.time) {
     auto& time = *out.add_time_terms();
     time.set_weight(cost::weight(cost::access_of(term)));
     time.set_serial(cost::is_serial(term));
     add_variables(term & cost::variables_mask, variables, time);
   }
-  add_memory_terms(cost, variables, out);
 }
 
 v1::Nest to_proto(const cost::LeafNest& nest, const cost::Variables& variables) {
@@ -108,7 +132,8 @@ v1::FrontierEntry to_proto(const NamedEntry& entry, const cost::Variables& varia
   out.set_tree(entry.tree);
   out.set_time(entry.time);
   out.set_memory(entry.memory);
-  set_terms(entry.cost, variables, out);
+  add_time_terms(entry.cost, variables, out);
+  add_memory_terms(entry.memory_terms, variables, out);
   out.set_code(entry.code);
   out.set_wins(entry.wins);
   out.set_members(entry.members);
@@ -119,6 +144,7 @@ v1::FrontierEntry to_proto(const NamedEntry& entry, const cost::Variables& varia
     to.set_trace(variant.trace);
     to.set_tree(variant.tree);
     for (const cost::LeafNest& nest : variant.nests) *to.add_nests() = to_proto(nest, variables);
+    add_memory_terms(variant.memory_terms, variables, to);
   }
   return out;
 }
@@ -146,7 +172,7 @@ v1::GpuSchedule to_proto(const NamedGpuSchedule& schedule, const cost::Variables
     to.set_one_writer(phase.exclusive);
   }
   for (const cost::LeafNest& nest : schedule.nests) *out.add_nests() = to_proto(nest, variables);
-  add_memory_terms(schedule.cost, variables, out);
+  add_memory_terms(schedule.memory_terms, variables, out);
   return out;
 }
 
@@ -159,7 +185,8 @@ v1::Removal to_proto(const NamedRemoval& removal, const cost::Variables& variabl
   out.set_winner(removal.winner);
   out.set_kind(removal.kind);
   out.set_argument(removal.argument);
-  set_terms(removal.cost, variables, out);
+  add_time_terms(removal.cost, variables, out);
+  add_memory_terms(removal.cost, variables, out);
   return out;
 }
 
@@ -391,7 +418,8 @@ v1::Kernel to_proto(const NamedKernel& kernel) {
   out.set_tree(kernel.tree);
   out.set_time(kernel.time);
   out.set_memory(kernel.memory);
-  set_terms(kernel.cost, kernel.variables, out);
+  add_time_terms(kernel.cost, kernel.variables, out);
+  add_memory_terms(kernel.memory_terms, kernel.variables, out);
   return out;
 }
 

@@ -168,9 +168,13 @@ cost::Cost a_cost() {
   return cost;
 }
 
+/// One array of each thread: 8 elements for each coordinate of the first index.
+std::vector<cost::MemoryTerm> some_memory() { return {{1, cost::Scope::thread, 8}}; }
+
 TEST(Terms, CarryWeightAndVariablesInTheUsersNames) {
   NamedKernel kernel;
   kernel.cost = a_cost();
+  kernel.memory_terms = some_memory();
   kernel.variables = two_variables();
   const v1::Kernel out = to_proto(kernel);
   ASSERT_EQ(out.time_terms_size(), 1);
@@ -189,7 +193,8 @@ TEST(Terms, CarryWeightAndVariablesInTheUsersNames) {
   EXPECT_EQ(time.variables(1).outer(0), "row");
   EXPECT_TRUE(time.variables(1).outer_dense());
   ASSERT_EQ(out.memory_terms_size(), 1);
-  EXPECT_EQ(out.memory_terms(0).weight(), 1);
+  EXPECT_EQ(out.memory_terms(0).weight(), 8);
+  EXPECT_EQ(out.memory_terms(0).scope(), v1::Term::THREAD);
   EXPECT_EQ(out.memory_terms(0).variables_size(), 1);
 }
 
@@ -224,7 +229,7 @@ NamedVariant a_variant() {
   nest.shared = 1;
   nest.serial = true;
   nest.access = cost::Access::strided;
-  return {"trace", "tree", {nest}};
+  return {"trace", "tree", {nest}, some_memory()};
 }
 
 NamedFrontier a_frontier() {
@@ -236,8 +241,19 @@ NamedFrontier a_frontier() {
   f.user_tensors = {{"A", "Out"}};
   f.user_indices = {{"i", "row"}};
   f.variables = two_variables();
-  f.entries = {
-      {"s1", "trace", "tree", "code", "time", "memory", "12", 3, a_cost(), {"other"}, "wins", {a_variant()}}};
+  f.entries = {{"s1",
+                "trace",
+                "tree",
+                "code",
+                "time",
+                "memory",
+                "12",
+                3,
+                a_cost(),
+                some_memory(),
+                {"other"},
+                "wins",
+                {a_variant()}}};
   NamedGpuSchedule gpu;
   gpu.id = "g1";
   gpu.entry = "s1";
@@ -252,7 +268,7 @@ NamedFrontier a_frontier() {
   units.reduce = concrete_notation::GroupReduction::segment;
   gpu.phases = {{true, 4, 1, units, true}};
   gpu.nests = a_variant().nests;
-  gpu.cost = a_cost();
+  gpu.memory_terms = some_memory();
   f.gpu = {gpu};
   f.removals = {{"r1", "time", "memory", "by", "kind", "argument", "winner", a_cost()}};
   f.removed = 9;
@@ -272,10 +288,14 @@ std::vector<std::string> kind_fields() {
   for (const std::string& field : of_copies)
     for (const std::string message : {"frontier.entries.variants", "frontier.gpu"})
       fields.push_back(message + ".nests.loops.trips." + field);
-  for (const std::string& field : of_copies) fields.push_back("frontier.gpu.memory_terms.variables." + field);
-  fields.push_back("frontier.gpu.memory_terms.serial");
+  for (const std::string message : {"frontier.gpu", "frontier.entries.variants"}) {
+    for (const std::string& field : of_copies) fields.push_back(message + ".memory_terms.variables." + field);
+    fields.push_back(message + ".memory_terms.serial");
+  }
+  fields.push_back("frontier.removals.memory_terms.scope");  // schedules of a removed class may differ in it
   for (const std::string message : {"frontier.entries", "frontier.removals", "kernel"}) {
     fields.push_back(message + ".memory_terms.serial");
+    fields.push_back(message + ".time_terms.scope");
     for (const std::string terms : {".time_terms", ".memory_terms"}) {
       for (const std::string& field : of_copies) fields.push_back(message + terms + ".variables." + field);
     }
@@ -307,8 +327,9 @@ TEST(Replies, SetEveryField) {
   EXPECT_EQ(frontier.user_tensors().at("A"), "Out");
   EXPECT_EQ(frontier.user_indices().at("i"), "row");
 
-  NamedKernel kernel{"s1",     "key",           "trace",       "isa", "tree", "time", "memory",
-                     a_cost(), two_variables(), {"sha256", 7}, 0.5,   true,   true,   "signature"};
+  NamedKernel kernel{"s1",          "key",    "trace",  "isa",         "tree",
+                     "time",        "memory", a_cost(), some_memory(), two_variables(),
+                     {"sha256", 7}, 0.5,      true,     true,          "signature"};
   expect_every_field_set(to_proto(kernel), "kernel", variable_fields);
 
   const NamedExplanation why{"removed",

@@ -13,6 +13,11 @@ inline Variable fiber_of(std::string tensor, int level) {
   return {Variable::Kind::fiber, "", std::move(tensor), level};
 }
 
+/// Memory of a temporary: of a thread, or shared.
+inline Term temporary(std::vector<Variable> product, Scope scope = Scope::thread) {
+  return {1, std::move(product), false, scope};
+}
+
 inline FrontierEntry entry(std::string id, std::string tree, std::vector<Term> time,
                            std::vector<Term> memory) {
   FrontierEntry e;

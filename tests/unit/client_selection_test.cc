@@ -101,10 +101,10 @@ const std::vector<FrontierEntry>& frontier() {
       entry("s1", "ijkl", {{1, {extent("i"), fiber_of("B", 1), extent("k"), extent("l")}}}, {}),
       entry("s2", "i<jk,kl>",
             {{1, {extent("i"), fiber_of("B", 1), extent("k")}}, {1, {extent("i"), extent("k"), extent("l")}}},
-            {{1, {extent("k")}}}),
+            {temporary({extent("k")})}),
       entry("s3", "<jkl,ijl>",
             {{1, {extent("j"), extent("k"), extent("l")}}, {1, {extent("i"), fiber_of("B", 1), extent("l")}}},
-            {{1, {extent("j"), extent("l")}}}),
+            {temporary({extent("j"), extent("l")}, Scope::shared)}),
   };
   return entries;
 }
@@ -121,6 +121,21 @@ TEST(Selecting, takes_the_least_time_within_half_of_the_cache) {
   EXPECT_EQ(selection->reason,
             "`s3` takes least time, 1.76e+05 weighted trips with 250.0 KiB of temporaries; 3 of 3 schedules "
             "have room for theirs");
+}
+
+/// K2's `<jml,i<jk,jl>>` at i = 200, j = 300, k = 8, l = 12, m = 10: 300 * 12 shared elements, 300 private
+/// ones.
+TEST(Selecting, counts_private_temporaries_once_per_thread_beside_shared_ones) {
+  FrontierEntry both =
+      entry("s35", "<jml,i<jk,jl>>", {{1, {extent("j")}}},
+            {temporary({extent("j")}), temporary({extent("j"), extent("l")}, Scope::shared)});
+  const Sizes small{{{"j", 300}, {"l", 12}}, {}};
+  const auto bytes = [&](int threads) {
+    return select({both}, small, {threads, 1 << 20, ValueType::f64})->evaluated[0].memory_bytes;
+  };
+  EXPECT_EQ(bytes(1), 31'200);
+  EXPECT_EQ(bytes(2), 33'600);
+  EXPECT_EQ(memory_elements(both.memory_terms, small, 2).value() * 8, 33'600);
 }
 
 TEST(Selecting, leaves_out_what_does_not_fit) {
@@ -150,9 +165,10 @@ TEST(Selecting, takes_the_least_memory_when_nothing_fits) {
 
 TEST(Selecting, equal_times_go_to_less_memory_then_to_the_first) {
   const Term time{1, {extent("i")}};
-  const std::vector<FrontierEntry> tied = {entry("a", "<", {time}, {{1, {extent("l")}}}),
-                                           entry("b", "<", {time}, {{1, {extent("k")}}}),
-                                           entry("c", "<", {time}, {{1, {extent("k")}}})};
+  const std::vector<FrontierEntry> tied = {
+      entry("a", "<", {time}, {temporary({extent("l")}, Scope::shared)}),
+      entry("b", "<", {time}, {temporary({extent("k")}, Scope::shared)}),
+      entry("c", "<", {time}, {temporary({extent("k")}, Scope::shared)})};
   EXPECT_EQ(select(tied, sizes(), {})->index, 1U);
 }
 
@@ -199,8 +215,9 @@ FrontierEntry fused_rows() {
                           1,
                           false,
                           1};
-  e.variants = {{"fused", "i<jk,kl>", {rows, result}},
-                {"blocked", "i:48<ijk,ikl>", {block_rows, block_result}}};
+  e.variants = {
+      {"fused", "i<jk,kl>", {rows, result}},
+      {"blocked", "i:48<ijk,ikl>", {block_rows, block_result}, {{48, {extent("k")}, false, Scope::thread}}}};
   return e;
 }
 
@@ -210,9 +227,10 @@ TEST(Selecting, blocks_of_rows_where_the_rows_of_one_push_the_other_operand_out_
   auto selection = select({fused_rows()}, long_rows, small_caches());
   ASSERT_TRUE(selection.ok());
   EXPECT_EQ(selection->evaluated[0].variant, 1U);
+  EXPECT_EQ(selection->evaluated[0].memory_bytes, 48 * 64 * 8) << "of the variant that runs";
   EXPECT_EQ(selected_trace(fused_rows(), selection->evaluated[0]), "blocked");
   EXPECT_EQ(selection->reason,
-            "`s1` takes least time, 6.656e+07 weighted trips with 512 bytes of temporaries, run as "
+            "`s1` takes least time, 6.656e+07 weighted trips with 24.0 KiB of temporaries, run as "
             "`i:48<ijk,ikl>`; 1 of 1 schedules have room for theirs");
   // On a machine whose second cache is as fast as its first there is nothing to win.
   Machine flat = small_caches();
@@ -230,7 +248,8 @@ TEST(Selecting, blocks_of_rows_where_the_rows_of_one_push_the_other_operand_out_
 TEST(Selecting, a_temporary_beyond_the_second_cache_loses_at_equal_trips) {
   // t(i,k), written once and read for each m: as a whole, and one row at a time.
   const std::vector<Term> time{{1, {extent("i"), extent("m"), extent("k")}}};
-  FrontierEntry whole = entry("whole", "<ik,mik>", time, {{1, {extent("i"), extent("k")}}});
+  FrontierEntry whole =
+      entry("whole", "<ik,mik>", time, {temporary({extent("i"), extent("k")}, Scope::shared)});
   whole.variants = {
       {"",
        "<ik,mik>",

@@ -4,6 +4,7 @@
 
 #include "compiler/cost/access.h"
 #include "compiler/cost/leaf_nests.h"
+#include "compiler/cost/memory_terms.h"
 #include "compiler/schedule/apply.h"
 #include "tests/support/problem_of.h"
 
@@ -187,6 +188,41 @@ TEST(TreeCost, SeparateNestsStoreTheWholeTemporary) {
   const auto v = variables_of(problem);
   EXPECT_EQ(print_time(cost, v), "l*j*k + i*l*j'");
   EXPECT_EQ(print_memory(cost, v), "l*j");
+}
+
+/// Prints "thread(8*k) + shared(j*k)".
+std::string print_scopes(const std::vector<MemoryTerm>& terms, const Variables& variables) {
+  static constexpr const char* names[] = {"thread", "shared", "operand"};
+  std::string text;
+  for (const MemoryTerm& term : terms)
+    text += (text.empty() ? "" : " + ") + std::string(names[static_cast<int>(term.scope)]) + "(" +
+            print_memory(std::vector{term}, variables) + ")";
+  return text;
+}
+
+TEST(TreeCost, TellsTheTemporariesOfAThreadFromSharedOnes) {
+  const auto problem = problem_of("A(i,l) = B(i,j) * C(i,k) * D(j,k) * E(j,m) * F(m,l)", {{"B", "csr"}});
+  const auto v = variables_of(problem);
+  const auto scopes = [&](const std::string& trace) {
+    return print_scopes(
+        memory_terms(schedule::apply(schedule::parse(trace).value(), problem).value(), problem), v);
+  };
+  EXPECT_EQ(scopes("permute(path={}, factors={1,2,0,3,4}); reorder(path={}, order={i,j,m,l,k}); "
+                   "loopfuse(path={}, loc=3, pol=right); reorder(path={1}, order={i,l,j,k}); "
+                   "loopfuse(path={1}, loc=2, pol=left); reorder(path={1,1}, order={j,l})"),
+            "thread(j) + shared(l*j)");
+  EXPECT_EQ(scopes("reorder(path={}, order={i,j,k,m,l}); loopfuse(path={}, loc=4, pol=left); "
+                   "loopfuse(path={0}, loc=3, pol=left)"),
+            "thread(1) + thread(m)");
+}
+
+TEST(TreeCost, CountsTheElementsOfOneBlock) {
+  const auto problem = problem_of(k1, {{"B", "csr"}});
+  const auto v = variables_of(problem);
+  const std::string fused = "reorder(path={}, order={i,j,k,l}); loopfuse(path={}, loc=3, pol=left); ";
+  const auto tree =
+      schedule::apply(schedule::parse(fused + "block(path={}, size=8)").value(), problem).value();
+  EXPECT_EQ(print_scopes(memory_terms(tree, problem), v), "thread(8)");
 }
 
 TEST(TreeCost, TheInnermostLoopDecidesTheAccessClass) {

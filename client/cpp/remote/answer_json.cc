@@ -31,6 +31,7 @@ void fields(V& v, Term& x) {
   v("weight", x.weight);
   v("variables", x.variables);
   v("serial", x.serial);
+  v.added_choice("scope", x.scope, {"SCOPE_UNSPECIFIED", "THREAD", "SHARED", "OPERAND"});
 }
 template <class V>
 void fields(V& v, Nest::Loop& x) {
@@ -60,6 +61,7 @@ void fields(V& v, Variant& x) {
   v("trace", x.trace);
   v("nests", x.nests);
   v("tree", x.tree);
+  v("memory_terms", x.memory_terms);
 }
 template <class V>
 void fields(V& v, FrontierEntry& x) {
@@ -261,6 +263,10 @@ class Writer {
   void choice(const char* name, Choice& value, std::initializer_list<const char*> names) {
     json_[name] = names.begin()[static_cast<std::size_t>(value)];
   }
+  template <class Choice>
+  void added_choice(const char* name, Choice& value, std::initializer_list<const char*> names) {
+    choice(name, value, names);
+  }
 
   template <class T>
   static Json of(T& value) {
@@ -307,6 +313,11 @@ class Reader {
     const auto found = std::find(names.begin(), names.end(), text);
     if (found == names.end()) throw std::invalid_argument("`" + text + "` is not known");
     value = static_cast<Choice>(found - names.begin());
+  }
+  /// Reads a choice that files of older versions lack.
+  template <class Choice>
+  void added_choice(const char* name, Choice& value, std::initializer_list<const char*> names) {
+    if (json_.contains(name)) choice(name, value, names);
   }
 
   template <class T>

@@ -28,6 +28,19 @@ Variable::Kind kind_of(v1::Variable::Kind kind) {
   }
 }
 
+Scope scope_of(v1::Term::Scope scope) {
+  switch (scope) {
+    case v1::Term::THREAD:
+      return Scope::thread;
+    case v1::Term::SHARED:
+      return Scope::shared;
+    case v1::Term::OPERAND:
+      return Scope::operand;
+    default:
+      return Scope::unknown;
+  }
+}
+
 Variable from_proto(const v1::Variable& v) {
   Variable variable{kind_of(v.kind()), v.index(),          v.tensor(),     static_cast<int>(v.level()),
                     v.copy_of(),       strings(v.outer()), v.outer_dense()};
@@ -42,6 +55,7 @@ std::vector<Term> terms(const google::protobuf::RepeatedPtrField<v1::Term>& wire
     term.weight = from.weight();
     for (const v1::Variable& v : from.variables()) term.variables.push_back(from_proto(v));
     term.serial = from.serial();
+    term.scope = scope_of(from.scope());
     result.push_back(std::move(term));
   }
   return result;
@@ -95,8 +109,9 @@ FrontierEntry from_proto(const v1::FrontierEntry& from) {
   entry.code = from.code();
   entry.wins = from.wins();
   for (const v1::Variant& variant : from.variants()) {
-    Variant to{variant.trace(), variant.tree(), {}};
+    Variant to{variant.trace(), variant.tree(), {}, {}};
     for (const v1::Nest& nest : variant.nests()) to.nests.push_back(from_proto(nest));
+    to.memory_terms = terms(variant.memory_terms());
     entry.variants.push_back(std::move(to));
   }
   return entry;
@@ -157,6 +172,7 @@ bool known(const v1::Frontier& frontier) {
   for (const v1::FrontierEntry& entry : frontier.entries()) {
     if (!known(entry.time_terms()) || !known(entry.memory_terms())) return false;
     for (const v1::Variant& variant : entry.variants()) {
+      if (!known(variant.memory_terms())) return false;
       for (const v1::Nest& nest : variant.nests())
         if (!known(nest)) return false;
     }

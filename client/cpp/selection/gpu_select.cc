@@ -48,12 +48,12 @@ struct NumberedPhase {
 };
 struct Product {
   double weight = 1;
+  Scope scope = Scope::thread;
   std::vector<int> variables;
 };
 struct Numbered {
   std::vector<NumberedPhase> phases;
   std::vector<Product> temporaries;
-  bool shared = false;  ///< temporaries lie between phases; else each thread has its own
 };
 
 /// A nest at real sizes, and what one phase says of it.
@@ -276,11 +276,10 @@ struct GpuSelector::State {
           one.loops.push_back({unknowns.number(loop.trips), loop.trips.tensor, loop.trips.level});
       }
       for (const Term& term : schedule.memory_terms) {
-        Product& product = to.temporaries.emplace_back(Product{term.weight, {}});
+        Product& product = to.temporaries.emplace_back(Product{term.weight, known_scope(term), {}});
         for (const Variable& variable : term.variables)
           product.variables.push_back(unknowns.number(variable));
       }
-      to.shared = !schedule.tree.empty() && schedule.tree.front() == '<';
     }
   }
   State(const State&) = delete;
@@ -292,11 +291,11 @@ struct GpuSelector::State {
       out.seconds += seconds_of(phase, values, sizes, value_bytes, target);
     double elements = 0;
     for (const Product& term : numbered[s].temporaries) {
-      double product = term.weight;
+      double product = term.weight * (term.scope == Scope::thread ? workspace_threads : 1);
       for (const int variable : term.variables) product *= values[static_cast<std::size_t>(variable)];
       if (!term.variables.empty()) elements += product;
     }
-    out.bytes = target.tensor_bytes + elements * value_bytes * (numbered[s].shared ? 1 : workspace_threads);
+    out.bytes = target.tensor_bytes + elements * value_bytes;
     out.fits = out.bytes <= target.device.free_bytes;
     out.left_out = target.deterministic && schedules[s].nondeterministic;
     return out;

@@ -30,13 +30,6 @@ std::string number_text(double value) {
   return text;
 }
 
-// A temporary under an outer loop exists once per thread; the tree of a schedule whose root branches starts
-// with '<'.
-double copies(const FrontierEntry& entry, const Machine& machine) {
-  return !entry.tree.empty() && entry.tree.front() == '<' ? 1.0
-                                                          : static_cast<double>(std::max(machine.threads, 1));
-}
-
 bool better(const Evaluated& a, const Evaluated& b, bool any_fits) {
   if (any_fits && a.fits != b.fits) return a.fits;
   if (!any_fits && a.memory_bytes != b.memory_bytes) return a.memory_bytes < b.memory_bytes;
@@ -68,7 +61,7 @@ constexpr double share_of_cache = 0.5, share_of_memory = 1.0 / 8;
 struct Product {
   double weight = 1;
   bool serial = false;
-  bool stored = false;  // copy of a sparse operand: temporaries are made of extents alone
+  Scope scope = Scope::unknown;
   std::vector<int> variables;
 
   auto operator<=>(const Product&) const = default;
@@ -86,13 +79,27 @@ struct Product {
 std::vector<Product> products_of(const std::vector<Term>& terms, Unknowns& unknowns) {
   std::vector<Product> out;
   for (const Term& term : terms) {
-    Product& product = out.emplace_back(Product{term.weight, term.serial, false, {}});
-    for (const Variable& variable : term.variables) {
-      product.stored = product.stored || variable.kind == Variable::Kind::fiber;
-      product.variables.push_back(unknowns.number(variable));
-    }
+    Product& product = out.emplace_back(Product{term.weight, term.serial, known_scope(term), {}});
+    for (const Variable& variable : term.variables) product.variables.push_back(unknowns.number(variable));
   }
   return out;
+}
+
+// Bytes of a schedule on the machine's threads.
+struct Memory {
+  double temporaries = 0, copies = 0;
+  double bytes() const { return temporaries + copies; }
+};
+
+Memory memory_of(const std::vector<Product>& terms, const std::vector<double>& values,
+                 const Machine& machine) {
+  const auto size = static_cast<double>(bytes_of(machine.value_type));
+  Memory memory;
+  for (const Product& term : terms) {
+    const double bytes = term.value(values) * size * owners(term.scope, machine.threads);
+    (term.scope == Scope::operand ? memory.copies : memory.temporaries) += bytes;
+  }
+  return memory;
 }
 
 // Returns the trips of the innermost loops of nests, sorted; a loop that is split into blocks counts once.
@@ -102,7 +109,7 @@ std::vector<Product> trips_of(const std::vector<Nest>& nests,
   std::vector<Product> out;
   for (std::size_t n = 0; n < nests.size(); ++n) {
     const Nest& nest = nests[n];
-    Product& product = out.emplace_back(Product{nest.weight, nest.serial, false, {}});
+    Product& product = out.emplace_back(Product{nest.weight, nest.serial, {}, {}});
     if (occupied[n]) product.variables.push_back(unknowns.share(*occupied[n]));
     for (const Nest::Loop& loop : nest.loops)
       if (!loop.inside) product.variables.push_back(unknowns.number(loop.trips));
@@ -120,6 +127,8 @@ class Prepared {
       Entry& to = entries_.emplace_back();
       to.time = products_of(entry.time_terms, unknowns_);
       to.memory = products_of(entry.memory_terms, unknowns_);
+      for (const Variant& variant : entry.variants)
+        to.variant_memory.push_back(products_of(variant.memory_terms, unknowns_));
       for (const Variant& variant : entry.variants) {
         const auto occupied = occupied_rows(variant.nests);
         if (to.trips.empty())
@@ -158,6 +167,7 @@ class Prepared {
  private:
   struct Entry {
     std::vector<Product> time, memory;
+    std::vector<std::vector<Product>> variant_memory;  // empty ones: an older server told none
     std::vector<std::vector<NumberedNest>> variants;
     // Variants of an entry have different trips where rows are left out. They also differ where sums of
     // blocks stand beside the result row, which is then loaded and stored less often. The trips of the first
@@ -188,16 +198,16 @@ class Prepared {
       evaluated.predicted +=
           entries_[e].variants.empty() ? trips : trips * min_part(product.weight, machine.rates);
     }
-    double elements = 0, stored = 0;
-    for (const Product& product : entries_[e].memory)
-      (product.stored ? stored : elements) += product.value(values);
-    const auto size = static_cast<double>(bytes_of(machine.value_type));
-    const double temporaries = elements * size * copies(frontier_[e], machine);
-    evaluated.memory_bytes = temporaries + stored * size;
-    const double cache = share_of_cache * static_cast<double>(machine.cache_bytes);
-    const double memory = room_for_temporaries(machine);
-    evaluated.fits = temporaries <= (entries_[e].variants.empty() ? cache : std::max(cache, memory));
+    const Memory memory = memory_of(entries_[e].memory, values, machine);
+    evaluated.memory_bytes = memory.bytes();
+    evaluated.fits = memory.temporaries <= room(e, machine);
     return evaluated;
+  }
+
+  // Returns the bytes that the temporaries of an entry may take.
+  double room(std::size_t e, const Machine& machine) const {
+    const double cache = share_of_cache * static_cast<double>(machine.cache_bytes);
+    return entries_[e].variants.empty() ? cache : std::max(cache, room_for_temporaries(machine));
   }
 
   // Adds the cost of working sets, most promising entries first. Entries that take longer without it than the
@@ -227,6 +237,8 @@ class Prepared {
         if (predicted >= needed) continue;
         evaluated[e].predicted = predicted;
         evaluated[e].variant = v;
+        if (const auto& own = entries_[e].variant_memory[v]; !own.empty())
+          evaluated[e].memory_bytes = memory_of(own, values, machine).bytes();
       }
       best = std::min(best, evaluated[e].predicted);
     }

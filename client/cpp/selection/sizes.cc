@@ -241,4 +241,23 @@ support::Result<double> evaluate(const std::vector<Term>& terms, const Sizes& si
   return sum;
 }
 
+Scope known_scope(const Term& term) {
+  if (term.scope != Scope::unknown) return term.scope;
+  const bool has_entries =
+      std::any_of(term.variables.begin(), term.variables.end(),
+                  [](const Variable& variable) { return variable.kind == Variable::Kind::fiber; });
+  return has_entries ? Scope::operand : Scope::thread;
+}
+
+int owners(Scope scope, int threads) { return scope == Scope::thread ? std::max(threads, 1) : 1; }
+
+support::Result<double> memory_elements(const std::vector<Term>& terms, const Sizes& sizes, int threads) {
+  double sum = 0;
+  for (const Term& term : terms) {
+    SCHAAS_ASSIGN_OR_RETURN(const double elements, evaluate({term}, sizes));
+    sum += elements * owners(known_scope(term), threads);
+  }
+  return sum;
+}
+
 }  // namespace schaas::client

@@ -25,11 +25,19 @@ struct Variable {
   bool operator==(const Variable&) const = default;
 };
 
+/// Owner of memory. Schedules of a removed class may differ in it: unknown.
+enum class Scope {
+  unknown,
+  thread,   ///< temporary inside a loop: each thread has its own
+  shared,   ///< temporary passed between phases
+  operand,  ///< copy of an operand
+};
 /// weight * product of the variables.
 struct Term {
   double weight = 1;
   std::vector<Variable> variables;
-  bool serial = false;  ///< term of time whose phase runs on one thread
+  bool serial = false;           ///< term of time whose phase runs on one thread
+  Scope scope = Scope::unknown;  ///< owner, in a term of memory
   bool operator==(const Term&) const = default;
 };
 
@@ -60,7 +68,8 @@ struct Nest {
 /// A schedule of an entry's cost class, or one of these with temporaries of one block of rows.
 struct Variant {
   std::string trace, tree;
-  std::vector<Nest> nests;  ///< in the order in which they run
+  std::vector<Nest> nests;           ///< in the order in which they run
+  std::vector<Term> memory_terms{};  ///< elements of temporaries and copies
   bool operator==(const Variant&) const = default;
 };
 
@@ -72,7 +81,7 @@ struct FrontierEntry {
   std::string time;                ///< text of time_terms
   std::string memory;              ///< text of memory_terms
   std::vector<Term> time_terms;    ///< weighted trips
-  std::vector<Term> memory_terms;  ///< elements of temporaries
+  std::vector<Term> memory_terms;  ///< elements of temporaries and copies
   std::string members;             ///< exact number of schedules of this cost
   std::uint64_t loop_trees = 0;
   std::vector<std::string> other_traces;
@@ -198,7 +207,8 @@ struct KernelInfo {
       false;  ///< the first, quickly compiled and slower kernel of its schedule: the full one follows
   std::string signature;  ///< by the server's key; verified before the binary is downloaded
   std::vector<Term> time_terms, memory_terms;
-  /// Key of the problem that was asked. Derived by the client, never received: the signature must hold for it.
+  /// Key of the problem that was asked. Derived by the client, never received: the signature must hold for
+  /// it.
   std::string problem_key{};
   bool operator==(const KernelInfo&) const = default;
 };

@@ -48,6 +48,14 @@ support::Result<double> evaluate(const Variable& variable, const Sizes& sizes);
 /// Sum of the terms, the parallel ones divided by the number of threads; an empty product is its weight.
 support::Result<double> evaluate(const std::vector<Term>& terms, const Sizes& sizes, int threads = 1);
 
+/// Returns the scope of a term of memory. Where it is unknown, a product with stored entries is a copy of an
+/// operand, and one of extents alone is private to a thread.
+Scope known_scope(const Term& term);
+/// Returns how often memory of this scope exists on so many threads.
+int owners(Scope scope, int threads);
+/// Returns the elements of all terms of memory on so many threads. Errors: as above.
+support::Result<double> memory_elements(const std::vector<Term>& terms, const Sizes& sizes, int threads);
+
 struct Machine {
   int threads = 1;
   std::int64_t cache_bytes = 32 << 20;  ///< last-level cache
@@ -90,9 +98,9 @@ inline const std::string& selected_trace(const FrontierEntry& entry, const Evalu
 /// machine's threads (docs/cost_model.md, "At real sizes"). It is the weighted trips, less where rows stay in
 /// L1, more where working sets exceed the caches. Weights price the access of the innermost loops; a serial
 /// phase keeps all its trips. Entries without variants have weighted trips alone. Equal times within one part
-/// in 1e9 go to less memory, then to the earlier entry. A temporary inside an outer loop is private to a
-/// thread, so its bytes count once per thread. One at the root (the tree text starts with '<') is shared and
-/// counts once. Errors: invalid [empty-frontier], [unknown-size].
+/// in 1e9 go to less memory, then to the earlier entry. A temporary inside a loop is private to a
+/// thread, so its bytes count once per thread; one between phases is shared and counts once. Errors: invalid
+/// [empty-frontier], [unknown-size].
 class Selector {
  public:
   /// Prepares a frontier, for some microseconds an entry: then each selection takes microseconds in all.
