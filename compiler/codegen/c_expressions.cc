@@ -131,6 +131,7 @@ void CExpressions::learn(const loop_ir::StatementPtr& statement) {
                  [&](const loop_ir::Let& x) {
                    learn(x.value);
                    if (x.type == loop_ir::Type::value) values_.insert(x.name);
+                   values_.insert(x.next.begin(), x.next.end());
                  },
                  [&](const loop_ir::Accumulator& x) {
                    values_.insert(x.name);

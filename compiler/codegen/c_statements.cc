@@ -92,6 +92,7 @@ void CStatements::print(const StatementPtr& statement) {
             for (const auto& each : x.statements) print(each);
           },
           [&](const loop_ir::Let& x) {
+            if (!x.next.empty()) return print_wide_load(x);
             const char* type = x.type == loop_ir::Type::index ? "const int64_t " : "const value ";
             text_.line(type + x.name + " = " + expression(x.value) + ";");
           },
@@ -189,6 +190,15 @@ void CStatements::print_store(const loop_ir::Store& store) {
     return text_.line(CExpressions::atomic(store.monoid, "&" + target, value));
   const bool set = store.mode == loop_ir::Write::set;
   text_.line(set ? target + " = " + value + ";" : CExpressions::fold("value", store.monoid, target, value));
+}
+
+/// Calls `load_adjacent` of cuda_prologue.h.
+void CStatements::print_wide_load(const loop_ir::Let& let) {
+  const auto& from = std::get<loop_ir::Load>(let.value->node);
+  std::string names = let.name;
+  for (const auto& next : let.next) names += ", " + next;
+  text_.line("value " + names + ";");
+  text_.line("load_adjacent(" + from.array + " + " + expression(from.index) + ", " + names + ");");
 }
 
 /// Calls the group functions of cuda_prologue.h.

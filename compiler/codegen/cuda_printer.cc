@@ -103,7 +103,7 @@ void CudaPrinter::print_parameters() {
   }
   for (const auto& extent : kernel_.extents) out_.line("int64_t " + extent.name + ";");
   if (has_scratch_) out_.line("char* workspace;");
-  out_.line("int64_t range, columns;");
+  out_.line("int64_t range, columns, aligned;");
   out_.close("} " + prefix_ + "parameters;");
   out_.raw("\n");
 }
@@ -222,6 +222,7 @@ void CudaPrinter::print_device(std::size_t phase) {
               " + threadIdx.x) * (" + bytes + ");");
   }
   print_arrays(uses);
+  if (described.alignment) out_.line("const int64_t aligned = parameters.aligned;");
   out_.open("for (int64_t thread = (int64_t)blockIdx.x * " + text_of(mapping.block) +
             " + threadIdx.x; thread < threads; thread += (int64_t)gridDim.x * " + text_of(mapping.block) +
             ")");
@@ -284,6 +285,18 @@ void CudaPrinter::print_check() {
   out_.raw("\n");
 }
 
+/// Returns the condition under which the tensors are aligned.
+std::string alignment_text(const std::optional<loop_ir::Alignment>& alignment) {
+  if (!alignment) return "0";
+  const std::string width = text_of(alignment->width);
+  std::string text;
+  const auto also = [&](const std::string& condition) { text += (text.empty() ? "" : " && ") + condition; };
+  for (const auto& extent : alignment->extents) also("to->" + extent + " % " + width + " == 0");
+  for (const auto& array : alignment->arrays)
+    also("(uintptr_t)to->" + array + " % (" + width + " * sizeof(value)) == 0");
+  return text;
+}
+
 void CudaPrinter::print_host(std::size_t phase) {
   const auto& described = kernel_.phases[phase];
   const loop_ir::ThreadMapping& mapping = *described.mapping;
@@ -323,6 +336,7 @@ void CudaPrinter::print_host(std::size_t phase) {
   print_host_sizes(sizes);
   out_.line("to->range = " + on_host(described.range) + ";");
   out_.line("to->columns = " + (mapping.columns ? on_host(mapping.columns) : std::string("1")) + ";");
+  out_.line("to->aligned = " + alignment_text(described.alignment) + ";");
   const std::string unit = text_of(mapping.tile) + " * " + text_of(mapping.grain);
   const std::string grain = text_of(mapping.columns_grain);
   out_.line("const int64_t threads = (to->range + " + unit + " - 1) / (" + unit + ") * " +

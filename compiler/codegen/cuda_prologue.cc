@@ -57,6 +57,19 @@ __device__ static inline int64_t FIND(const Index* a, int64_t low, int64_t high,
     if (here < 0) return -1;
   }
 }
+/* Adjacent values at an aligned address, with one instruction. */
+template <int count>
+struct alignas(count * sizeof(value)) adjacent_values {
+  value at[count];
+};
+__device__ static inline void load_adjacent(const value* from, value& a, value& b) {
+  const adjacent_values<2> x = *(const adjacent_values<2>*)from;
+  a = x.at[0], b = x.at[1];
+}
+__device__ static inline void load_adjacent(const value* from, value& a, value& b, value& c, value& d) {
+  const adjacent_values<4> x = *(const adjacent_values<4>*)from;
+  a = x.at[0], b = x.at[1], c = x.at[2], d = x.at[3];
+}
 /* Numbers that are not negative; long division is slow and nearly always for short ones. */
 __device__ static inline int64_t quotient(int64_t a, int64_t b) {
   return ((a | b) >> 32) == 0 ? (int64_t)((uint32_t)a / (uint32_t)b) : a / b;

@@ -101,6 +101,13 @@ struct ThreadMapping {
   int columns_grain = 1;    ///< columns of a thread
   bool operator==(const ThreadMapping&) const = default;
 };
+/// Alignment that a phase for a GPU asks of its tensors at each launch. Its body knows the answer as
+/// `aligned`: 1 where all `extents` are multiples of `width` and all `arrays` begin at a multiple of `width`
+/// values, else 0.
+struct Alignment {
+  int width = 1;
+  std::vector<std::string> extents, arrays;
+};
 /// A function over [begin, end) of its outermost loop, which runs over [0, range).
 struct Phase {
   ExpressionPtr range;
@@ -116,6 +123,7 @@ struct Phase {
   std::optional<Fold> fold{};
   std::optional<RowSplit> row_split{};
   std::optional<Specialisation> specialised{};
+  std::optional<Alignment> alignment{};    ///< with a mapping only
   std::optional<ThreadMapping> mapping{};  ///< all phases of a kernel have them, or none
 };
 

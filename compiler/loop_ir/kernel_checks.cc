@@ -25,6 +25,34 @@ bool belongs_to_result(const Array& array) {
                     array.origin);
 }
 
+Result<void> check_alignment(const Kernel& kernel, const Phase& phase) {
+  if (!phase.mapping) return wrong("a phase for the processor asks for alignment");
+  if (phase.alignment->width < 2) return wrong("an alignment to single values");
+  for (const auto& name : phase.alignment->extents) {
+    if (std::none_of(kernel.extents.begin(), kernel.extents.end(),
+                     [&](const Extent& extent) { return extent.name == name; }))
+      return wrong("`" + name + "` is no extent that may be aligned");
+  }
+  for (const auto& name : phase.alignment->arrays) {
+    if (std::none_of(kernel.arrays.begin(), kernel.arrays.end(), [&](const Array& array) {
+          return array.name == name && array.element == Element::value;
+        }))
+      return wrong("`" + name + "` is no array of values that may be aligned");
+  }
+  return {};
+}
+
+Result<void> check_wide_load(const Let& let, const Alignment* alignment) {
+  const auto* from = std::get_if<Load>(&let.value->node);
+  const auto width = static_cast<int>(let.next.size()) + 1;
+  if (from == nullptr || let.type != Type::value) return wrong("`" + let.name + "` is wide but no load");
+  if (alignment != nullptr && alignment->width % width == 0 &&
+      std::count(alignment->arrays.begin(), alignment->arrays.end(), from->array) > 0)
+    return {};
+  return wrong("`" + from->array + "` is loaded " + std::to_string(width) +
+               " values wide but not known to be aligned");
+}
+
 namespace {
 
 const Array& array_of(const Kernel& kernel, const std::string& name) {

@@ -12,6 +12,11 @@ support::Diagnostic wrong(const std::string& what);
 /// The array holds values, positions or coordinates of the result.
 bool belongs_to_result(const Array& array);
 
+/// Checks what a phase asks of its tensors.
+support::Result<void> check_alignment(const Kernel& kernel, const Phase& phase);
+/// Checks a load of adjacent values: of an array that the phase asks to be aligned (null: of none).
+support::Result<void> check_wide_load(const Let& let, const Alignment* alignment);
+
 /// Checks the declarations around statements whose names and arrays are correct: specialisations, copies,
 /// counters.
 support::Result<void> check_around(const Kernel& kernel);

@@ -152,7 +152,7 @@ bool equal(const StatementPtr& a, const StatementPtr& b) {
       },
       [&](const Let& x) {
         const auto& y = std::get<Let>(b->node);
-        return x.name == y.name && x.type == y.type && equal(x.value, y.value);
+        return x.name == y.name && x.type == y.type && equal(x.value, y.value) && x.next == y.next;
       },
       [&](const Accumulator& x) {
         const auto& y = std::get<Accumulator>(b->node);

@@ -27,6 +27,9 @@ struct Let {
   std::string name;
   Type type = Type::index;
   ExpressionPtr value;
+  /// Names of the values that follow a loaded one in its array, loaded by the same instruction. Only where
+  /// the phase knows that they are aligned (Alignment).
+  std::vector<std::string> next{};
 };
 /// A value that starts at the monoid's identity, or at `initial`, and changes only by Accumulate.
 struct Accumulator {

@@ -69,6 +69,8 @@ class Parser : private Tokenizer {
     let.type = choose({"index", "value"}) == 0 ? Type::index : Type::value;
     expect("=");
     let.value = expression();
+    if (!accept("wide")) return let;
+    for (int more = small_number(); more > 1 && !error(); --more) let.next.push_back(identifier());
     return let;
   }
 
@@ -159,6 +161,7 @@ class Parser : private Tokenizer {
     if (accept("specialised")) phase.specialised = specialisation();
     if (accept("fold")) phase.fold = folding();
     if (accept("mapping")) phase.mapping = mapping();
+    if (accept("aligned")) phase.alignment = alignment();
     phase.body = body();
     if (accept("numeric")) phase.numeric = body();
     if (accept("partial")) phase.row_split = row_split();
@@ -188,6 +191,15 @@ class Parser : private Tokenizer {
     expect("grain");
     mapping.columns_grain = small_number();
     return mapping;
+  }
+
+  Alignment alignment() {
+    Alignment alignment{small_number(), {}, {}};
+    expect("extents");
+    while (word() != "arrays" && !error()) alignment.extents.push_back(identifier());
+    expect("arrays");
+    while (word() != "{" && !error()) alignment.arrays.push_back(identifier());
+    return alignment;
   }
 
   RowSplit row_split() {

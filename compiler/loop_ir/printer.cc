@@ -51,6 +51,14 @@ std::string mapping_text(const ThreadMapping& mapping) {
   return text;
 }
 
+std::string alignment_text(const Alignment& alignment) {
+  std::string text = " aligned " + std::to_string(alignment.width) + " extents";
+  for (const auto& extent : alignment.extents) text += " " + extent;
+  text += " arrays";
+  for (const auto& array : alignment.arrays) text += " " + array;
+  return text;
+}
+
 std::string specialisation_text(const Specialisation& specialisation) {
   std::string text = " specialised for";
   for (const auto& extent : specialisation.extents) text += " " + extent;
@@ -116,7 +124,11 @@ class Printer {
   }
 
   void let(const Let& let) {
-    line("let " + let.name + ": " + (let.type == Type::index ? "index" : "value") + " = " + print(let.value));
+    std::string text =
+        "let " + let.name + ": " + (let.type == Type::index ? "index" : "value") + " = " + print(let.value);
+    if (!let.next.empty()) text += " wide " + std::to_string(let.next.size() + 1);
+    for (const auto& next : let.next) text += " " + next;
+    line(text);
   }
 
   void array(const Array& array) {
@@ -157,6 +169,7 @@ class Printer {
       for (const auto& factor : phase.fold->work) text += " " + print(factor);
     }
     if (phase.mapping) text += mapping_text(*phase.mapping);
+    if (phase.alignment) text += alignment_text(*phase.alignment);
     open(text);
     statement(phase.body);
     close();

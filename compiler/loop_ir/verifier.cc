@@ -69,6 +69,7 @@ class Verifier {
   /// Declares the names of a thread's range.
   Result<void> mapping(const Phase& phase, bool for_gpu) {
     in_mapping_ = phase.mapping.has_value();
+    SCHAAS_RETURN_IF_ERROR(alignment(phase));
     if (in_mapping_ != for_gpu) return wrong("some phases are for a GPU and some are not");
     if (!in_mapping_) return {};
     const ThreadMapping& mapping = *phase.mapping;
@@ -84,6 +85,20 @@ class Verifier {
     SCHAAS_RETURN_IF_ERROR(expect(mapping.columns, Type::index));
     SCHAAS_RETURN_IF_ERROR(declare("column_begin", Kind::index));
     return declare("column_end", Kind::index);
+  }
+
+  Result<void> alignment(const Phase& phase) {
+    alignment_ = phase.alignment ? &*phase.alignment : nullptr;
+    if (alignment_ == nullptr) return {};
+    SCHAAS_RETURN_IF_ERROR(check_alignment(*kernel_, phase));
+    return declare("aligned", Kind::index);
+  }
+
+  Result<void> wide_load(const Let& let) {
+    if (let.next.empty()) return {};
+    SCHAAS_RETURN_IF_ERROR(check_wide_load(let, alignment_));
+    for (const auto& next : let.next) SCHAAS_RETURN_IF_ERROR(declare(next, Kind::value));
+    return {};
   }
 
   Result<void> group_store(const GroupStore& store) {
@@ -279,6 +294,7 @@ class Verifier {
                           },
                           [&](const Let& x) -> Result<void> {
                             SCHAAS_RETURN_IF_ERROR(expect(x.value, x.type));
+                            SCHAAS_RETURN_IF_ERROR(wide_load(x));
                             if (!vector_depth_.empty() && mentions(x.value, vector_depth_)) {
                               SCHAAS_RETURN_IF_ERROR(lane_value(x.value));
                               if (x.type == Type::index)
@@ -560,8 +576,9 @@ class Verifier {
   std::set<std::string> loops_;  ///< variables of open loops with step 1
   std::map<std::string, Kind> names_;
   std::map<std::string, Array> arrays_;
-  bool in_mapping_ = false;       ///< the phase is for a GPU
-  bool keeps_structure_ = false;  ///< in a numeric body
+  bool in_mapping_ = false;               ///< the phase is for a GPU
+  const Alignment* alignment_ = nullptr;  ///< alignment of the present phase, or null
+  bool keeps_structure_ = false;          ///< in a numeric body
   std::set<std::string>
       vector_depth_;  ///< inside a vector loop: its variable and the names that vary with it
   std::string lane_variable_;

@@ -20,6 +20,7 @@
 #include "compiler/lower/thread_mapping.h"
 #include "compiler/lower/unroll_and_jam.h"
 #include "compiler/lower/unstored.h"
+#include "compiler/lower/vector_loads.h"
 
 namespace schaas::lower {
 
@@ -86,7 +87,7 @@ support::Result<loop_ir::Kernel> lower(const concrete_notation::StatementPtr& st
   KernelBuilder builder(problem, tree);
   Emitter(tree, builder).emit_phases(tree.root);
   if (for_gpu) {
-    auto kernel = coarsen_threads(builder.take(), builder.names());
+    auto kernel = vectorize_loads(coarsen_threads(builder.take(), builder.names()), builder.names());
     kernel.result_entries_of = entries_of;
     return kernel;
   }

@@ -14,7 +14,7 @@ class Names {
   static std::string base(const std::string& user_name, const std::string& otherwise);
 
  private:
-  std::set<std::string> taken_{"begin", "end", "lane", "column_begin", "column_end", "capacity"};
+  std::set<std::string> taken_{"begin", "end", "lane", "column_begin", "column_end", "aligned", "capacity"};
 };
 
 }  // namespace schaas::lower

@@ -189,6 +189,11 @@ std::string Trials::error_of(const schaas_kernel_descriptor& kernel, std::size_t
     result = pack(entries, problem_.formats.at(problem_.statement.result.tensor), problem_);
   }
   auto arguments = trial.arguments;
+  std::vector<PackedTensor> shifted;
+  if (isa.rfind("emulated", 0) == 0 && cuts == Cuts::random) {
+    for (std::size_t n = 0; n < arguments.size(); ++n)
+      arguments[n] = shifted.emplace_back(trial.operands[n].shifted()).abi();
+  }
   arguments.insert(arguments.begin(), result.abi());
   std::vector<PackedTensor> copies;
   for (std::int32_t c = 0; c < kernel.copy_count; ++c) {

@@ -281,6 +281,16 @@ struct PackedTensor::Arrays {
 
 const schaas_tensor* PackedTensor::abi() const { return &arrays_->abi; }
 
+PackedTensor PackedTensor::shifted() const {
+  PackedTensor out;
+  out.arrays_ = std::make_shared<Arrays>(*arrays_);  // its struct points to the levels of this one
+  auto& data = out.arrays_->values.data;
+  const std::size_t element = arrays_->abi.value_type == SCHAAS_F32 ? 4 : 8;
+  data.insert(data.begin(), element, {});
+  out.arrays_->abi.values = data.data() + element;
+  return out;
+}
+
 void PackedTensor::fill(double value) {
   for (std::size_t n = 0; n < arrays_->size(); ++n) arrays_->set(n, value);
 }

@@ -16,6 +16,8 @@ namespace schaas::test_support {
 class PackedTensor {
  public:
   const schaas_tensor* abi() const;
+  /// The same operand, whose values begin one element after an aligned address; it lives no longer than this.
+  PackedTensor shifted() const;
   /// Every value, through positions and coordinates; `fill` where nothing is stored. Independent of how it
   /// was packed.
   DenseTensor unpack(double fill = 0) const;

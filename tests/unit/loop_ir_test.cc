@@ -409,6 +409,50 @@ TEST(LoopIr, VerifierChecksSpecialisedExtents) {
             fixed("n at 8 mapping grain 1 per_item 1 group 1 tile 1 block 256"));
 }
 
+TEST(LoopIr, AlignedPhasesRoundTrip) {
+  const std::string text = R"(kernel f32 arguments 2 {
+  extent n = argument 1 mode 0
+  array A: value = values 0 written
+  array B: value = values 1
+  phase range n parallel mapping grain 1 per_item 1 group 1 tile 1 block 256 aligned 4 extents n arrays B {
+    if aligned {
+      for i in begin .. end {
+        let a: value = B[(i * n)] wide 4 b c d
+        A[i] = ((a + b) + (c + d))
+      }
+    }
+  }
+}
+)";
+  const auto kernel = parse(text);
+  ASSERT_TRUE(kernel.ok()) << support::render(kernel.error());
+  EXPECT_EQ(text, print(*kernel));
+  const auto verified = verify(*kernel);
+  EXPECT_TRUE(verified.ok()) << support::render(verified.error());
+}
+
+TEST(LoopIr, VerifierChecksWideLoads) {
+  const auto wide = [](const std::string& aligned, const std::string& load) {
+    return verdict("array A: value = values 0 written\narray B: value = values 1\n",
+                   "phase range n mapping grain 1 per_item 1 group 1 tile 1 block 256" + aligned +
+                       " { if aligned { " + load + " } }\n");
+  };
+  const std::string four = " aligned 4 extents n arrays B";
+  EXPECT_EQ("right", wide(four, "let a: value = B[0] wide 4 b c d"));
+  EXPECT_EQ("right", wide(four, "let a: value = B[0] wide 2 b"));
+  EXPECT_EQ("internal [loop-ir]: `a` is wide but no load", wide(four, "let a: value = 1.0 wide 2 b"));
+  EXPECT_EQ("internal [loop-ir]: `B` is loaded 4 values wide but not known to be aligned",
+            wide(" aligned 2 extents n arrays B", "let a: value = B[0] wide 4 b c d"));
+  EXPECT_EQ("internal [loop-ir]: `A` is loaded 2 values wide but not known to be aligned",
+            wide(four, "let a: value = A[0] wide 2 b"));
+  EXPECT_EQ("internal [loop-ir]: `a` is declared twice", wide(four, "let a: value = B[0] wide 2 a"));
+  EXPECT_EQ("internal [loop-ir]: `m` is no extent that may be aligned",
+            wide(" aligned 4 extents m arrays B", ""));
+  EXPECT_EQ("internal [loop-ir]: `C` is no array of values that may be aligned",
+            wide(" aligned 4 extents n arrays C", ""));
+  EXPECT_EQ("internal [loop-ir]: an alignment to single values", wide(" aligned 1 extents n arrays B", ""));
+}
+
 TEST(LoopIr, VerifierKnowsWhenTheResultIsThere) {
   const std::string arrays =
       "array A: value = values 0 written\narray c: index64 = shared 0 count (n + 1) written\n";
