@@ -132,6 +132,7 @@ void CExpressions::learn(const loop_ir::StatementPtr& statement) {
                    learn(x.value);
                    if (x.type == loop_ir::Type::value) values_.insert(x.name);
                    values_.insert(x.next.begin(), x.next.end());
+                   if (x.fold) learn(x.fold->monoid);
                  },
                  [&](const loop_ir::Accumulator& x) {
                    values_.insert(x.name);

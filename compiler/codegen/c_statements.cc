@@ -85,6 +85,13 @@ std::string CStatements::simd_pragma(const loop_ir::For& loop) const {
   return text;
 }
 
+/// Calls `folded_for_all` of cuda_prologue.h, where a group folds the value.
+std::string folded(const std::optional<loop_ir::GroupFold>& fold, const std::string& value) {
+  if (!fold) return value;
+  return std::string("folded_for_all<monoid_") + operators::name(fold->monoid) + ", " +
+         std::to_string(fold->width) + ">(" + value + ")";
+}
+
 void CStatements::print(const StatementPtr& statement) {
   std::visit(
       Match{
@@ -94,7 +101,7 @@ void CStatements::print(const StatementPtr& statement) {
           [&](const loop_ir::Let& x) {
             if (!x.next.empty()) return print_wide_load(x);
             const char* type = x.type == loop_ir::Type::index ? "const int64_t " : "const value ";
-            text_.line(type + x.name + " = " + expression(x.value) + ";");
+            text_.line(type + x.name + " = " + folded(x.fold, expression(x.value)) + ";");
           },
           [&](const loop_ir::Accumulator& x) {
             const double initial = x.initial.value_or(operators::identity(x.monoid));

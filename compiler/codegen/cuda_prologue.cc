@@ -137,6 +137,13 @@ __device__ static inline value folded_group(value x) {
     x = Monoid::fold(x, __shfl_down_sync(group_mask<width>(), x, offset, width));
   return x;
 }
+/* Folds the values of the group, for each of its threads. */
+template <class Monoid, int width>
+__device__ static inline value folded_for_all(value x) {
+  for (int offset = width / 2; offset > 0; offset /= 2)
+    x = Monoid::fold(x, __shfl_xor_sync(group_mask<width>(), x, offset, width));
+  return x;
+}
 template <class Monoid, int width>
 __device__ static inline void atomic_group(value* array, int64_t index, value x) {
   x = folded_group<Monoid, width>(x);

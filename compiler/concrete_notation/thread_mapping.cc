@@ -14,6 +14,20 @@ using support::Result;
 
 const Forall* inner_of(const Forall& loop) { return std::get_if<Forall>(&loop.body->node); }
 
+/// Returns the branch below a loop, or null.
+const Where* branch_below(const Forall& loop) {
+  const Forall* at = &loop;
+  while (inner_of(*at) != nullptr) at = inner_of(*at);
+  return std::get_if<Where>(&at->body->node);
+}
+
+/// The loop and those inside it stand around one assignment.
+bool is_chain(const Forall& loop) {
+  const Forall* at = &loop;
+  while (inner_of(*at) != nullptr) at = inner_of(*at);
+  return std::holds_alternative<Assign>(at->body->node);
+}
+
 bool has(const index_notation::Access& access, const std::string& index) {
   return std::count(access.indices.begin(), access.indices.end(), index) > 0;
 }
@@ -105,10 +119,24 @@ Result<void> check_shared_sum(const MappedLoops& loops) {
       return illegal("threads share an iteration of loop " + rows + " by its loop " + inside + ", and loop " +
                      quoted(at->index) + " over elements of " + quoted(target) +
                      " stands there: reorder brings it outside");
-    if (!inner_of(*at) && !std::holds_alternative<Assign>(at->body->node))
-      return illegal("threads share an iteration of loop " + rows +
-                     " where it is loops around one assignment, and there is a branch below loop " + inside);
   }
+  return {};
+}
+
+/// Checks the nests that the threads of a row share. The first sums up a scalar, which all of them get. The
+/// second is a loop over elements, of which each has some.
+Result<void> check_shared_branch(const MappedLoops& loops) {
+  const std::string rows = quoted(loops.rows->index);
+  const std::string start = "threads share an iteration of loop " + rows + " around a branch where ";
+  const auto* sum = std::get_if<Forall>(&loops.branch->producer->node);
+  const auto* elements = std::get_if<Forall>(&loops.branch->consumer->node);
+  const bool chains = sum != nullptr && elements != nullptr && is_chain(*sum) && is_chain(*elements);
+  if (!chains || !leaf_of(loops.branch->producer).target.indices.empty())
+    return illegal(start + "it sums up a scalar in one nest of loops and uses it in another");
+  const auto& target = leaf_of(loops.branch->consumer).target;
+  if (!has(target, elements->index))
+    return illegal(start + "the loop that uses the scalar, " + quoted(elements->index) +
+                   ", is one over elements of " + quoted(target));
   return {};
 }
 
@@ -123,6 +151,7 @@ Result<void> check_share(const MappedLoops& loops, const problem::Problem& probl
                    quoted(loops.columns->index) + "; only one of them is divided (Sgap, rule 3)");
   if (loops.rows->annotation.collapsed)
     return illegal("loop " + rows + " is collapsed, and several threads share no pair of values");
+  if (loops.branch != nullptr) return check_shared_branch(loops);
   if (loops.inside == nullptr)
     return illegal(entries ? "an entry is multiplied once by each thread that has it, so " +
                                  threads_of(loops.mapping.threads_per_item) +
@@ -142,6 +171,12 @@ Result<void> check_share(const MappedLoops& loops, const problem::Problem& probl
 Result<void> check_group(const MappedLoops& loops) {
   const ThreadMapping& mapping = loops.mapping;
   const std::string rows = quoted(loops.rows->index);
+  if (loops.branch != nullptr) {
+    if (mapping.group_size == 1 && mapping.reduce != GroupReduction::parallel) return {};
+    return illegal(
+        "the threads that share an iteration of loop " + rows +
+        " around a branch fold the sum among all of them: `threads` alone says so, without `group`");
+  }
   if (mapping.group_size == 1) {
     if (mapping.reduce != GroupReduction::parallel || mapping.threads_per_item == 1) return {};
     return illegal("a group of one thread writes exclusively, and " + threads_of(mapping.threads_per_item) +
@@ -229,6 +264,10 @@ MappedLoops mapped_loops(const Forall& outermost) {
   const Forall* last = loops.rows;
   for (int n = 1; n < loops.rows->annotation.positions && last != nullptr; ++n) last = inner_of(*last);
   loops.inside = last == nullptr ? nullptr : inner_of(*last);
+  if (loops.mapping.threads_per_item > 1 && last != nullptr && !distributes_elements(loops)) {
+    loops.branch = branch_below(*last);
+    if (loops.branch != nullptr) loops.inside = nullptr;
+  }
   return loops;
 }
 
@@ -280,6 +319,7 @@ bool distributes_elements(const MappedLoops& loops) {
 bool writes_exclusively(const Forall& outermost) {
   const MappedLoops loops = mapped_loops(outermost);
   const bool whole = loops.mapping.threads_per_item == 1 || distributes_elements(loops) ||
+                     loops.branch != nullptr ||
                      (loops.mapping.group_size == loops.mapping.threads_per_item &&
                       loops.mapping.reduce != GroupReduction::segment);
   return write_own(loops) && whole;

@@ -16,6 +16,9 @@ struct MappedLoops {
   int columns_grain = 1;
   /// The loop directly inside the rows, shared by the threads of an iteration; else null.
   const Forall* inside = nullptr;
+  /// The first branch below the rows, where their threads share its two nests instead (`inside` is null);
+  /// else null.
+  const Where* branch = nullptr;
 };
 /// Returns the loops of the phase with this outermost loop. Without annotations a thread has one iteration.
 MappedLoops mapped_loops(const Forall& outermost);

@@ -26,7 +26,8 @@ using Names = std::vector<std::string>;
 enum class Rows { rows, entries, fibers };
 
 /// A point but for its columns. Of the grid these are left out:
-///  - several threads for a row, each writing by itself, but where they write the elements of its entries;
+///  - several threads for a row or entry, each writing by itself, but where they write elements of their own:
+///    those of the row's entries, or of a row that they share around a branch;
 ///  - several rows for a thread: rows have no load in common, so that it only leaves the device fewer
 ///  threads;
 ///  - a row's threads in several groups (`1/g row`, r < g, atomic): one group of them all folds the other
@@ -52,6 +53,7 @@ constexpr Style styles[] = {
     {Rows::rows, 1, 16, 16, GroupReduction::parallel},  {Rows::rows, 1, 16, 1, GroupReduction::atomic},
     {Rows::entries, 1, 1, 8, GroupReduction::segment},  {Rows::rows, 1, 2, 2, GroupReduction::parallel},
     {Rows::entries, 8, 1, 8, GroupReduction::segment},  {Rows::entries, 1, 1, 1, GroupReduction::atomic},
+    {Rows::entries, 1, 8, 1, GroupReduction::atomic},   {Rows::entries, 1, 32, 1, GroupReduction::atomic},
     {Rows::entries, 1, 8, 8, GroupReduction::parallel}, {Rows::entries, 1, 32, 32, GroupReduction::parallel},
     {Rows::entries, 1, 4, 4, GroupReduction::parallel}, {Rows::entries, 1, 16, 16, GroupReduction::parallel},
     {Rows::entries, 1, 8, 8, GroupReduction::atomic},   {Rows::entries, 1, 32, 32, GroupReduction::atomic},
@@ -212,7 +214,7 @@ class Points {
     const std::size_t deep = depth(phase, style.rows);
     if (style.rows == Rows::fibers && (phase.walked < 3 || !phase.linear)) return false;
     if (style.rows == Rows::entries && deep < 2) return false;
-    if (style.share > 1) {
+    if (style.share > 1 && phase.linear) {
       const std::size_t inside = std::max<std::size_t>(deep, 1);
       if (inside >= loops.size() || style.share / 2 >= bound(loops[inside])) return false;
     }
@@ -248,7 +250,7 @@ class Points {
       return style.share == 1 || style.width > 1 || concrete_notation::writes_exclusively(*outermost);
     if (concrete_notation::writes_exclusively(*outermost))
       return style.take == 1 && (style.width == 1 || style.reduce == GroupReduction::parallel);
-    return !phase.linear || style.take * style.share * style.width > 1;
+    return !phase.linear || style.take * style.width > 1;
   }
 
   /// The point in each phase that can have it, whole rows in the others.

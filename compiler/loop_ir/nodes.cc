@@ -152,7 +152,8 @@ bool equal(const StatementPtr& a, const StatementPtr& b) {
       },
       [&](const Let& x) {
         const auto& y = std::get<Let>(b->node);
-        return x.name == y.name && x.type == y.type && equal(x.value, y.value) && x.next == y.next;
+        return x.name == y.name && x.type == y.type && equal(x.value, y.value) && x.next == y.next &&
+               x.fold == y.fold;
       },
       [&](const Accumulator& x) {
         const auto& y = std::get<Accumulator>(b->node);

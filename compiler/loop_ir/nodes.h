@@ -22,6 +22,12 @@ using StatementPtr = std::shared_ptr<const Statement>;
 struct Block {
   std::vector<StatementPtr> statements;
 };
+/// Folds the values of the `width` threads of a group, which arrive together.
+struct GroupFold {
+  int width = 1;
+  operators::Monoid monoid = operators::Monoid::sum;
+  bool operator==(const GroupFold&) const = default;
+};
 /// let name: type = value; visible until the end of the enclosing block.
 struct Let {
   std::string name;
@@ -30,6 +36,7 @@ struct Let {
   /// Names of the values that follow a loaded one in its array, loaded by the same instruction. Only where
   /// the phase knows that they are aligned (Alignment).
   std::vector<std::string> next{};
+  std::optional<GroupFold> fold{};  ///< the name holds what the group folds, for each of its threads
 };
 /// A value that starts at the monoid's identity, or at `initial`, and changes only by Accumulate.
 struct Accumulator {

@@ -69,6 +69,10 @@ class Parser : private Tokenizer {
     let.type = choose({"index", "value"}) == 0 ? Type::index : Type::value;
     expect("=");
     let.value = expression();
+    if (accept("group")) {
+      const int width = small_number();
+      let.fold = GroupFold{width, monoid()};
+    }
     if (!accept("wide")) return let;
     for (int more = small_number(); more > 1 && !error(); --more) let.next.push_back(identifier());
     return let;

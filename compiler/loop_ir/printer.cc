@@ -126,6 +126,8 @@ class Printer {
   void let(const Let& let) {
     std::string text =
         "let " + let.name + ": " + (let.type == Type::index ? "index" : "value") + " = " + print(let.value);
+    if (let.fold)
+      text += " group " + std::to_string(let.fold->width) + " " + operators::name(let.fold->monoid);
     if (!let.next.empty()) text += " wide " + std::to_string(let.next.size() + 1);
     for (const auto& next : let.next) text += " " + next;
     line(text);

@@ -95,6 +95,8 @@ class Verifier {
   }
 
   Result<void> wide_load(const Let& let) {
+    if (let.fold && (!in_mapping_ || let.type != Type::value))
+      return wrong("`" + let.name + "` is folded by a group of threads that there are not");
     if (let.next.empty()) return {};
     SCHAAS_RETURN_IF_ERROR(check_wide_load(let, alignment_));
     for (const auto& next : let.next) SCHAAS_RETURN_IF_ERROR(declare(next, Kind::value));

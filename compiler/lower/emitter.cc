@@ -45,7 +45,7 @@ void Emitter::emit_phases(const NestPtr& nest) {
   const auto* loop = std::get_if<Loop>(&nest->node);
   const bool atomic = loop != nullptr && loop->annotation.parallel == Races::atomics;
   atomic_ = atomic ? operand(target).tensor : -1;
-  mapped_ = for_gpu_ ? mapped_loops(nest) : MappedLoops{};
+  mapped_ = for_gpu_ ? mapped_loops(nest, tree_) : MappedLoops{};
   const Write mode = for_gpu_                       ? thread_write_mode(nest)
                      : atomic                       ? Write::atomic
                      : reduces_across_threads(nest) ? Write::fold
@@ -97,7 +97,7 @@ void Emitter::emit_shared(const Branch& branch) {
     return;
   }
   const double start = tensor_of(writer).fill;
-  mapped_ = for_gpu_ ? mapped_loops(branch.producer) : MappedLoops{};
+  mapped_ = for_gpu_ ? mapped_loops(branch.producer, tree_) : MappedLoops{};
   const bool stored = !indices.empty() && may_overwrite(branch.producer, tree_) &&
                       (for_gpu_ ? writes_exclusively() : !reduces_across_threads(branch.producer));
   if (start == 0 || stored) return;
@@ -371,17 +371,20 @@ void Emitter::emit_chain(const NestPtr& nest, const Scope& scope, PartialProduct
   // An infinite factor times the zero of an empty sum is NaN: it waits for a loop that reports whether it
   // ran.
   const bool waits = partial.prefix && !reports_execution(*loop);
-  const bool reuse_name = sink.kind == Sink::Kind::define && !partial.prefix;
+  const bool folds = mapped_.consumer != nullptr && loop == mapped_.inside;
+  const bool reuse_name = sink.kind == Sink::Kind::define && !partial.prefix && !folds;
   const std::string sum = reuse_name ? sink.name : builder_.names().fresh("t");
   const auto declared = static_cast<std::ptrdiff_t>(out.size());
   out.push_back(accumulator(sum, sink.monoid));
   continued(Sink{Sink::Kind::accumulate, -1, Write::fold, sum, sink.monoid},
             PartialProduct{partial.factors, waits ? partial.prefix : nullptr});
   if (reuse_name) return;
-  const auto total = loop_ir::name(sum);
+  const auto ran = std::get_if<loop_ir::For>(&out.back()->node) ? out.back() : nullptr;
+  const auto total = folds ? folded_in_group(sum, sink.monoid, out) : loop_ir::name(sum);
   if (!partial.prefix || waits) return write(sink, scope, total, out);
-  const auto& ran = std::get<loop_ir::For>(out.back()->node);
-  const auto some = loop_ir::apply(operators::Function::less, {ran.begin, ran.end});
+  const auto& range = std::get<loop_ir::For>(ran->node);
+  const auto some =
+      loop_ir::apply(operators::Function::less, {folds ? loop_ir::integer(0) : range.begin, range.end});
   const auto product = multiply(partial.prefix, total);
   // A sum inside another sum: tested once outside, where a choice of values would be made in each register.
   if (sink.kind != Sink::Kind::accumulate)

@@ -104,7 +104,6 @@ class Emitter {
   void clear_rows(const loop_ir::ExpressionPtr& position, const loop_ir::ExpressionPtr& coordinate, bool own,
                   Statements& out);
   void emit_blocks_of_row(const Blocks& blocks, const Scope& scope, const Sink& sink, Statements& out);
-
   // thread_writes.cc
   // Returns the write mode of a GPU phase: by each thread for itself or by groups.
   loop_ir::Write thread_write_mode(const NestPtr& nest);
@@ -116,6 +115,7 @@ class Emitter {
   loop_ir::StatementPtr stored(const Sink& sink, const std::string& array,
                                const loop_ir::ExpressionPtr& index,
                                const loop_ir::ExpressionPtr& value) const;
+  loop_ir::ExpressionPtr folded_in_group(const std::string& sum, operators::Monoid monoid, Statements& out);
   loop_ir::StatementPtr interleaved(const loop_ir::StatementPtr& statement) const;
 
   // partial_results.cc

@@ -36,7 +36,7 @@ Shape Emitter::chain_shape(const Loop& loop, const Scope& scope) const {
   if (loop.block && scope.blocks.at(loop.index).walked) return Shape::scalar;
   const auto* leaf = std::get_if<Leaf>(&loop.body->node);
   if (!leaf || vector_depth_ > 0 || tracks(leaf->target) || loop.annotation.unroll > 1) return Shape::scalar;
-  if (&loop == mapped_.inside) return Shape::scalar;
+  if (is_interleaved(loop, mapped_)) return Shape::scalar;
   const bool writes = level_of(operand(leaf->target), loop.index) >= 0;
   if (writes && operand(leaf->target).tensor == atomic_) return Shape::scalar;
   std::vector<int> operands = leaf->factors;
@@ -60,7 +60,7 @@ void Emitter::emit_loop(const Loop& loop, const Scope& scope, Shape shape, State
   if (finds && rows.annotation.positions > 0) entry_ranges_ = find_entry_ranges(rows, out);
   open_rows(loop, out);
   emit_over(loop, scope, shape, out, &loop == mapped_.columns ? with_deferred(whole) : whole);
-  if (&loop == mapped_.inside) out.back() = interleaved(out.back());
+  if (is_interleaved(loop, mapped_)) out.back() = interleaved(out.back());
 }
 
 void Emitter::emit_over(const Loop& loop, const Scope& scope, Shape shape, Statements& out,

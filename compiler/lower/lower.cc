@@ -13,6 +13,7 @@
 #include "compiler/lower/prefetch_gathers.h"
 #include "compiler/lower/prefetch_rows.h"
 #include "compiler/lower/register_blocking.h"
+#include "compiler/lower/row_registers.h"
 #include "compiler/lower/row_splitting.h"
 #include "compiler/lower/specialisation.h"
 #include "compiler/lower/supernodes.h"
@@ -87,7 +88,9 @@ support::Result<loop_ir::Kernel> lower(const concrete_notation::StatementPtr& st
   KernelBuilder builder(problem, tree);
   Emitter(tree, builder).emit_phases(tree.root);
   if (for_gpu) {
-    auto kernel = vectorize_loads(coarsen_threads(builder.take(), builder.names()), builder.names());
+    Names& names = builder.names();
+    auto kernel = keep_rows_in_registers(coarsen_threads(builder.take(), names), names);
+    kernel = vectorize_loads(std::move(kernel), names);
     kernel.result_entries_of = entries_of;
     return kernel;
   }

@@ -10,6 +10,17 @@ namespace {
 
 const Loop* inner_of(const Loop& loop) { return std::get_if<Loop>(&loop.body->node); }
 
+/// Returns the branch below a loop, or null.
+const Branch* branch_below(const Loop& loop) {
+  const Loop* at = &loop;
+  while (inner_of(*at) != nullptr) at = inner_of(*at);
+  return std::get_if<Branch>(&at->body->node);
+}
+
+bool writes_along(const Loop& loop, const NestTree& tree) {
+  return level_of(tree.operands[static_cast<std::size_t>(target_of(loop.body))], loop.index) >= 0;
+}
+
 /// The phases of a nest, in order.
 void phases_of(const NestPtr& nest, std::vector<NestPtr>& out) {
   if (const auto* branch = std::get_if<Branch>(&nest->node)) {
@@ -28,13 +39,24 @@ std::vector<NestPtr> phases_of(const NestTree& tree) {
   return out;
 }
 
+/// The loop is over a range, or, where `lists` may be, over a list that holds each coordinate once.
+bool can_interleave(const Loop& loop, bool lists, const NestTree& tree) {
+  const auto space = loop_space(loop.body, loop.index, tree);
+  if (space.kind == LoopSpace::Kind::range) return true;
+  if (space.kind != LoopSpace::Kind::walk || !lists) return false;
+  const auto& walked = space.cursors.front();
+  const auto& operand = tree.operands[static_cast<std::size_t>(walked.operand)];
+  return format::is_unique(
+      tree.tensors[static_cast<std::size_t>(operand.tensor)].levels[static_cast<std::size_t>(walked.level)]);
+}
+
 support::Diagnostic refused(const std::string& what) {
   return support::unsupported("gpu-loop", what + "; a schedule without `threads` computes it on the CPU");
 }
 
 }  // namespace
 
-MappedLoops mapped_loops(const NestPtr& phase) {
+MappedLoops mapped_loops(const NestPtr& phase, const NestTree& tree) {
   MappedLoops shared;
   const auto* outermost = std::get_if<Loop>(&phase->node);
   if (outermost == nullptr) return shared;
@@ -53,6 +75,10 @@ MappedLoops mapped_loops(const NestPtr& phase) {
   const Loop* last = shared.rows;
   for (int n = 1; n < shared.rows->annotation.positions; ++n) last = inner_of(*last);
   shared.inside = inner_of(*last);
+  const Branch* branch = branch_below(*last);
+  if (branch == nullptr || (shared.inside != nullptr && writes_along(*shared.inside, tree))) return shared;
+  shared.inside = std::get_if<Loop>(&branch->producer->node);
+  shared.consumer = std::get_if<Loop>(&branch->consumer->node);
   return shared;
 }
 
@@ -104,18 +130,13 @@ support::Result<void> check_mapped_loops(const NestTree& tree) {
   for (const auto& phase : phases_of(tree)) {
     if (std::holds_alternative<Blocks>(phase->node))
       return refused("a phase runs in blocks, whose ends are not those of what a thread gets");
-    const auto shared = mapped_loops(phase);
-    if (shared.inside == nullptr) continue;
-    const auto space = loop_space(shared.inside->body, shared.inside->index, tree);
-    const bool list =
-        space.kind == LoopSpace::Kind::walk &&
-        format::is_unique(
-            tree.tensors[static_cast<std::size_t>(
-                             tree.operands[static_cast<std::size_t>(space.cursors.front().operand)].tensor)]
-                .levels[static_cast<std::size_t>(space.cursors.front().level)]);
-    if (list || space.kind == LoopSpace::Kind::range) continue;
-    return refused("threads that share an iteration interleave a list or a range, and loop `" +
-                   tree.index_names[static_cast<std::size_t>(shared.inside->index)] + "` is neither");
+    const auto shared = mapped_loops(phase, tree);
+    for (const Loop* loop : {shared.inside, shared.consumer}) {
+      if (loop == nullptr || can_interleave(*loop, shared.consumer == nullptr, tree)) continue;
+      return refused(
+          "threads that share an iteration interleave a list or a range, around a branch ranges, and loop `" +
+          tree.index_names[static_cast<std::size_t>(loop->index)] + "` is none");
+    }
   }
   return {};
 }

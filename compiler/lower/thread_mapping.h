@@ -13,10 +13,17 @@ struct MappedLoops {
   const Loop* rows = nullptr;     ///< counted by the phase's range; null: the phase has no loop
   const Loop* inside =
       nullptr;  ///< interleaved among the threads that share an iteration; null: one thread has it
+  /// Around a branch: the consumer's loop, interleaved as well, and `inside` is the producer's, whose sum all
+  /// threads get; else null.
+  const Loop* consumer = nullptr;
   concrete_notation::ThreadMapping mapping{};
   int columns_grain = 1;
 };
-MappedLoops mapped_loops(const NestPtr& phase);
+MappedLoops mapped_loops(const NestPtr& phase, const NestTree& tree);
+/// The loop is interleaved among the threads that share an iteration.
+inline bool is_interleaved(const Loop& loop, const MappedLoops& mapped) {
+  return &loop == mapped.inside || &loop == mapped.consumer;
+}
 /// Some phase of the tree is mapped to threads of a GPU.
 bool is_for_gpu(const NestTree& tree);
 /// Returns the mapping for loop IR, without the number of columns.

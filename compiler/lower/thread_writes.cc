@@ -12,8 +12,9 @@ using loop_ir::Write;
 bool Emitter::writes_exclusively() const {
   if (mapped_.rows == nullptr) return true;
   const auto& mapping = mapped_.mapping;
-  const bool distributed = mapped_.inside != nullptr &&
-                           level_of(operand(target_of(mapped_.inside->body)), mapped_.inside->index) >= 0;
+  const Loop* shared = mapped_.consumer != nullptr ? mapped_.consumer : mapped_.inside;
+  const bool distributed =
+      shared != nullptr && level_of(operand(target_of(shared->body)), shared->index) >= 0;
   const bool whole =
       mapping.threads_per_item == 1 || distributed ||
       (mapping.reduce == GroupReduction::parallel && mapping.group_size == mapping.threads_per_item);
@@ -45,6 +46,18 @@ loop_ir::StatementPtr Emitter::stored(const Sink& sink, const std::string& array
   if (target && thread_writes_ == ThreadWrites::grouped)
     return make(loop_ir::GroupStore{array, index, sink.mode, value, sink.monoid, mapped_.mapping.group_size});
   return make(loop_ir::Store{array, index, sink.mode, value, sink.monoid});
+}
+
+/// Emits the fold of an accumulator among the threads of an iteration; each of them gets it.
+loop_ir::ExpressionPtr Emitter::folded_in_group(const std::string& sum, operators::Monoid monoid,
+                                                Statements& out) {
+  const std::string folded = builder_.names().fresh("t");
+  out.push_back(make(loop_ir::Let{folded,
+                                  loop_ir::Type::value,
+                                  loop_ir::name(sum),
+                                  {},
+                                  loop_ir::GroupFold{mapped_.mapping.threads_per_item, monoid}}));
+  return loop_ir::name(folded);
 }
 
 /// Emits a flush after the body: all threads of a group reach it, those with an empty range too.

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "compiler/loop_ir/map_expressions.h"
 #include "compiler/loop_ir/printer.h"
 #include "compiler/loop_ir/substitute.h"
 #include "compiler/loop_ir/uses.h"
@@ -17,38 +18,11 @@ namespace {
 
 using loop_ir::ExpressionPtr;
 using loop_ir::make;
-using loop_ir::Match;
 using loop_ir::StatementPtr;
 using operators::Function;
 using Statements = std::vector<StatementPtr>;
-using Rewrite = std::function<ExpressionPtr(const ExpressionPtr&)>;
 
 constexpr int vector_bytes = 16;  ///< bytes of the widest load
-
-/// Rewrites the expressions of a statement that computes values.
-StatementPtr rewritten(const StatementPtr& statement, const Rewrite& rewrite) {
-  return std::visit(
-      Match{
-          [&](const loop_ir::Let& x) {
-            return make(loop_ir::Let{x.name, x.type, rewrite(x.value), x.next});
-          },
-          [&](const loop_ir::Accumulate& x) {
-            return make(loop_ir::Accumulate{x.name, rewrite(x.value)});
-          },
-          [&](const loop_ir::Store& x) {
-            return make(loop_ir::Store{x.array, rewrite(x.index), x.mode, rewrite(x.value), x.monoid});
-          },
-          [&](const loop_ir::GroupStore& x) {
-            return make(
-                loop_ir::GroupStore{x.array, rewrite(x.index), x.mode, rewrite(x.value), x.monoid, x.width});
-          },
-          [&](const loop_ir::Defer& x) {
-            return make(loop_ir::Defer{x.name, rewrite(x.index), rewrite(x.value)});
-          },
-          [&](const auto&) { return statement; },
-      },
-      statement->node);
-}
 
 /// Calls `each` for the loads that the expression makes in any case.
 void collect_loads(const ExpressionPtr& expression, const std::function<void(const loop_ir::Load&)>& each) {
@@ -59,7 +33,7 @@ void collect_loads(const ExpressionPtr& expression, const std::function<void(con
 }
 
 void collect_loads(const StatementPtr& statement, const std::function<void(const loop_ir::Load&)>& each) {
-  (void)rewritten(statement, [&](const ExpressionPtr& expression) {
+  (void)loop_ir::map_expressions(statement, [&](const ExpressionPtr& expression) {
     collect_loads(expression, each);
     return expression;
   });
@@ -141,7 +115,7 @@ class VectorLoads {
       wide.body = of(wide.body);
       out.push_back(make(std::move(wide)));
     } else {
-      out.push_back(rewritten(statement, [&](const ExpressionPtr& e) { return moved(e); }));
+      out.push_back(loop_ir::map_expressions(statement, [&](const ExpressionPtr& e) { return moved(e); }));
     }
   }
 
@@ -206,6 +180,7 @@ class VectorLoads {
       return false;
     bool some = false;
     for (const auto& each : loop_ir::statements_of(loop.body)) {
+      if (const auto* let = loop_ir::as<loop_ir::Let>(each); let != nullptr && let->fold) return false;
       if (!loop_ir::as<loop_ir::Let>(each) && !loop_ir::as<loop_ir::Accumulate>(each) &&
           !loop_ir::as<loop_ir::Store>(each) && !loop_ir::as<loop_ir::Defer>(each))
         return false;
@@ -231,7 +206,8 @@ class VectorLoads {
       loop_ir::Substitution copy;
       copy[loop.variable] = loop_ir::add(loop_ir::name(loop.variable), loop_ir::integer(n));
       for (const auto& each : loop_ir::statements_of(loop.body)) {
-        auto next = rewritten(each, [&](const ExpressionPtr& e) { return loop_ir::substitute(e, copy); });
+        auto next = loop_ir::map_expressions(
+            each, [&](const ExpressionPtr& e) { return loop_ir::substitute(e, copy); });
         if (const auto* let = loop_ir::as<loop_ir::Let>(next); let != nullptr && n > 0) {
           const std::string name = names_.fresh(let->name);
           copy[let->name] = loop_ir::name(name);
@@ -295,7 +271,8 @@ class VectorLoads {
     Statements out;
     for (std::size_t s = 0; s < statements.size(); ++s) {
       for (const auto& each : before[s]) out.push_back(each);
-      out.push_back(rewritten(statements[s], [&](const ExpressionPtr& e) { return with_names(e, loaded); }));
+      out.push_back(loop_ir::map_expressions(statements[s],
+                                             [&](const ExpressionPtr& e) { return with_names(e, loaded); }));
     }
     return out;
   }

@@ -125,6 +125,24 @@ TEST(GpuErrors, LoopsThatCannotBeShared) {
             "beside it");
 }
 
+TEST(GpuErrors, BranchesThatCannotBeShared) {
+  const std::string fused = "Y(i,l) = A(i,j) * C(i,k) * D(j,k) * E(j,l)";
+  const std::string nest = "reorder(order={i,j,k,l}); loopfuse(loc=3, pol=left); threads(loop=i, each=1/8)";
+  EXPECT_EQ(
+      reason_of(fused, nest),
+      "no error: forall(i threads 1/8, forall(j, where(forall(l, Y(i,l) += t1 * E(j,l)), forall(k, t1 += "
+      "A(i,j) * C(i,k) * D(j,k)))))");
+  const std::string group =
+      "the threads that share an iteration of loop `i` around a branch fold the sum among all of them: "
+      "`threads` alone says so, without `group`";
+  EXPECT_EQ(reason_of(fused, nest + "; group(loop=i, width=8, reduce=parallel)"), group);
+  EXPECT_EQ(reason_of(fused, nest + "; group(loop=i, width=4, reduce=atomic)"), group);
+  EXPECT_EQ(
+      reason_of("Y(i,l) = A(i,j) * B(j,k) * D(k,l)", "loopfuse(loc=2, pol=left); threads(loop=i, each=1/8)"),
+      "threads share an iteration of loop `i` around a branch where it sums up a scalar in one nest of "
+      "loops and uses it in another");
+}
+
 TEST(GpuErrors, SparseResults) {
   const auto tree = apply(parse("threads(loop=i, each=1)").value(),
                           test_support::problem_of("C(i,j) = A(i,j) * x(j)", {{"A", "csr"}, {"C", "dcsr"}}));

@@ -176,6 +176,16 @@ template <class Value>
 Value __shfl_up_sync(unsigned mask, Value value, int distance, int width) {
   return schaas_emulation::shuffle(mask, value, -distance, width);
 }
+template <class Value>
+Value __shfl_xor_sync(unsigned mask, Value value, int offset, int width) {
+  const int other = schaas_emulation::machine().current ^ offset;
+  uint64_t bits = 0;
+  memcpy(&bits, &value, sizeof value);
+  const uint64_t* seen = schaas_emulation::meet(mask, (1 << 21) + 64 * offset + width, bits);
+  if ((mask >> other & 1u) == 0) schaas_emulation::machine().error = 2;
+  memcpy(&value, &seen[other], sizeof value);
+  return value;
+}
 inline unsigned __ballot_sync(unsigned mask, bool vote) {
   const uint64_t* seen = schaas_emulation::meet(mask, 1 << 20, vote ? 1 : 0);
   unsigned votes = 0;

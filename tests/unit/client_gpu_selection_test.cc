@@ -122,6 +122,31 @@ TEST(GpuSelection, ThreadsThatShareTheEntriesOfARowWriteEachOnce) {
   EXPECT_GT(skewed.evaluated[0].seconds, 10 * skewed.evaluated[2].seconds) << "the longest row is shared";
 }
 
+/// Y(i,l) = A(i,j) * C(i,k) * D(j,k) * E(j,l) as ij<k,l>: `share` threads have a row.
+GpuSchedule fused(int share) {
+  GpuSchedule out = sddmm(share);
+  Nest& sum = out.nests.front();
+  sum.accesses = {
+      {"t1", false, 0, 0}, {"A", true, 0b011, 0b010}, {"C", false, 0b101, 0b100}, {"D", false, 0b110, 0b100}};
+  Nest elements = sum;
+  elements.loops[2] = {extent("l"), "l"};
+  elements.accesses = {{"Y", false, 0b101, 0b100}, {"t1", false, 0, 0}, {"E", false, 0b110, 0b100}};
+  elements.shared = 2;
+  out.nests.push_back(elements);
+  return out;
+}
+
+TEST(GpuSelection, ThreadsThatShareARowAroundABranchReadNeighbours) {
+  const GpuSelector selector({fused(1), fused(8), fused(32)});
+  for (const std::int64_t wide : {32, 128}) {
+    auto at = sizes(500'000, 16, 0, 16, wide);
+    at.extents["l"] = wide;
+    const auto selection = selector.select(at, ValueType::f32, {}).value();
+    EXPECT_NE(selection.index, 0) << wide;
+    EXPECT_LT(2 * selection.evaluated[2].seconds, selection.evaluated[0].seconds) << wide;
+  }
+}
+
 TEST(GpuSelection, MoreWorkTakesMoreTime) {
   for (std::size_t s = 0; s < schedules().size(); ++s) {
     const double small = seconds(sizes(1'000'000, 8, 2, 20, 16), s);

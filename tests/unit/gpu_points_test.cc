@@ -128,6 +128,9 @@ TEST(GpuPoints, OfAFusedNestAreRowsAndEntries) {
   const auto problem = test_support::problem_of("Y(i,l) = A(i,j) * C(i,k) * D(j,k) * E(j,l)", {{"A", "csr"}});
   const auto found = texts(points(problem, "reorder(order={i,j,k,l}); loopfuse(loc=3, pol=left)"));
   EXPECT_THAT(found, AllOf(Contains("{<1 row>, 1}"), Contains("{<1 nnz>, 1}"), Contains("{<32 nnz>, 1}")));
+  EXPECT_THAT(found,
+              AllOf(Contains("{<1/8 row>, 1}"), Contains("{<1/32 row>, 1}"), Contains("{<1/32 nnz>, 1}")))
+      << "around the branch";
 }
 
 TEST(GpuPoints, OfTensorsOfMoreModesHaveFibers) {

@@ -418,7 +418,8 @@ TEST(LoopIr, AlignedPhasesRoundTrip) {
     if aligned {
       for i in begin .. end {
         let a: value = B[(i * n)] wide 4 b c d
-        A[i] = ((a + b) + (c + d))
+        let e: value = ((a + b) + (c + d)) group 8 sum
+        A[i] = e
       }
     }
   }
@@ -450,6 +451,8 @@ TEST(LoopIr, VerifierChecksWideLoads) {
             wide(" aligned 4 extents m arrays B", ""));
   EXPECT_EQ("internal [loop-ir]: `C` is no array of values that may be aligned",
             wide(" aligned 4 extents n arrays C", ""));
+  EXPECT_EQ("internal [loop-ir]: `a` is folded by a group of threads that there are not",
+            verdict("", "phase range n { let a: value = 1.0 group 8 sum }\n"));
   EXPECT_EQ("internal [loop-ir]: an alignment to single values", wide(" aligned 1 extents n arrays B", ""));
 }
 

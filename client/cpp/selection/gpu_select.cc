@@ -59,14 +59,17 @@ struct Numbered {
 /// A nest at real sizes, and what one phase says of it.
 class NestModel {
  public:
-  NestModel(const NumberedNest& nest, const GpuPhase& units, const std::vector<double>& values,
-            const Sizes& sizes)
+  /// `branch`: loops around the branch whose nests the threads of a row share; 0: they share the loop inside
+  /// the rows.
+  NestModel(const NumberedNest& nest, const GpuPhase& units, std::size_t branch,
+            const std::vector<double>& values, const Sizes& sizes)
       : nest_(*nest.nest), units_(units), first_(units.columns ? 1 : 0) {
     for (const Loop& loop : nest.loops) trips_.push_back(values[static_cast<std::size_t>(loop.trips)]);
     columns_ = units.columns ? std::max(trips_[0], 1.0) : 1;
     in_thread_ = std::min<double>(units.columns_take, columns_);
     shares_ = std::ceil(columns_ / units.columns_take);
     inside_ = first_ + static_cast<std::size_t>(units.rows);
+    divided_ = branch > 0 ? branch : inside_;
     rows_ = product(first_, inside_);
     per_row_ = product(inside_, trips_.size());
     set_lengths(nest, sizes);
@@ -90,7 +93,7 @@ class NestModel {
                                             : static_cast<double>(units_.take) * units_.width;
     const double together = std::max(covered, 1.0);
     const double runs = std::min(together, 1 + together / rows_of_an_element());
-    const bool distributed = (nest_.accesses.front().loops >> inside_ & 1U) != 0;
+    const bool distributed = divided_ != inside_ || (nest_.accesses.front().loops >> inside_ & 1U) != 0;
     const double parts =
         units_.share > units_.width && !distributed ? static_cast<double>(units_.share) / units_.width : 1;
     return rows_ / together * runs * parts * columns_ * written_below();
@@ -134,8 +137,15 @@ class NestModel {
     const double normal = together > 1 ? mean + spread.deviation * std::sqrt(2 * std::log(together)) : mean;
     const double idle = units_.share > 1 ? 0.5 : 0;
     const double deep = inside_ < trips_.size() ? below : per_row_;
-    warp_trips_ = (std::min(normal, largest) / units_.share + idle) * deep;
-    max_trips_ = std::max(largest / units_.share, 1.0) * deep;
+    if (divided_ == inside_) {
+      warp_trips_ = (std::min(normal, largest) / units_.share + idle) * deep;
+      max_trips_ = std::max(largest / units_.share, 1.0) * deep;
+    } else {
+      const double trips = divided_ < trips_.size() ? std::max(trips_[divided_], 1e-9) : 1;
+      const double part = (trips / units_.share + idle) / trips;
+      warp_trips_ = std::min(normal, largest) * deep * part;
+      max_trips_ = std::max(largest * deep * part, 1.0);
+    }
     max_rows_ = 0;
     for (std::size_t l = first_; l < inside_; ++l)
       max_rows_ = std::max(max_rows_, spread_of(nest.loops[l], sizes).largest);
@@ -155,7 +165,9 @@ class NestModel {
   }
 
   double reduction_cycles() const {
-    const double halvings = std::log2(static_cast<double>(units_.width));
+    const double folds = std::max(product(inside_, divided_), 1.0);  // one for each entry around a branch
+    const int folding = divided_ == inside_ ? units_.width : units_.share;
+    const double halvings = folds * std::log2(static_cast<double>(folding));
     return halvings * in_thread_ * (units_.segments ? segment_cycles : shuffle_cycles);
   }
   double find_cycles() const {
@@ -182,7 +194,7 @@ class NestModel {
   /// Returns the bytes of one access of a warp, whose neighbours lie along the shared loop, along the rows,
   /// or along the columns.
   double bytes_of_touch(const Nest::Access& access, double element, bool by_columns) const {
-    std::size_t along = inside_;
+    std::size_t along = divided_;
     double neighbours = units_.share;
     if (units_.share == 1) {
       const bool rows = !units_.columns || units_.side_by_side > 1;
@@ -207,10 +219,22 @@ class NestModel {
   const GpuPhase& units_;
   const std::size_t first_;
   std::vector<double> trips_;
-  std::size_t inside_ = 0;
+  std::size_t inside_ = 0;   ///< the loop inside the rows
+  std::size_t divided_ = 0;  ///< the loop that the threads of a row share
   double columns_ = 1, in_thread_ = 1, shares_ = 1, rows_ = 1, per_row_ = 1;
   double warp_trips_ = 0, max_trips_ = 0, max_rows_ = 0;
 };
+
+/// Returns the loops around the branch whose nests the threads of a row share; 0: there is none. Where the
+/// result has the entries of the row, each of them is one thread's.
+std::size_t shared_branch(const NumberedPhase& phase) {
+  if (phase.units.share == 1 || phase.nests.size() < 2) return 0;
+  const std::size_t inside = (phase.units.columns ? 1U : 0U) + static_cast<std::size_t>(phase.units.rows);
+  const Nest& last = *phase.nests.back().nest;
+  if (static_cast<std::size_t>(last.shared) > inside && (last.accesses.front().loops >> inside & 1U) != 0)
+    return 0;
+  return static_cast<std::size_t>(last.shared);
+}
 
 double seconds_of(const NumberedPhase& phase, const std::vector<double>& values, const Sizes& sizes,
                   double value_bytes, const GpuTarget& target) {
@@ -219,7 +243,7 @@ double seconds_of(const NumberedPhase& phase, const std::vector<double>& values,
   double cycles = 0, longest = 0, cached = 0, moved = 0, threads = 1, contended = 0, launches = 1;
   for (const NumberedNest& nest : phase.nests) {
     if (phase.units.rows == 0) continue;
-    const NestModel model(nest, phase.units, values, sizes);
+    const NestModel model(nest, phase.units, shared_branch(phase), values, sizes);
     cycles += model.cycles();
     longest += model.max_cycles();
     threads = std::max(threads, model.threads());
