@@ -131,8 +131,6 @@ void CExpressions::learn(const loop_ir::StatementPtr& statement) {
                  [&](const loop_ir::Let& x) {
                    learn(x.value);
                    if (x.type == loop_ir::Type::value) values_.insert(x.name);
-                   values_.insert(x.next.begin(), x.next.end());
-                   if (x.fold) learn(x.fold->monoid);
                  },
                  [&](const loop_ir::Accumulator& x) {
                    values_.insert(x.name);

@@ -92,14 +92,33 @@ std::string folded(const std::optional<loop_ir::GroupFold>& fold, const std::str
          std::to_string(fold->width) + ">(" + value + ")";
 }
 
+/// Calls `load_adjacent` of cuda_prologue.h for the let at `first` and the next ones.
+void print_wide_load(const std::vector<StatementPtr>& lets, std::size_t first,
+                     const CExpressions& expressions, CText& text) {
+  const auto& let = std::get<loop_ir::Let>(lets[first]->node);
+  const auto& from = std::get<loop_ir::Load>(let.value->node);
+  std::string names = let.name;
+  for (std::size_t n = 1; n < static_cast<std::size_t>(let.wide); ++n)
+    names += ", " + std::get<loop_ir::Let>(lets[first + n]->node).name;
+  text.line("value " + names + ";");
+  text.line("load_adjacent(" + from.array + " + " + expressions.print(from.index) + ", " + names + ");");
+}
+
 void CStatements::print(const StatementPtr& statement) {
   std::visit(
       Match{
           [&](const loop_ir::Block& x) {
-            for (const auto& each : x.statements) print(each);
+            for (std::size_t n = 0; n < x.statements.size(); ++n) {
+              const auto* let = loop_ir::as<loop_ir::Let>(x.statements[n]);
+              if (let == nullptr || let->wide == 1) {
+                print(x.statements[n]);
+                continue;
+              }
+              print_wide_load(x.statements, n, expressions_, text_);
+              n += static_cast<std::size_t>(let->wide) - 1;
+            }
           },
           [&](const loop_ir::Let& x) {
-            if (!x.next.empty()) return print_wide_load(x);
             const char* type = x.type == loop_ir::Type::index ? "const int64_t " : "const value ";
             text_.line(type + x.name + " = " + folded(x.fold, expression(x.value)) + ";");
           },
@@ -197,15 +216,6 @@ void CStatements::print_store(const loop_ir::Store& store) {
     return text_.line(CExpressions::atomic(store.monoid, "&" + target, value));
   const bool set = store.mode == loop_ir::Write::set;
   text_.line(set ? target + " = " + value + ";" : CExpressions::fold("value", store.monoid, target, value));
-}
-
-/// Calls `load_adjacent` of cuda_prologue.h.
-void CStatements::print_wide_load(const loop_ir::Let& let) {
-  const auto& from = std::get<loop_ir::Load>(let.value->node);
-  std::string names = let.name;
-  for (const auto& next : let.next) names += ", " + next;
-  text_.line("value " + names + ";");
-  text_.line("load_adjacent(" + from.array + " + " + expression(from.index) + ", " + names + ");");
 }
 
 /// Calls the group functions of cuda_prologue.h.

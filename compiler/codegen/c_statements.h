@@ -25,7 +25,6 @@ class CStatements {
  private:
   void print_for(const loop_ir::For& loop);
   void print_store(const loop_ir::Store& store);
-  void print_wide_load(const loop_ir::Let& let);
   void print_group_store(const loop_ir::GroupStore& store);
   void print_fill(const loop_ir::Fill& fill);
   void print_intersection(const loop_ir::Merge& merge);

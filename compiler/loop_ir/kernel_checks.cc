@@ -42,15 +42,24 @@ Result<void> check_alignment(const Kernel& kernel, const Phase& phase) {
   return {};
 }
 
-Result<void> check_wide_load(const Let& let, const Alignment* alignment) {
+Result<void> check_wide_load(const std::vector<StatementPtr>& statements, std::size_t at,
+                             const Alignment* alignment) {
+  const auto& let = std::get<Let>(statements[at]->node);
   const auto* from = std::get_if<Load>(&let.value->node);
-  const auto width = static_cast<int>(let.next.size()) + 1;
   if (from == nullptr || let.type != Type::value) return wrong("`" + let.name + "` is wide but no load");
-  if (alignment != nullptr && alignment->width % width == 0 &&
-      std::count(alignment->arrays.begin(), alignment->arrays.end(), from->array) > 0)
-    return {};
-  return wrong("`" + from->array + "` is loaded " + std::to_string(width) +
-               " values wide but not known to be aligned");
+  if (alignment == nullptr || alignment->width % let.wide != 0 ||
+      std::count(alignment->arrays.begin(), alignment->arrays.end(), from->array) == 0)
+    return wrong("`" + from->array + "` is loaded " + std::to_string(let.wide) +
+                 " values wide but not known to be aligned");
+  for (int n = 1; n < let.wide; ++n) {
+    const std::size_t next = at + static_cast<std::size_t>(n);
+    const auto* other = next < statements.size() ? as<Let>(statements[next]) : nullptr;
+    if (other == nullptr || other->type != Type::value ||
+        !equal(other->value, load(from->array, add(from->index, integer(n)))))
+      return wrong("`" + let.name + "` is " + std::to_string(let.wide) +
+                   " values wide, and the next lets do not load the others");
+  }
+  return {};
 }
 
 namespace {

@@ -14,8 +14,10 @@ bool belongs_to_result(const Array& array);
 
 /// Checks what a phase asks of its tensors.
 support::Result<void> check_alignment(const Kernel& kernel, const Phase& phase);
-/// Checks a load of adjacent values: of an array that the phase asks to be aligned (null: of none).
-support::Result<void> check_wide_load(const Let& let, const Alignment* alignment);
+/// Checks the load of adjacent values that begins at statement `at`. Its array is one that the phase asks to
+/// be aligned (null: none), and the next lets load the others.
+support::Result<void> check_wide_load(const std::vector<StatementPtr>& statements, std::size_t at,
+                                      const Alignment* alignment);
 
 /// Checks the declarations around statements whose names and arrays are correct: specialisations, copies,
 /// counters.

@@ -7,7 +7,7 @@ StatementPtr map_expressions(const StatementPtr& statement,
   return std::visit(
       Match{
           [&](const Let& x) {
-            return make(Let{x.name, x.type, map(x.value), x.next, x.fold});
+            return make(Let{x.name, x.type, map(x.value), x.wide, x.fold});
           },
           [&](const Accumulate& x) {
             return make(Accumulate{x.name, map(x.value)});

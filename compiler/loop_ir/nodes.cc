@@ -152,7 +152,7 @@ bool equal(const StatementPtr& a, const StatementPtr& b) {
       },
       [&](const Let& x) {
         const auto& y = std::get<Let>(b->node);
-        return x.name == y.name && x.type == y.type && equal(x.value, y.value) && x.next == y.next &&
+        return x.name == y.name && x.type == y.type && equal(x.value, y.value) && x.wide == y.wide &&
                x.fold == y.fold;
       },
       [&](const Accumulator& x) {

@@ -33,9 +33,9 @@ struct Let {
   std::string name;
   Type type = Type::index;
   ExpressionPtr value;
-  /// Names of the values that follow a loaded one in its array, loaded by the same instruction. Only where
-  /// the phase knows that they are aligned (Alignment).
-  std::vector<std::string> next{};
+  /// Above 1: a load that brings so many adjacent values with one instruction; the next lets of the block are
+  /// those of the others. Only where the phase knows that they are aligned (Alignment).
+  int wide = 1;
   std::optional<GroupFold> fold{};  ///< the name holds what the group folds, for each of its threads
 };
 /// A value that starts at the monoid's identity, or at `initial`, and changes only by Accumulate.

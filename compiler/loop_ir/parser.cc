@@ -73,8 +73,7 @@ class Parser : private Tokenizer {
       const int width = small_number();
       let.fold = GroupFold{width, monoid()};
     }
-    if (!accept("wide")) return let;
-    for (int more = small_number(); more > 1 && !error(); --more) let.next.push_back(identifier());
+    if (accept("wide")) let.wide = small_number();
     return let;
   }
 

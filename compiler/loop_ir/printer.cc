@@ -128,8 +128,7 @@ class Printer {
         "let " + let.name + ": " + (let.type == Type::index ? "index" : "value") + " = " + print(let.value);
     if (let.fold)
       text += " group " + std::to_string(let.fold->width) + " " + operators::name(let.fold->monoid);
-    if (!let.next.empty()) text += " wide " + std::to_string(let.next.size() + 1);
-    for (const auto& next : let.next) text += " " + next;
+    if (let.wide > 1) text += " wide " + std::to_string(let.wide);
     line(text);
   }
 

@@ -94,12 +94,12 @@ class Verifier {
     return declare("aligned", Kind::index);
   }
 
-  Result<void> wide_load(const Let& let) {
-    if (let.fold && (!in_mapping_ || let.type != Type::value))
-      return wrong("`" + let.name + "` is folded by a group of threads that there are not");
-    if (let.next.empty()) return {};
-    SCHAAS_RETURN_IF_ERROR(check_wide_load(let, alignment_));
-    for (const auto& next : let.next) SCHAAS_RETURN_IF_ERROR(declare(next, Kind::value));
+  Result<void> block(const std::vector<StatementPtr>& statements) {
+    for (std::size_t n = 0; n < statements.size(); ++n) {
+      const auto* let = as<Let>(statements[n]);
+      if (let != nullptr && let->wide > 1) SCHAAS_RETURN_IF_ERROR(check_wide_load(statements, n, alignment_));
+      SCHAAS_RETURN_IF_ERROR(statement(statements[n]));
+    }
     return {};
   }
 
@@ -289,90 +289,86 @@ class Verifier {
   }
 
   Result<void> statement(const StatementPtr& statement_ptr) {
-    return std::visit(Match{
-                          [&](const Block& x) -> Result<void> {
-                            for (const auto& each : x.statements) SCHAAS_RETURN_IF_ERROR(statement(each));
-                            return {};
-                          },
-                          [&](const Let& x) -> Result<void> {
-                            SCHAAS_RETURN_IF_ERROR(expect(x.value, x.type));
-                            SCHAAS_RETURN_IF_ERROR(wide_load(x));
-                            if (!vector_depth_.empty() && mentions(x.value, vector_depth_)) {
-                              SCHAAS_RETURN_IF_ERROR(lane_value(x.value));
-                              if (x.type == Type::index)
-                                return wrong("index `" + x.name + "` depends on a lane");
-                              vector_depth_.insert(x.name);
-                            }
-                            return declare(x.name, x.type == Type::index ? Kind::index : Kind::value);
-                          },
-                          [&](const Accumulator& x) {
-                            if (!vector_depth_.empty()) vector_depth_.insert(x.name);
-                            return declare(x.name, Kind::sum);
-                          },
-                          [&](const Accumulate& x) { return accumulate(x); },
-                          [&](const Store& x) { return store(x); },
-                          [&](const If& x) { return branch(x); },
-                          [&](const Counter& x) -> Result<void> {
-                            SCHAAS_RETURN_IF_ERROR(in_order(x.name));
-                            SCHAAS_RETURN_IF_ERROR(expect(x.initial, Type::index));
-                            return declare(x.name, Kind::counter);
-                          },
-                          [&](const SetCounter& x) -> Result<void> {
-                            SCHAAS_RETURN_IF_ERROR(counter(x.name));
-                            return expect(x.value, Type::index);
-                          },
-                          [&](const For& x) { return loop(x); },
-                          [&](const Merge& x) { return merge(x); },
-                          [&](const Fill& x) -> Result<void> {
-                            if (!vector_depth_.empty())
-                              return wrong("`" + x.array + "` is filled inside a vector loop");
-                            SCHAAS_RETURN_IF_ERROR(expect(x.begin, Type::index));
-                            SCHAAS_RETURN_IF_ERROR(expect(x.count, Type::index));
-                            return writable(x.array, x.value);
-                          },
-                          [&](const Prefetch& x) { return expect(load(x.array, x.index), Type::value); },
-                          [&](const Overflow&) -> Result<void> {
-                            if (counts_) return {};
-                            return wrong("an overflow in a phase that is not symbolic");
-                          },
-                          [&](const Sort& x) -> Result<void> {
-                            if (!vector_depth_.empty())
-                              return wrong("`" + x.array + "` is sorted inside a vector loop");
-                            SCHAAS_RETURN_IF_ERROR(expect(x.begin, Type::index));
-                            SCHAAS_RETURN_IF_ERROR(expect(x.end, Type::index));
-                            SCHAAS_RETURN_IF_ERROR(writable(x.array, integer(0)));
-                            if (!holds_indices(arrays_.at(x.array).element))
-                              return wrong("`" + x.array + "` is sorted but holds bytes");
-                            return {};
-                          },
-                          [&](const Occupy& x) -> Result<void> {
-                            SCHAAS_RETURN_IF_ERROR(occupancy(x.occupancy));
-                            return expect(x.index, Type::index);
-                          },
-                          [&](const OccupyGroups& x) -> Result<void> {
-                            SCHAAS_RETURN_IF_ERROR(occupancy(x.occupancy));
-                            for (const auto& each : {x.first, x.last, x.times})
-                              SCHAAS_RETURN_IF_ERROR(expect(each, Type::index));
-                            return declare(x.clustered, Kind::index);
-                          },
-                          [&](const Compact& x) { return occupancy(x.occupancy); },
-                          [&](const Expand& x) { return expand(x); },
-                          [&](const Compress& x) { return terms(x.terms); },
-                          [&](const AddSupernode& x) { return add_supernode(x); },
-                          [&](const GroupStore& x) { return group_store(x); },
-                          [&](const Deferred& x) -> Result<void> {
-                            if (!in_mapping_) return wrong("`" + x.name + "` is deferred for no group");
-                            SCHAAS_RETURN_IF_ERROR(writable(x.array, number(0)));
-                            return declare(x.name, Kind::deferred);
-                          },
-                          [&](const Defer& x) -> Result<void> {
-                            SCHAAS_RETURN_IF_ERROR(deferred(x.name));
-                            SCHAAS_RETURN_IF_ERROR(expect(x.index, Type::index));
-                            return expect(x.value, Type::value);
-                          },
-                          [&](const Flush& x) { return deferred(x.name); },
-                      },
-                      statement_ptr->node);
+    return std::visit(
+        Match{
+            [&](const Block& x) { return block(x.statements); },
+            [&](const Let& x) -> Result<void> {
+              SCHAAS_RETURN_IF_ERROR(expect(x.value, x.type));
+              if (x.fold && (!in_mapping_ || x.type != Type::value))
+                return wrong("`" + x.name + "` is folded by a group of threads that there are not");
+              if (!vector_depth_.empty() && mentions(x.value, vector_depth_)) {
+                SCHAAS_RETURN_IF_ERROR(lane_value(x.value));
+                if (x.type == Type::index) return wrong("index `" + x.name + "` depends on a lane");
+                vector_depth_.insert(x.name);
+              }
+              return declare(x.name, x.type == Type::index ? Kind::index : Kind::value);
+            },
+            [&](const Accumulator& x) {
+              if (!vector_depth_.empty()) vector_depth_.insert(x.name);
+              return declare(x.name, Kind::sum);
+            },
+            [&](const Accumulate& x) { return accumulate(x); },
+            [&](const Store& x) { return store(x); },
+            [&](const If& x) { return branch(x); },
+            [&](const Counter& x) -> Result<void> {
+              SCHAAS_RETURN_IF_ERROR(in_order(x.name));
+              SCHAAS_RETURN_IF_ERROR(expect(x.initial, Type::index));
+              return declare(x.name, Kind::counter);
+            },
+            [&](const SetCounter& x) -> Result<void> {
+              SCHAAS_RETURN_IF_ERROR(counter(x.name));
+              return expect(x.value, Type::index);
+            },
+            [&](const For& x) { return loop(x); },
+            [&](const Merge& x) { return merge(x); },
+            [&](const Fill& x) -> Result<void> {
+              if (!vector_depth_.empty()) return wrong("`" + x.array + "` is filled inside a vector loop");
+              SCHAAS_RETURN_IF_ERROR(expect(x.begin, Type::index));
+              SCHAAS_RETURN_IF_ERROR(expect(x.count, Type::index));
+              return writable(x.array, x.value);
+            },
+            [&](const Prefetch& x) { return expect(load(x.array, x.index), Type::value); },
+            [&](const Overflow&) -> Result<void> {
+              if (counts_) return {};
+              return wrong("an overflow in a phase that is not symbolic");
+            },
+            [&](const Sort& x) -> Result<void> {
+              if (!vector_depth_.empty()) return wrong("`" + x.array + "` is sorted inside a vector loop");
+              SCHAAS_RETURN_IF_ERROR(expect(x.begin, Type::index));
+              SCHAAS_RETURN_IF_ERROR(expect(x.end, Type::index));
+              SCHAAS_RETURN_IF_ERROR(writable(x.array, integer(0)));
+              if (!holds_indices(arrays_.at(x.array).element))
+                return wrong("`" + x.array + "` is sorted but holds bytes");
+              return {};
+            },
+            [&](const Occupy& x) -> Result<void> {
+              SCHAAS_RETURN_IF_ERROR(occupancy(x.occupancy));
+              return expect(x.index, Type::index);
+            },
+            [&](const OccupyGroups& x) -> Result<void> {
+              SCHAAS_RETURN_IF_ERROR(occupancy(x.occupancy));
+              for (const auto& each : {x.first, x.last, x.times})
+                SCHAAS_RETURN_IF_ERROR(expect(each, Type::index));
+              return declare(x.clustered, Kind::index);
+            },
+            [&](const Compact& x) { return occupancy(x.occupancy); },
+            [&](const Expand& x) { return expand(x); },
+            [&](const Compress& x) { return terms(x.terms); },
+            [&](const AddSupernode& x) { return add_supernode(x); },
+            [&](const GroupStore& x) { return group_store(x); },
+            [&](const Deferred& x) -> Result<void> {
+              if (!in_mapping_) return wrong("`" + x.name + "` is deferred for no group");
+              SCHAAS_RETURN_IF_ERROR(writable(x.array, number(0)));
+              return declare(x.name, Kind::deferred);
+            },
+            [&](const Defer& x) -> Result<void> {
+              SCHAAS_RETURN_IF_ERROR(deferred(x.name));
+              SCHAAS_RETURN_IF_ERROR(expect(x.index, Type::index));
+              return expect(x.value, Type::value);
+            },
+            [&](const Flush& x) { return deferred(x.name); },
+        },
+        statement_ptr->node);
   }
 
   Result<void> accumulate(const Accumulate& accumulate) {

@@ -67,7 +67,7 @@ class Coarsener {
               for (std::size_t n = 0; n < count_; ++n) values.push_back(in(x.value, n));
               declare(x.name);
               return each(out, [&](std::size_t n) {
-                return loop_ir::Let{named(x.name, n), x.type, values[n], {}, x.fold};
+                return loop_ir::Let{named(x.name, n), x.type, values[n], 1, x.fold};
               });
             },
             [&](const loop_ir::Accumulator& x) {

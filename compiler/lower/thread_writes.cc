@@ -52,10 +52,7 @@ loop_ir::StatementPtr Emitter::stored(const Sink& sink, const std::string& array
 loop_ir::ExpressionPtr Emitter::folded_in_group(const std::string& sum, operators::Monoid monoid,
                                                 Statements& out) {
   const std::string folded = builder_.names().fresh("t");
-  out.push_back(make(loop_ir::Let{folded,
-                                  loop_ir::Type::value,
-                                  loop_ir::name(sum),
-                                  {},
+  out.push_back(make(loop_ir::Let{folded, loop_ir::Type::value, loop_ir::name(sum), 1,
                                   loop_ir::GroupFold{mapped_.mapping.threads_per_item, monoid}}));
   return loop_ir::name(folded);
 }

@@ -261,10 +261,10 @@ class VectorLoads {
         used_arrays_.insert(array);
         ExpressionPtr index = loop_ir::integer(constant);
         for (const auto& term : family.base.terms) index = loop_ir::add(index, term);
-        before[at].push_back(make(loop_ir::Let{names.front(),
-                                               loop_ir::Type::value,
-                                               loop_ir::load(array, index),
-                                               {names.begin() + 1, names.end()}}));
+        for (int n = 0; n < width; ++n)
+          before[at].push_back(make(loop_ir::Let{
+              names[static_cast<std::size_t>(n)], loop_ir::Type::value,
+              loop_ir::load(array, loop_ir::add(index, loop_ir::integer(n))), n == 0 ? width : 1}));
       }
     }
     if (before.empty()) return statements;

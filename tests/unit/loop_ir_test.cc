@@ -417,8 +417,9 @@ TEST(LoopIr, AlignedPhasesRoundTrip) {
   phase range n parallel mapping grain 1 per_item 1 group 1 tile 1 block 256 aligned 4 extents n arrays B {
     if aligned {
       for i in begin .. end {
-        let a: value = B[(i * n)] wide 4 b c d
-        let e: value = ((a + b) + (c + d)) group 8 sum
+        let a: value = B[(i * n)] wide 2
+        let b: value = B[((i * n) + 1)]
+        let e: value = (a + b) group 8 sum
         A[i] = e
       }
     }
@@ -439,14 +440,19 @@ TEST(LoopIr, VerifierChecksWideLoads) {
                        " { if aligned { " + load + " } }\n");
   };
   const std::string four = " aligned 4 extents n arrays B";
-  EXPECT_EQ("right", wide(four, "let a: value = B[0] wide 4 b c d"));
-  EXPECT_EQ("right", wide(four, "let a: value = B[0] wide 2 b"));
-  EXPECT_EQ("internal [loop-ir]: `a` is wide but no load", wide(four, "let a: value = 1.0 wide 2 b"));
-  EXPECT_EQ("internal [loop-ir]: `B` is loaded 4 values wide but not known to be aligned",
-            wide(" aligned 2 extents n arrays B", "let a: value = B[0] wide 4 b c d"));
+  const std::string next = " let b: value = B[1]";
+  EXPECT_EQ("right", wide(four, "let a: value = B[0] wide 2" + next));
+  EXPECT_EQ("right", wide(four, "let a: value = B[n] wide 2 let b: value = B[(n + 1)]"));
+  EXPECT_EQ("internal [loop-ir]: `a` is wide but no load", wide(four, "let a: value = 1.0 wide 2" + next));
+  EXPECT_EQ("internal [loop-ir]: `B` is loaded 2 values wide but not known to be aligned",
+            wide(" aligned 3 extents n arrays B", "let a: value = B[0] wide 2" + next));
   EXPECT_EQ("internal [loop-ir]: `A` is loaded 2 values wide but not known to be aligned",
-            wide(four, "let a: value = A[0] wide 2 b"));
-  EXPECT_EQ("internal [loop-ir]: `a` is declared twice", wide(four, "let a: value = B[0] wide 2 a"));
+            wide(four, "let a: value = A[0] wide 2" + next));
+  const std::string others =
+      "internal [loop-ir]: `a` is 2 values wide, and the next lets do not load the others";
+  EXPECT_EQ(others, wide(four, "let a: value = B[0] wide 2 let b: value = B[2]"));
+  EXPECT_EQ(others, wide(four, "let a: value = B[0] wide 2 let b: value = A[1]"));
+  EXPECT_EQ(others, wide(four, "let b: value = B[1] let a: value = B[0] wide 2"));
   EXPECT_EQ("internal [loop-ir]: `m` is no extent that may be aligned",
             wide(" aligned 4 extents m arrays B", ""));
   EXPECT_EQ("internal [loop-ir]: `C` is no array of values that may be aligned",
