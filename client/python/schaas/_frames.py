@@ -93,6 +93,11 @@ class Frame:
         self._places.append((extents, levels, at))
         return at + _TENSOR_WORDS
 
+    def set_gpu(self, gpu):
+        """The device, the stream and the tensors there of the next call."""
+        self._gpu = gpu
+        self._words[self._options_at + 7] = gpu.address
+
     def set_progress(self, address):
         """The callback of the library's next call with these options."""
         self._block[self._options_at + 9] = address

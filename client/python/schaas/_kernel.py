@@ -71,9 +71,9 @@ class _Set:
         self.session.warn()
         self._frames = {}  # layout -> frames of calls without options, not in use
 
-    def frames_like(self, views, out):
-        """Frames of this layout that are not in use."""
-        return self._frames.setdefault(layout_of(views, out), [])
+    def frames_like(self, views, out, on_gpu=False):
+        """Frames of this layout that are not in use; those of calls with arrays on a GPU apart."""
+        return self._frames.setdefault((layout_of(views, out), on_gpu), [])
 
 
 class Kernel:
@@ -336,11 +336,19 @@ class Kernel:
         """Arrays on a GPU as they lie there."""
         views, values, index, place, gpu = self._there(operands, extents, out, stream)
         kernels = self._set(views, values, index)
-        frame = Frame(self.operands, views, place, schedule, extents, gpu, self._seconds(wait))
+        frames = kernels.frames_like(views, place, on_gpu=True) if schedule is None and not extents and wait is None else []
+        try:
+            frame, is_new = frames.pop(), False
+            frame.set_gpu(gpu)
+        except IndexError:
+            frame, is_new = Frame(self.operands, views, place, schedule, extents, gpu, self._seconds(wait)), True
         frame.fill(views, place, threads, deterministic)
         made = ctypes.c_void_p()
         frame.call(library.api.schaas_compute, kernels, made, self.expression)
-        kernels.session.warn()
+        if is_new:
+            kernels.session.warn()
+        if len(frames) < _SHAPES:
+            frames.append(frame)
         if place is not None and is_there(place):
             return place.values.owner if out is None else out
         return back(natural(Tensor(made.value), False) if place is None else place.values, operands)
