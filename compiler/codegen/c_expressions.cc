@@ -78,7 +78,7 @@ std::string joined(const std::vector<std::string>& parts, const std::string& op)
 
 }  // namespace
 
-CExpressions::CExpressions(const loop_ir::Kernel& kernel) {
+CExpressions::CExpressions(const loop_ir::Kernel& kernel) : operands_(operand_arrays(kernel)) {
   for (const auto& array : kernel.arrays) elements_[array.name] = array.element;
   for (const auto& phase : kernel.phases) {
     learn(phase.body);
@@ -95,7 +95,7 @@ CExpressions::CExpressions(const loop_ir::Kernel& kernel) {
 
 void CExpressions::learn_prefetch(const loop_ir::For& loop) {
   const Gathered gathers = gathered(loop);
-  if (!gathers.loads.empty()) prefetched_.insert(gathers.coordinates);
+  if (!gathers.loads.empty()) beyond_rows_.insert(gathers.coordinates);
 }
 
 void CExpressions::learn(Monoid monoid) {
@@ -157,6 +157,7 @@ void CExpressions::learn(const loop_ir::StatementPtr& statement) {
                    learn(x.body);
                    in_vectors_ = before;
                    if (x.prefetch_distance > 0) learn_prefetch(x);
+                   if (const auto sums = gathered_sums_of(x)) beyond_rows_.insert(sums->coordinates);
                  },
                  [&](const loop_ir::Merge& x) { learn(x.body); },
                  [&](const loop_ir::Fill& x) { learn(x.value); },

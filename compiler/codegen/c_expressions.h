@@ -3,6 +3,7 @@
 #include <set>
 #include <string>
 
+#include "compiler/codegen/c_gathered_sums.h"
 #include "compiler/loop_ir/kernel.h"
 
 namespace schaas::codegen {
@@ -44,8 +45,12 @@ class CExpressions {
   bool needs_atomics() const { return needs_atomics_; }
   /// Returns the result's values when vector loops set them, so that streaming stores apply; else "".
   const std::string& streaming_target() const { return streaming_target_; }
-  /// Returns the arrays of coordinates that are read ahead for prefetching (For::prefetch_distance).
-  const std::set<std::string>& prefetched_coordinates() const { return prefetched_; }
+  /// Returns the arrays of coordinates that are read beyond a row's end, for prefetching
+  /// (For::prefetch_distance) or for gathered sums.
+  const std::set<std::string>& coordinates_beyond_rows() const { return beyond_rows_; }
+  std::optional<GatheredSums> gathered_sums_of(const loop_ir::For& loop) const {
+    return gathered_sums(loop, operands_, monoids_);
+  }
 
  private:
   void learn(const loop_ir::StatementPtr& statement);
@@ -66,7 +71,8 @@ class CExpressions {
   bool in_vectors_ = false;  ///< inside a vector loop
   std::set<std::string> set_by_vectors_;
   std::string streaming_target_;
-  std::set<std::string> prefetched_;
+  std::set<std::string> beyond_rows_;
+  OperandArrays operands_;
   bool needs_find_ = false;
   bool needs_atomics_ = false;
 };

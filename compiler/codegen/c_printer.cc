@@ -123,7 +123,7 @@ void KernelPrinter::print_prologue() {
   if (expressions_.needs_atomics()) once("ATOMICS", std::string(atomic_declarations()));
   if (expressions_.needs_find()) once("FIND", std::string(find_declarations()));
   if (expressions_.needs_sort()) once("SORT", std::string(sort_declarations()));
-  if (!expressions_.prefetched_coordinates().empty()) once("PREFETCH", std::string(prefetch_declarations()));
+  if (!expressions_.coordinates_beyond_rows().empty()) once("PREFETCH", std::string(prefetch_declarations()));
   if (!expressions_.streaming_target().empty()) once("STREAMS", std::string(streaming_store_declarations()));
   if (expressions_.needs_occupancy()) once("OCCUPANCY", std::string(occupancy_declarations()));
   if (expressions_.needs_terms()) once("TERMS", std::string(term_declarations()));
@@ -184,10 +184,10 @@ void KernelPrinter::print_arrays(const loop_ir::Uses& uses) {
   }
 }
 
-/// Prints the last position of coordinates that are read ahead.
+/// Prints the last position of coordinates that are read beyond a row's end.
 void KernelPrinter::print_last_positions(const loop_ir::Uses& uses) {
   for (const auto& array : kernel_.arrays) {
-    if (uses.arrays.count(array.name) == 0 || expressions_.prefetched_coordinates().count(array.name) == 0)
+    if (uses.arrays.count(array.name) == 0 || expressions_.coordinates_beyond_rows().count(array.name) == 0)
       continue;
     const auto& coordinates = std::get<loop_ir::Coordinates>(array.origin);
     out_.line("const int64_t " + array.name + "_last = args[" + number(coordinates.argument) + "]->levels[" +

@@ -25,6 +25,15 @@ typedef value vec16 VECTOR_TYPE(16);
 #define WIDTH(type) ((int64_t)(sizeof(type) / sizeof(value)))
 #define PADDED_OF(type, count) (((int64_t)(count) * (int64_t)sizeof(type) + 63) / 64 * 64)
 #define PADDED(count) PADDED_OF(value, count)
+/* A register of which the first or the last `count` elements stay; the others become zero. */
+typedef uint64_t vec_bits VECTOR_TYPE(VECTOR_BYTES);
+typedef uint64_t vec32_bits VECTOR_TYPE(32);
+typedef uint64_t vec16_bits VECTOR_TYPE(16);
+typedef uint64_t vec4_bits VECTOR_TYPE(4 * sizeof(value));
+UNUSED static const unsigned char mask_bytes[192] = {[64 ... 127] = 255};
+#define MASKED(type, x, at) ((type)((type##_bits)(x) & *(const type##_bits*)(mask_bytes + (at))))
+#define FIRST(type, x, count) MASKED(type, x, 128 - (count) * (int64_t)sizeof(value))
+#define LAST(type, x, count) MASKED(type, x, 64 - (int64_t)sizeof(type) + (count) * (int64_t)sizeof(value))
 UNUSED static inline value sum16(vec16 v) {
   value sum = v[0];
   for (int n = 1; n < WIDTH(vec16); ++n) sum += v[n];
@@ -46,6 +55,7 @@ UNUSED static inline value sum64(vec v) {
 #define SUM sum16
 #endif
 typedef value vec4 VECTOR_TYPE(4 * sizeof(value));
+UNUSED static inline value sum4(vec4 v) { return (v[0] + v[1]) + (v[2] + v[3]); }
 UNUSED static inline vec4 fold4(vec v) {
   union { vec4 four[4]; vec whole; } u = {{{0}}};
   u.whole = v;

@@ -44,9 +44,10 @@ class CStatements {
 /// Returns "for (...)" of a sequential loop; the end is evaluated once, into a name with suffix `end`.
 std::string for_header(const loop_ir::For& loop, const CExpressions& expressions, const char* end = "_end");
 
-/// Prints a `vector` loop as a cascade of register blocks: `count` vectors of one type at a time, then fewer,
-/// then narrower vectors, then single elements. Each block is the loop's body with every name that depends on
-/// the loop variable replicated once per vector.
+/// Prints a `vector` loop as a cascade of register blocks: `count` vectors of one type at a time. The rest is
+/// one pass, whose last vector ends with the loop and overlaps the one before. Where elements may not be
+/// computed twice, fewer and narrower vectors follow, then single elements. Each block is the loop's body
+/// with every name that depends on the loop variable replicated once per vector.
 class CVectorLoops {
  public:
   CVectorLoops(CText& text, const CExpressions& expressions) : text_(text), expressions_(expressions) {}
@@ -67,11 +68,16 @@ class CVectorLoops {
     int count = 1;        ///< registers per name
     int first_sum = 0;    ///< number of the first register of an accumulator
     bool scalar = false;  ///< outside vector loops: an accumulator has its own name
+    std::string last{};   ///< offset of the last register where it overlaps the one before; empty: adjacent
   };
   using Folds = std::vector<const loop_ir::Accumulate*>;
   void classify(const loop_ir::StatementPtr& statement);
   void print_body(const loop_ir::StatementPtr& statement, const Block& block);
   void open_range(const loop_ir::For& loop);
+  void open_extent(const loop_ir::For& loop);
+  void cascade(const loop_ir::For& loop, const Block& block, const char* keyword);
+  static bool may_repeat_elements(const loop_ir::StatementPtr& body);
+  void print_overlapping_remainder(const loop_ir::For& loop, int widest);
   void step(const loop_ir::For& loop, const Folds& folds, const Block& block, const char* keyword,
             const std::function<void(const loop_ir::Accumulate&, int)>& each);
   void print_sum_of_four(const Folds& folds);
@@ -82,6 +88,8 @@ class CVectorLoops {
                          int iterations);
   static std::string sum_name(const std::string& name, int part, const Block& block);
   void print_inner(const loop_ir::For& loop, const Block& block);
+  bool print_gathered_sums(const loop_ir::For& loop, const Block& block);
+  std::string four_values(const loop_ir::ExpressionPtr& value, const std::string& position) const;
   void print_iteration(const loop_ir::For& loop, const Block& block);
   void print_prefetch(const loop_ir::For& loop, const Block& block);
   void print_let(const loop_ir::Let& let, const Block& block);

@@ -43,6 +43,18 @@ bool takes_a_number(operators::Monoid monoid) {
   return monoid == operators::Monoid::sum || monoid == operators::Monoid::product;
 }
 
+/// The statement and the loops in it declare and fold values, and store nothing.
+bool only_folds(const StatementPtr& statement) {
+  const auto statements = statements_of(statement);
+  return std::all_of(statements.begin(), statements.end(), [](const StatementPtr& each) {
+    if (const auto* loop = std::get_if<loop_ir::For>(&each->node)) return only_folds(loop->body);
+    return std::holds_alternative<loop_ir::Let>(each->node) ||
+           std::holds_alternative<loop_ir::Accumulator>(each->node) ||
+           std::holds_alternative<loop_ir::Accumulate>(each->node) ||
+           std::holds_alternative<loop_ir::Prefetch>(each->node);
+  });
+}
+
 }  // namespace
 
 bool CVectorLoops::varies(const ExpressionPtr& expression) const {
@@ -94,30 +106,102 @@ void CVectorLoops::print(const loop_ir::For& loop) {
   classify(loop.body);
   int widest = widest_block;
   while (widest > 1 && widest * (live_ > 0 ? live_ : 2) > register_budget) widest /= 2;
-  const std::string& v = loop.variable;
-  const std::string end = v + "_end";
-  text_.open("");
-  text_.line("int64_t " + v + " = " + expressions_.print(loop.begin) + ";");
-  text_.line("const int64_t " + end + " = " + expressions_.print(loop.end) + ";");
-  const auto cascade = [&](const Block& block, const char* keyword) {
-    const std::string width = std::to_string(block.count) + " * WIDTH(" + block.type + ")";
-    text_.open(std::string(keyword) + " (" + v + " + " + width + " <= " + end + ")");
-    print_body(loop.body, block);
-    text_.line(v + " += " + width + ";");
-    text_.close();
-  };
+  const bool overlaps = may_repeat_elements(loop.body);
+  if (overlaps) {
+    open_extent(loop);
+  } else {
+    open_range(loop);
+  }
   text_.directive("#if VECTOR_BYTES > 32");  // 32 registers have 64 bytes
-  cascade({"vec", 2 * widest}, "while");
+  cascade(loop, {"vec", 2 * widest}, "while");
   text_.directive("#endif");
-  cascade({"vec", widest}, "while");
-  for (int count = widest / 2; count >= 1; count /= 2) cascade({"vec", count}, "if");
-  text_.directive("#if VECTOR_BYTES > 32");
-  cascade({"vec32", 1}, "if");
-  text_.directive("#endif");
-  text_.directive("#if VECTOR_BYTES > 16");
-  cascade({"vec16", 1}, "if");
-  text_.directive("#endif");
-  cascade({"value", 1}, "while");
+  cascade(loop, {"vec", widest}, "while");
+  if (overlaps) {
+    print_overlapping_remainder(loop, std::max(widest / 2, 1));
+  } else {
+    for (int count = widest / 2; count >= 1; count /= 2) cascade(loop, {"vec", count}, "if");
+    text_.directive("#if VECTOR_BYTES > 32");
+    cascade(loop, {"vec32", 1}, "if");
+    text_.directive("#endif");
+    text_.directive("#if VECTOR_BYTES > 16");
+    cascade(loop, {"vec16", 1}, "if");
+    text_.directive("#endif");
+    cascade(loop, {"value", 1}, "while");
+  }
+  text_.close();
+}
+
+/// Prints a block of the loop's elements, run while (or if) it fits.
+void CVectorLoops::cascade(const loop_ir::For& loop, const Block& block, const char* keyword) {
+  const std::string& v = loop.variable;
+  const std::string width = std::to_string(block.count) + " * WIDTH(" + block.type + ")";
+  text_.open(std::string(keyword) + " (" + v + " + " + width + " <= " + v + "_end)");
+  print_body(loop.body, block);
+  text_.line(v + " += " + width + ";");
+  text_.close();
+}
+
+/// Computing an element of the loop twice changes nothing: stores only set, outside of inner loops, and
+/// nothing that is stored is loaded.
+bool CVectorLoops::may_repeat_elements(const StatementPtr& body) {
+  loop_ir::Uses loaded;
+  std::set<std::string> stored;
+  for (const auto& each : statements_of(body)) {
+    if (const auto* store = std::get_if<loop_ir::Store>(&each->node)) {
+      if (store->mode != loop_ir::Write::set) return false;
+      stored.insert(store->array);
+      loop_ir::collect_uses(store->index, loaded);
+      loop_ir::collect_uses(store->value, loaded);
+      continue;
+    }
+    loop_ir::collect_uses(each, loaded);
+    if (const auto* inner = std::get_if<loop_ir::For>(&each->node)) {
+      if (!only_folds(inner->body)) return false;
+    } else if (!std::holds_alternative<loop_ir::Let>(each->node) &&
+               !std::holds_alternative<loop_ir::Accumulator>(each->node) &&
+               !std::holds_alternative<loop_ir::Accumulate>(each->node) &&
+               !std::holds_alternative<loop_ir::Prefetch>(each->node)) {
+      return false;
+    }
+  }
+  return std::none_of(stored.begin(), stored.end(),
+                      [&](const std::string& array) { return loaded.arrays.count(array) > 0; });
+}
+
+/// Prints what whole blocks leave over in one pass, whatever the extent. The last register of a block ends
+/// with the loop and overlaps the one before it.
+void CVectorLoops::print_overlapping_remainder(const loop_ir::For& loop, int widest) {
+  const std::string& v = loop.variable;
+  const auto overlapped = [&](const std::string& type, int count) {
+    Block block{type, count};
+    block.last = v + "_last";
+    const std::string width = "WIDTH(" + type + ")", whole = std::to_string(count - 1) + " * " + width;
+    text_.line("const int64_t " + block.last + " = " + v + "_end - " + v + " - " + width + " < " + whole +
+               " ? " + v + "_end - " + v + " - " + width + " : " + whole + ";");
+    print_body(loop.body, block);
+    text_.line(v + " += " + std::to_string(count) + " * " + width + ";");
+  };
+  const auto narrow = [&](const char* type, const char* bytes) {
+    text_.directive(std::string("#if VECTOR_BYTES > ") + bytes);
+    for (const int count : {2, 1}) {
+      text_.open("else if (" + v + "_extent " + (count == 2 ? ">" : ">=") + " WIDTH(" + type + "))");
+      overlapped(type, count);
+      text_.close();
+    }
+    text_.directive("#endif");
+  };
+  text_.open("if (" + v + "_extent >= WIDTH(vec))");
+  for (int count = widest; count >= 1; --count) {
+    text_.open(std::string(count == widest ? "while" : "if") + " (" + v + " + " + std::to_string(count - 1) +
+               " * WIDTH(vec) < " + v + "_end)");
+    overlapped("vec", count);
+    text_.close();
+  }
+  text_.close();
+  narrow("vec32", "32");
+  narrow("vec16", "16");
+  text_.open("else");
+  cascade(loop, {"value", 1}, "while");
   text_.close();
 }
 
@@ -160,6 +244,13 @@ void CVectorLoops::open_range(const loop_ir::For& loop) {
   text_.open("");
   text_.line("int64_t " + loop.variable + " = " + expressions_.print(loop.begin) + ";");
   text_.line("const int64_t " + loop.variable + "_end = " + expressions_.print(loop.end) + ";");
+}
+
+/// Prints the loop's header as two names, and its extent as a third.
+void CVectorLoops::open_extent(const loop_ir::For& loop) {
+  const std::string& v = loop.variable;
+  open_range(loop);
+  text_.line("const int64_t " + v + "_extent = " + v + "_end - " + v + ";");
 }
 
 /// Prints a loop while `block` fits: `each` for every fold and part of it.
@@ -219,7 +310,8 @@ void CVectorLoops::print_sum_of_four(const Folds& folds) {
   text_.close();
 }
 
-/// Sums less than a whole register in narrower ones, which are parts of the first.
+/// Sums in whole registers, the last of which overlaps the one before; what it holds of that one is masked.
+/// Extents below a register's take two narrower ones in the same way.
 void CVectorLoops::print_sums(const loop_ir::For& loop, const Folds& folds) {
   const int parts = parts_of(folds.size());
   const auto partial = [](const loop_ir::Accumulate& fold, int part) {
@@ -231,19 +323,31 @@ void CVectorLoops::print_sums(const loop_ir::For& loop, const Folds& folds) {
       text_.line(sum + " += " + vector_expression(fold.value, block, part) + ";");
     });
   };
+  const std::string& v = loop.variable;
+  // Adds a register that ends with the loop, without the elements before `counted` of its last ones.
+  const auto last = [&](const std::string& type, const loop_ir::Accumulate& fold,
+                        const std::string& counted) {
+    Block block{type, 1};
+    block.last = v + "_last";
+    return "LAST(" + type + ", " + vector_expression(fold.value, block, 0) + ", " + counted + ")";
+  };
   const auto narrow = [&](const char* type, const char* bytes) {
     text_.directive(std::string("#if VECTOR_BYTES > ") + bytes);
-    step(loop, folds, {type, 1}, "if", [&](const loop_ir::Accumulate& fold, int) {
-      text_.line(fold.name + " += sum" + bytes + "(" + vector_expression(fold.value, {type, 1}, 0) + ");");
-    });
+    text_.open("else if (" + v + "_extent >= WIDTH(" + type + "))");
+    text_.line("const int64_t " + v + "_last = " + v + "_extent - WIDTH(" + type + ");");
+    for (const auto* fold : folds) {
+      text_.line(fold->name + " += sum" + bytes + "(" + vector_expression(fold->value, {type, 1}, 0) + " + " +
+                 last(type, *fold, v + "_last") + ");");
+    }
+    text_.close();
     text_.directive("#endif");
   };
-  open_range(loop);
+  open_extent(loop);
+  text_.open("if (" + v + "_extent >= WIDTH(vec))");
   for (const auto* fold : folds) text_.line("vec " + partial(*fold, 0) + " = {0};");
   if (parts > 1) {
     // Short sums do not pay for the registers of long ones.
-    text_.open("if (" + loop.variable + " + " + std::to_string(parts) + " * WIDTH(vec) <= " + loop.variable +
-               "_end)");
+    text_.open("if (" + v + " + " + std::to_string(parts) + " * WIDTH(vec) <= " + v + "_end)");
     for (const auto* fold : folds) {
       for (int part = 1; part < parts; ++part) text_.line("vec " + partial(*fold, part) + " = {0};");
     }
@@ -253,12 +357,10 @@ void CVectorLoops::print_sums(const loop_ir::For& loop, const Folds& folds) {
         text_.line(partial(*fold, 0) + " += " + partial(*fold, part) + ";");
     }
     text_.close();
-  }
-  if (parts > 1) {
     steps({"vec", 1});
   } else {
     // Specialised for a constant length, without interleaving: the loads of the next sums begin beside these.
-    text_.open("if (__builtin_constant_p(" + loop.variable + "_end) && " + loop.variable +
+    text_.open("if (__builtin_constant_p(" + v + "_end) && " + v +
                "_end <= " + std::to_string(unrolled_iterations) + " * WIDTH(vec))");
     text_.directive("#pragma GCC unroll " + std::to_string(unrolled_iterations));
     steps({"vec", 1});
@@ -267,20 +369,29 @@ void CVectorLoops::print_sums(const loop_ir::For& loop, const Folds& folds) {
     steps({"vec", 1});
     text_.close();
   }
-  narrow("vec32", "32");
-  narrow("vec16", "16");
+  text_.open("if (" + v + " < " + v + "_end)");
+  text_.line("const int64_t " + v + "_last = " + v + "_end - WIDTH(vec) - " + v + ";");
+  for (const auto* fold : folds)
+    text_.line(partial(*fold, 0) + " += " + last("vec", *fold, v + "_end - " + v) + ";");
+  text_.close();
   if (folds.size() == 4) {
     print_sum_of_four(folds);
   } else {
     for (const auto* fold : folds) text_.line(fold->name + " += SUM(" + partial(*fold, 0) + ");");
   }
+  text_.close();
+  narrow("vec32", "32");
+  narrow("vec16", "16");
+  text_.open("else");
   steps({"value", 1});
+  text_.close();
   text_.close();
 }
 
 std::string CVectorLoops::address(const std::string& array, const ExpressionPtr& index, const Block& block,
                                   int part) const {
   const std::string first = array + " + " + expressions_.print(index);
+  if (!block.last.empty() && part == block.count - 1) return first + " + " + block.last;
   return part == 0 ? first : first + " + " + std::to_string(part) + " * WIDTH(" + block.type + ")";
 }
 
@@ -394,7 +505,11 @@ void CVectorLoops::print_store(const loop_ir::Store& store, const Block& block) 
   if (streams) {  // adjacent vectors: all are aligned when the first one is
     text_.open("");
     text_.line("const int streaming = streams && IS_ALIGNED(" + address(store.array, store.index, block, 0) +
-               ");");
+               ")" +
+               (block.last.empty()
+                    ? ""
+                    : " && IS_ALIGNED(" + address(store.array, store.index, block, block.count - 1) + ")") +
+               ";");
   }
   for (int part = 0; part < block.count; ++part) {
     const std::string target = element_text(store.array, store.index, block, part, false);
@@ -433,10 +548,10 @@ std::set<std::string> CVectorLoops::sums_of(const loop_ir::For& loop) const {
 /// Prints an inner loop. When it only adds, and registers are left, iterations are interleaved with sums of
 /// their own, so that additions do not wait for each other.
 void CVectorLoops::print_inner(const loop_ir::For& loop, const Block& block) {
+  if (block.type == "value" && print_gathered_sums(loop, block)) return;
   const auto sums = sums_of(loop);
   const int used = block.count * static_cast<int>(sums.size());
-  const int iterations =
-      used == 0 || block.type == "value" ? 1 : std::clamp(accumulator_budget / used, 1, partial_sums);
+  const int iterations = used == 0 ? 1 : std::clamp(accumulator_budget / used, 1, partial_sums);
   if (iterations > 1 && loop.step == 1 && loop.unroll == 1) {
     print_interleaved(loop, sums, block, iterations);
     return;
@@ -483,6 +598,7 @@ bool CVectorLoops::print_scalar_sums(const loop_ir::For& loop) {
   varying_.clear();
   Block block{"value", 1};
   block.scalar = true;
+  if (print_gathered_sums(loop, block)) return true;
   print_interleaved(loop, sums, block, partial_sums);
   return true;
 }

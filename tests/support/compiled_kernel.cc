@@ -3,7 +3,6 @@
 #include <stdexcept>
 
 #include "compiler/pipeline/pipeline.h"
-#include "schaas/host.h"
 
 namespace schaas::test_support {
 namespace {
@@ -16,11 +15,12 @@ T value_of(support::Result<T> result) {
 
 }  // namespace
 
-client::Kernel compiled_kernel(const problem::ProblemText& text, const std::string& trace) {
+client::Kernel compiled_kernel(const problem::ProblemText& text, const std::string& trace,
+                               const std::string& isa) {
   const auto canonical = problem::canonicalize(value_of(problem::build(text)));
   const auto toolchain = toolchain::make_c_toolchain({});
-  const auto bytes = value_of(pipeline::compile(canonical, value_of(schedule::parse(trace)),
-                                                {client::host_isa()}, *toolchain, support::Cancellation()));
+  const auto bytes = value_of(pipeline::compile(canonical, value_of(schedule::parse(trace)), {isa},
+                                                *toolchain, support::Cancellation()));
   return value_of(client::Kernel::load(bytes, support::digest_of(bytes)));
 }
 

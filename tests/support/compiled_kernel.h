@@ -2,12 +2,14 @@
 #include <string>
 
 #include "compiler/problem/problem.h"
+#include "schaas/host.h"
 #include "schaas/kernel.h"
 
 namespace schaas::test_support {
 
-/// A schedule of a problem compiled as a server does it, for this processor, and loaded as a client does.
-/// Throws std::runtime_error with the diagnostic.
-client::Kernel compiled_kernel(const problem::ProblemText& text, const std::string& trace);
+/// A schedule of a problem compiled as a server does it, for this processor or a lesser one, and loaded as a
+/// client does. Throws std::runtime_error with the diagnostic.
+client::Kernel compiled_kernel(const problem::ProblemText& text, const std::string& trace,
+                               const std::string& isa = client::host_isa());
 
 }  // namespace schaas::test_support

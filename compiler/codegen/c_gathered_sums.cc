@@ -1,0 +1,189 @@
+// y(i) = B(i,j) * x(j) and its like: four entries at a time in one register. What a row leaves over is
+// computed beyond its end, at entries of the next rows, and masked: a row of up to three entries, or the end
+// of a longer one, then needs no loop whose number of iterations the processor would have to predict. Rows of
+// graphs have few entries and differ, so that a wrong prediction a row costs more than all of its products.
+// Rejected: gather instructions (half as fast as four loads on Zen 4 and 5 where rows lie in cache), eight
+// entries beyond the end (slower for rows of two and three).
+#include "compiler/codegen/c_gathered_sums.h"
+
+#include <algorithm>
+
+#include "compiler/codegen/c_statements.h"
+#include "compiler/loop_ir/substitute.h"
+#include "compiler/loop_ir/uses.h"
+#include "compiler/support/result.h"
+
+namespace schaas::codegen {
+namespace {
+
+using loop_ir::ExpressionPtr;
+using loop_ir::Match;
+using operators::Function;
+
+constexpr int lanes = 4, most_sums = 2;
+
+/// Checks the values of one loop and learns which array of coordinates it walks.
+class Walk {
+ public:
+  Walk(const std::string& position, const OperandArrays& operands)
+      : position_(position), operands_(operands) {}
+
+  const std::string& coordinates() const { return coordinates_; }
+
+  /// The value is a combination of loads that may be done at every entry.
+  bool may_compute(const ExpressionPtr& value) {
+    if (!varies(value)) return true;
+    return std::visit(Match{
+                          [&](const loop_ir::Load& x) { return may_load(x); },
+                          [&](const loop_ir::Apply& x) {
+                            return is_arithmetic(x.function) &&
+                                   std::all_of(x.arguments.begin(), x.arguments.end(),
+                                               [&](const ExpressionPtr& each) { return may_compute(each); });
+                          },
+                          [](const auto&) { return false; },
+                      },
+                      value->node);
+  }
+
+ private:
+  static bool is_arithmetic(Function function) {
+    return function == Function::add || function == Function::subtract || function == Function::multiply ||
+           function == Function::divide || function == Function::negate;
+  }
+  bool varies(const ExpressionPtr& expression) const { return loop_ir::mentions(expression, {position_}); }
+
+  bool may_load(const loop_ir::Load& load) {
+    if (operands_.values.count(load.array) == 0) return false;
+    return is_name(load.index, position_) || is_affine(load.index);
+  }
+
+  /// Sums and products of coordinates and of what does not depend on the position.
+  bool is_affine(const ExpressionPtr& index) {
+    if (!varies(index)) return true;
+    return std::visit(Match{
+                          [&](const loop_ir::Load& x) { return is_coordinate(x); },
+                          [&](const loop_ir::Apply& x) {
+                            return (x.function == Function::add || x.function == Function::multiply) &&
+                                   std::all_of(x.arguments.begin(), x.arguments.end(),
+                                               [&](const ExpressionPtr& each) { return is_affine(each); });
+                          },
+                          [](const auto&) { return false; },
+                      },
+                      index->node);
+  }
+
+  bool is_coordinate(const loop_ir::Load& load) {
+    if (!is_name(load.index, position_) || operands_.coordinates.count(load.array) == 0) return false;
+    if (coordinates_.empty()) coordinates_ = load.array;
+    return coordinates_ == load.array;
+  }
+
+  const std::string& position_;
+  const OperandArrays& operands_;
+  std::string coordinates_;
+};
+
+}  // namespace
+
+OperandArrays operand_arrays(const loop_ir::Kernel& kernel) {
+  OperandArrays found;
+  for (const auto& array : kernel.arrays) {
+    if (const auto* coordinates = std::get_if<loop_ir::Coordinates>(&array.origin);
+        coordinates && coordinates->argument > 0 && array.element != loop_ir::Element::byte)
+      found.coordinates.emplace(array.name, *coordinates);
+    if (const auto* values = std::get_if<loop_ir::ArgumentValues>(&array.origin);
+        values && values->argument > 0)
+      found.values.insert(array.name);
+  }
+  return found;
+}
+
+std::optional<GatheredSums> gathered_sums(const loop_ir::For& loop, const OperandArrays& operands,
+                                          const std::map<std::string, operators::Monoid>& monoids) {
+  if (loop.step != 1 || loop.unroll != 1) return std::nullopt;
+  GatheredSums found;
+  Walk walk(loop.variable, operands);
+  loop_ir::Substitution inlined;
+  for (const auto& each : statements_of(loop.body)) {
+    if (const auto* let = std::get_if<loop_ir::Let>(&each->node)) {
+      inlined[let->name] = loop_ir::substitute(let->value, inlined);
+    } else if (const auto* fold = std::get_if<loop_ir::Accumulate>(&each->node)) {
+      const auto monoid = monoids.find(fold->name);
+      const auto value = loop_ir::substitute(fold->value, inlined);
+      if (monoid == monoids.end() || monoid->second != operators::Monoid::sum) return std::nullopt;
+      if (!loop_ir::mentions(value, {loop.variable}) || !walk.may_compute(value)) return std::nullopt;
+      found.sums.push_back({fold->name, value});
+    } else if (!std::holds_alternative<loop_ir::Prefetch>(each->node)) {
+      return std::nullopt;
+    }
+  }
+  if (walk.coordinates().empty() || found.sums.empty() || found.sums.size() > most_sums) return std::nullopt;
+  found.coordinates = walk.coordinates();
+  return found;
+}
+
+/// Returns four values, at the loop's position and the next three.
+std::string CVectorLoops::four_values(const ExpressionPtr& value, const std::string& position) const {
+  if (!loop_ir::mentions(value, {position})) return expressions_.print(value);
+  return std::visit(
+      Match{
+          [&](const loop_ir::Load& x) -> std::string {
+            if (is_name(x.index, position)) return "*(const vec4*)(" + x.array + " + " + position + ")";
+            std::string text;
+            for (int lane = 0; lane < lanes; ++lane) {
+              const auto at = loop_ir::add(loop_ir::name(position), loop_ir::integer(lane));
+              const auto index = loop_ir::substitute(x.index, {{position, at}});
+              text += (lane > 0 ? ", " : "") + x.array + "[" + expressions_.print(index) + "]";
+            }
+            return "(vec4){" + text + "}";
+          },
+          [&](const loop_ir::Apply& x) -> std::string {
+            if (x.function == Function::negate)
+              return "(-" + four_values(x.arguments.front(), position) + ")";
+            return "(" + four_values(x.arguments[0], position) + " " + CExpressions::infix(x.function) + " " +
+                   four_values(x.arguments[1], position) + ")";
+          },
+          [](const auto&) -> std::string { SCHAAS_CHECK(false, "a value that no gathered sum has"); },
+      },
+      value->node);
+}
+
+bool CVectorLoops::print_gathered_sums(const loop_ir::For& loop, const Block& block) {
+  const auto found = expressions_.gathered_sums_of(loop);
+  if (!found) return false;
+  const std::string& v = loop.variable;
+  const auto add_four = [&](int part, bool masked) {
+    for (const auto& sum : found->sums) {
+      const std::string values = four_values(sum.value, v);
+      text_.line(sum.name + "_four" + std::to_string(part) + " += " +
+                 (masked ? "FIRST(vec4, (" + values + "), " + v + "_end - " + v + ")" : values) + ";");
+    }
+  };
+  open_range(loop);
+  for (const auto& sum : found->sums)
+    text_.line("vec4 " + sum.name + "_four0 = {0}, " + sum.name + "_four1 = {0};");
+  text_.open("for (; " + v + " + 8 <= " + v + "_end; " + v + " += 4)");
+  add_four(0, false);
+  text_.line(v + " += 4;");
+  add_four(1, false);
+  text_.close();
+  text_.open("if (" + v + " + 4 <= " + v + "_end)");
+  add_four(0, false);
+  text_.line(v + " += 4;");
+  text_.close();
+  text_.open("if (" + v + " + 3 <= " + found->coordinates + "_last)");
+  add_four(1, true);
+  text_.close();
+  text_.open("else");
+  text_.open("for (; " + v + " < " + v + "_end; ++" + v + ")");
+  for (const auto& sum : found->sums)
+    text_.line(sum_name(sum.name, 0, block) + " += " + expressions_.print(sum.value) + ";");
+  text_.close();
+  text_.close();
+  for (const auto& sum : found->sums)
+    text_.line(sum_name(sum.name, 0, block) + " += sum4(" + sum.name + "_four0 + " + sum.name + "_four1);");
+  text_.close();
+  return true;
+}
+
+}  // namespace schaas::codegen

@@ -1,0 +1,30 @@
+#pragma once
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "compiler/loop_ir/kernel.h"
+
+namespace schaas::codegen {
+
+/// Arrays of the operands of a kernel, by name; those of the result, which is still being made, are left out.
+struct OperandArrays {
+  std::map<std::string, loop_ir::Coordinates> coordinates;
+  std::set<std::string> values;
+};
+OperandArrays operand_arrays(const loop_ir::Kernel& kernel);
+
+/// Sums over stored entries of an operand whose factors are gathered at the entries' coordinates.
+struct GatheredSums {
+  std::string coordinates;                ///< the array that the loop's positions index
+  std::vector<loop_ir::Accumulate> sums;  ///< values in terms of the loop's variable alone: lets are inlined
+};
+/// Returns the sums of a loop over positions that does nothing else, or nothing. The values may be computed
+/// at every entry of the operand: coordinates lie within extents, and the loads are of operands, at affine
+/// functions of the coordinates.
+std::optional<GatheredSums> gathered_sums(const loop_ir::For& loop, const OperandArrays& operands,
+                                          const std::map<std::string, operators::Monoid>& monoids);
+
+}  // namespace schaas::codegen
