@@ -1,9 +1,8 @@
-// y(i) = B(i,j) * x(j) and its like: four entries at a time in one register. What a row leaves over is
-// computed beyond its end, at entries of the next rows, and masked: a row of up to three entries, or the end
-// of a longer one, then needs no loop whose number of iterations the processor would have to predict. Rows of
-// graphs have few entries and differ, so that a wrong prediction a row costs more than all of its products.
-// Rejected: gather instructions (half as fast as four loads on Zen 4 and 5 where rows lie in cache), eight
-// entries beyond the end (slower for rows of two and three).
+// y(i) = B(i,j) * x(j) and its like: four entries at a time in one register. The end of a row is computed
+// beyond it, at entries of the next rows, and masked. A row of up to three entries then needs no loop, whose
+// number of iterations the processor would have to predict. Rows of graphs have few entries and differ: a
+// wrong prediction a row costs more than all of its products. Rejected: gather instructions, half as fast as
+// four loads on Zen where rows lie in cache. Rejected: eight entries beyond the end, slower for rows of two.
 #include "compiler/codegen/c_gathered_sums.h"
 
 #include <algorithm>
@@ -20,7 +19,7 @@ using loop_ir::ExpressionPtr;
 using loop_ir::Match;
 using operators::Function;
 
-constexpr int lanes = 4, most_sums = 2;
+constexpr int lanes = 4, max_sums = 2;
 
 /// Checks the values of one loop and learns which array of coordinates it walks.
 class Walk {
@@ -117,7 +116,7 @@ std::optional<GatheredSums> gathered_sums(const loop_ir::For& loop, const Operan
       return std::nullopt;
     }
   }
-  if (walk.coordinates().empty() || found.sums.empty() || found.sums.size() > most_sums) return std::nullopt;
+  if (walk.coordinates().empty() || found.sums.empty() || found.sums.size() > max_sums) return std::nullopt;
   found.coordinates = walk.coordinates();
   return found;
 }

@@ -22,7 +22,7 @@ struct GatheredSums {
   std::vector<loop_ir::Accumulate> sums;  ///< values in terms of the loop's variable alone: lets are inlined
 };
 /// Returns the sums of a loop over positions that does nothing else, or nothing. The values may be computed
-/// at every entry of the operand: coordinates lie within extents, and the loads are of operands, at affine
+/// at every entry of the operand. Coordinates lie within extents, and the loads are of operands, at affine
 /// functions of the coordinates.
 std::optional<GatheredSums> gathered_sums(const loop_ir::For& loop, const OperandArrays& operands,
                                           const std::map<std::string, operators::Monoid>& monoids);
