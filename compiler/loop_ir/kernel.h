@@ -17,7 +17,9 @@ struct Extent {
   std::string name;
   int argument = 0;
   int mode = 0;
-  std::optional<std::int64_t> required;
+  std::optional<std::int64_t> required{};
+  bool sparse = false;                               ///< extent also of a sparse level, or of one above it
+  std::optional<std::int64_t> minimum{}, maximum{};  ///< range that constraints leave
 };
 
 /// Bytes hold flags: indices of 0 to 255.

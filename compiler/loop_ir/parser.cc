@@ -58,6 +58,9 @@ class Parser : private Tokenizer {
     expect("mode");
     extent.mode = small_number();
     if (accept("required")) extent.required = whole_number();
+    extent.sparse = accept("sparse");
+    if (accept("minimum")) extent.minimum = whole_number();
+    if (accept("maximum")) extent.maximum = whole_number();
     return extent;
   }
 

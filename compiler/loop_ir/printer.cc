@@ -118,9 +118,12 @@ class Printer {
   }
 
   void extent(const Extent& extent) {
+    const auto size = [](const char* word, const std::optional<std::int64_t>& of) {
+      return of ? std::string(" ") + word + " " + std::to_string(*of) : "";
+    };
     line("extent " + extent.name + " = argument " + std::to_string(extent.argument) + " mode " +
-         std::to_string(extent.mode) +
-         (extent.required ? " required " + std::to_string(*extent.required) : ""));
+         std::to_string(extent.mode) + size("required", extent.required) + (extent.sparse ? " sparse" : "") +
+         size("minimum", extent.minimum) + size("maximum", extent.maximum));
   }
 
   void let(const Let& let) {

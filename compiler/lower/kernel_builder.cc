@@ -14,10 +14,21 @@ namespace {
 
 using loop_ir::ExpressionPtr;
 
-/// Returns the extent of an index that constraints fix to one value.
-std::optional<std::int64_t> fixed_extent(const problem::Problem& problem, const std::string& index) {
-  const auto [minimum, maximum] = problem::extent_range(problem, index);
-  return minimum && maximum && *minimum == *maximum ? minimum : std::nullopt;
+/// Returns the first indices of the classes of extents that a sparse level, or one above it, has.
+std::set<std::string> sparse_extents(const problem::Problem& problem,
+                                     const std::map<std::string, std::string>& classes) {
+  std::set<std::string> found;
+  for (const auto& tensor : problem.tensors()) {
+    const auto& format = problem.formats.at(tensor);
+    const auto indices = problem.indices_of(tensor);
+    for (std::size_t level = 0; level < format.levels.size(); ++level) {
+      if (std::any_of(format.levels.begin() + static_cast<std::ptrdiff_t>(level), format.levels.end(),
+                      format::is_sparse)) {
+        found.insert(classes.at(indices[static_cast<std::size_t>(format.mode_order[level])]));
+      }
+    }
+  }
+  return found;
 }
 
 }  // namespace
@@ -25,7 +36,8 @@ std::optional<std::int64_t> fixed_extent(const problem::Problem& problem, const 
 KernelBuilder::KernelBuilder(const problem::Problem& problem, const NestTree& tree)
     : problem_(problem),
       tree_(tree),
-      classes_(index_notation::extent_classes(problem::without_copies(problem).statements())) {
+      classes_(index_notation::extent_classes(problem::without_copies(problem).statements())),
+      sparse_(sparse_extents(problem, classes_)) {
   kernel_.value_type =
       problem.value_type == problem::ValueType::f64 ? loop_ir::ValueType::f64 : loop_ir::ValueType::f32;
   const auto tensors = problem.tensors();
@@ -50,17 +62,31 @@ ExpressionPtr KernelBuilder::extent(int index) {
         return same_name ? candidate == named : classes_.at(candidate) == first;
       });
       if (found != indices.end()) {
-        const auto bound = tree_.extents.find(index);
-        const auto fixed =
-            bound != tree_.extents.end() ? std::optional(bound->second) : fixed_extent(problem_, first);
-        const std::string text = names_.fresh("n_" + Names::base(named, "x"));
-        kernel_.extents.push_back({text, argument, static_cast<int>(found - indices.begin()), fixed});
-        return extents_[index] = fixed ? loop_ir::integer(*fixed) : loop_ir::name(text);
+        loop_ir::Extent extent{names_.fresh("n_" + Names::base(named, "x")), argument,
+                               static_cast<int>(found - indices.begin())};
+        constrain(extent, index, first);
+        extents_[index] = extent.required ? loop_ir::integer(*extent.required) : loop_ir::name(extent.name);
+        kernel_.extents.push_back(std::move(extent));
+        return extents_[index];
       }
       ++argument;
     }
   }
   SCHAAS_CHECK(false, "index " + named + " belongs to no tensor");
+}
+
+void KernelBuilder::constrain(loop_ir::Extent& extent, int index, const std::string& first) const {
+  extent.sparse = sparse_.count(first) > 0;
+  const auto [minimum, maximum] = problem::extent_range(problem_, first);
+  const auto bound = tree_.extents.find(index);
+  if (bound != tree_.extents.end()) {
+    extent.required = bound->second;
+  } else if (minimum && maximum && *minimum == *maximum) {
+    extent.required = minimum;
+  } else {
+    extent.minimum = minimum;
+    extent.maximum = maximum;
+  }
 }
 
 ExpressionPtr KernelBuilder::block_size(int index, BlockSize size) {

@@ -1,5 +1,6 @@
 #pragma once
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -73,10 +74,13 @@ class KernelBuilder {
   std::string add_array(int tensor, const std::string& suffix, loop_ir::Array array);
   std::string table_array(int tensor, const std::string& suffix, loop_ir::ExpressionPtr count);
   std::string index_array(int tensor, int level, const std::string& suffix, loop_ir::Array array);
+  /// Records what the problem says of the extent of an index, `first` of its class.
+  void constrain(loop_ir::Extent& extent, int index, const std::string& first) const;
 
   const problem::Problem& problem_;
   const NestTree& tree_;
   std::map<std::string, std::string> classes_;  ///< index -> the first one of its extent
+  std::set<std::string> sparse_;                ///< the first ones whose extent a sparse level has
   Names names_;
   loop_ir::Kernel kernel_;
   std::map<int, loop_ir::ExpressionPtr> extents_;

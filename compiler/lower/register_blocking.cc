@@ -41,11 +41,14 @@ class RegisterBlocker {
         nest->node);
   }
 
+  bool applied() const { return applied_; }
+
  private:
   NestPtr inside(const NestPtr& nest, std::set<int> bound) {
     const int index = vector_index(nest, bound);
     if (index >= 0 && movable(nest, index)) {
       make_scalars(nest);
+      applied_ = true;
       return make_nest({Loop{index, without(nest, index), true, in_block(nest, index), {}}});
     }
     return std::visit(Match{
@@ -227,10 +230,15 @@ class RegisterBlocker {
 
   NestTree& tree_;
   std::set<int> entries_;  ///< indices with blocks of sparse entries
+  bool applied_ = false;
 };
 
 }  // namespace
 
-void block_registers(NestTree& tree) { tree.root = RegisterBlocker(tree).at_root(tree.root); }
+bool block_registers(NestTree& tree) {
+  RegisterBlocker blocker(tree);
+  tree.root = blocker.at_root(tree.root);
+  return blocker.applied();
+}
 
 }  // namespace schaas::lower

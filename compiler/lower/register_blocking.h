@@ -17,7 +17,7 @@ namespace schaas::lower {
 /// The sums of S then stay in registers while the sparse loops run. The loops of S are walked again for each
 /// block. On rows longer than a few nonzeros this is several times faster than adding to memory (SpMM, MTTKRP
 /// and their fusions). Loops that merge several sparse operands and loops that a schedule unrolls are left
-/// alone.
-void block_registers(NestTree& tree);
+/// alone. Returns true where it changed the tree.
+bool block_registers(NestTree& tree);
 
 }  // namespace schaas::lower

@@ -149,6 +149,9 @@ void find(const NestPtr& nest, NestTree& tree) {
 
 }  // namespace
 
-void split_rows(NestTree& tree) { find(tree.root, tree); }
+bool split_rows(NestTree& tree) {
+  find(tree.root, tree);
+  return !tree.row_splits.empty();
+}
 
 }  // namespace schaas::lower

@@ -4,10 +4,6 @@
 #include <set>
 #include <string>
 
-#include "compiler/index_notation/extent_classes.h"
-#include "compiler/problem/copies.h"
-#include "compiler/problem/extent_range.h"
-
 namespace schaas::lower {
 namespace {
 
@@ -53,50 +49,31 @@ void collect_trips(const loop_ir::StatementPtr& statement, Trips& trips) {
              statement->node);
 }
 
-/// Returns the first indices of the classes of extents that a sparse level, or one above it, has.
-std::set<std::string> sparse_extents(const problem::Problem& problem,
-                                     const std::map<std::string, std::string>& classes) {
-  std::set<std::string> found;
-  for (const auto& tensor : problem.tensors()) {
-    const auto& format = problem.formats.at(tensor);
-    const auto indices = problem.indices_of(tensor);
-    for (std::size_t level = 0; level < format.levels.size(); ++level) {
-      if (std::any_of(format.levels.begin() + static_cast<std::ptrdiff_t>(level), format.levels.end(),
-                      format::is_sparse)) {
-        found.insert(classes.at(indices[static_cast<std::size_t>(format.mode_order[level])]));
-      }
-    }
-  }
-  return found;
+bool allows(const loop_ir::Extent& extent, std::int64_t size) {
+  return size >= extent.minimum.value_or(size) && size <= extent.maximum.value_or(size);
 }
 
 }  // namespace
 
-loop_ir::Kernel specialise(loop_ir::Kernel kernel, const problem::Problem& problem) {
-  const auto classes = index_notation::extent_classes(problem::without_copies(problem).statements());
-  const auto sparse = sparse_extents(problem, classes);
-  const auto tensors = problem.tensors();
+loop_ir::Kernel specialise(loop_ir::Kernel kernel) {
   for (auto& phase : kernel.phases) {
     Trips trips;
     collect_trips(phase.body, trips);
     loop_ir::Specialisation specialisation;
+    auto& sizes = specialisation.sizes;
     if (trips.sums) {
-      specialisation.sizes.assign(std::begin(sizes_of_sums), std::end(sizes_of_sums));
+      sizes.assign(std::begin(sizes_of_sums), std::end(sizes_of_sums));
     } else {
-      specialisation.sizes.assign(std::begin(common_sizes), std::end(common_sizes));
+      sizes.assign(std::begin(common_sizes), std::end(common_sizes));
     }
     for (const auto& extent : kernel.extents) {
-      const auto indices = problem.indices_of(tensors[static_cast<std::size_t>(extent.argument)]);
-      const auto& index = classes.at(indices[static_cast<std::size_t>(extent.mode)]);
-      if (trips.names.count(extent.name) == 0 || extent.required || sparse.count(index) > 0) continue;
+      if (trips.names.count(extent.name) == 0 || extent.required || extent.sparse) continue;
       specialisation.extents.push_back(extent.name);
-      const auto range = problem::extent_range(problem, index);
-      auto& sizes = specialisation.sizes;
-      sizes.erase(std::remove_if(sizes.begin(), sizes.end(), [&](auto size) { return !range.holds(size); }),
-                  sizes.end());
+      sizes.erase(
+          std::remove_if(sizes.begin(), sizes.end(), [&](auto size) { return !allows(extent, size); }),
+          sizes.end());
     }
-    if (!specialisation.extents.empty() && !specialisation.sizes.empty())
-      phase.specialised = std::move(specialisation);
+    if (!specialisation.extents.empty() && !sizes.empty()) phase.specialised = std::move(specialisation);
   }
   return kernel;
 }

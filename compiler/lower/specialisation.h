@@ -1,6 +1,5 @@
 #pragma once
 #include "compiler/loop_ir/kernel.h"
-#include "compiler/problem/problem.h"
 
 namespace schaas::lower {
 
@@ -8,6 +7,6 @@ namespace schaas::lower {
 /// and strides of the innermost loops constant, rows stay in registers across outer loops, and no remainder
 /// loop is needed. Considers the extents of vector loops that no sparse level has, that constraints leave
 /// open and whose sizes they allow.
-loop_ir::Kernel specialise(loop_ir::Kernel kernel, const problem::Problem& problem);
+loop_ir::Kernel specialise(loop_ir::Kernel kernel);
 
 }  // namespace schaas::lower

@@ -15,7 +15,7 @@ class Marking {
   explicit Marking(const NestTree& tree) : tree_(tree) {}
 
   /// `inside`: of a loop that runs over single values.
-  NestPtr of(const NestPtr& nest, bool inside) const {
+  NestPtr of(const NestPtr& nest, bool inside) {
     return std::visit(Match{
                           [&](const Loop& loop) {
                             const bool plain = is_plain(loop);
@@ -23,6 +23,7 @@ class Marking {
                               if (!inside || !plain || !may_count(*leaf, loop)) return nest;
                               Leaf counted = *leaf;
                               counted.counted = loop.index;
+                              applied_ = true;
                               return with_body(loop, make_nest({std::move(counted)}));
                             }
                             return with_body(loop, of(loop.body, plain));
@@ -37,6 +38,8 @@ class Marking {
                       },
                       nest->node);
   }
+
+  bool applied() const { return applied_; }
 
  private:
   static bool is_plain(const Loop& loop) {
@@ -61,10 +64,15 @@ class Marking {
   }
 
   const NestTree& tree_;
+  bool applied_ = false;
 };
 
 }  // namespace
 
-void count_unstored(NestTree& tree) { tree.root = Marking(tree).of(tree.root, false); }
+bool count_unstored(NestTree& tree) {
+  Marking marking(tree);
+  tree.root = marking.of(tree.root, false);
+  return marking.applied();
+}
 
 }  // namespace schaas::lower

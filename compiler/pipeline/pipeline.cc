@@ -42,36 +42,33 @@ Result<Tree> make_tree(const problem::Problem& problem, const schedule::Trace& t
 
 /// Tree -> loop IR, verified: code generation trusts it.
 Result<loop_ir::Kernel> make_loops(const problem::Problem& problem, const schedule::Trace& trace,
-                                   lower::Effort effort = {}) {
+                                   const lower::PassOptions& passes) {
   SCHAAS_ASSIGN_OR_RETURN(const auto tree, make_tree(problem, trace));
-  SCHAAS_ASSIGN_OR_RETURN(auto kernel, lower::lower(tree.statement, tree.problem, effort));
+  SCHAAS_ASSIGN_OR_RETURN(auto kernel, lower::lower(tree.statement, tree.problem, passes));
   SCHAAS_RETURN_IF_ERROR(loop_ir::verify(kernel));
   return kernel;
 }
 
-Result<std::string> make_c(const problem::Problem& problem, const std::string& problem_text,
-                           const schedule::Trace& trace, const std::string& key,
-                           const toolchain::Target& target) {
-  const auto effort = target.baseline ? lower::Effort::least() : lower::Effort{};
-  SCHAAS_ASSIGN_OR_RETURN(const auto kernel, make_loops(problem, trace, effort));
+Result<std::string> make_c(const problem::Problem& problem, const schedule::Trace& trace,
+                           const codegen::KernelLabel& label, const lower::PassOptions& passes) {
+  SCHAAS_ASSIGN_OR_RETURN(const auto kernel, make_loops(problem, trace, passes));
   if (kernel.for_gpu())
     return support::unsupported(
         "gpu-schedule",
         "the schedule is for a GPU: language `cuda` prints it; without `threads` it is "
         "one for the CPU");
-  return codegen::print_c(kernel,
-                          codegen::KernelLabel{key, schedule::print(trace), target.isa, problem_text});
+  return codegen::print_c(kernel, label);
 }
 
-Result<std::string> make_cuda(const problem::Problem& problem, const std::string& problem_text,
-                              const schedule::Trace& trace, const std::string& key) {
-  SCHAAS_ASSIGN_OR_RETURN(const auto kernel, make_loops(problem, trace));
+Result<std::string> make_cuda(const problem::Problem& problem, const schedule::Trace& trace,
+                              const codegen::KernelLabel& label, const lower::PassOptions& passes) {
+  SCHAAS_ASSIGN_OR_RETURN(const auto kernel, make_loops(problem, trace, passes));
   if (!kernel.for_gpu())
     return support::unsupported(
         "gpu-schedule",
         "the schedule says nothing of the threads of a GPU: `threads(loop=...)` at its "
         "end does (docs/gpu.md); language `c` prints it for the CPU");
-  return codegen::print_cuda(kernel, codegen::KernelLabel{key, schedule::print(trace), "cuda", problem_text});
+  return codegen::print_cuda(kernel, label);
 }
 
 }  // namespace
@@ -87,7 +84,10 @@ Result<Language> parse_language(const std::string& text) {
 }
 
 Result<std::string> emit(const problem::Problem& problem, const schedule::Trace& trace, Language language,
-                         const std::string& isa) {
+                         const std::string& isa, const lower::PassOptions& passes) {
+  const auto label = [&](const std::string& target) {
+    return codegen::KernelLabel{"", schedule::print(trace), target, problem::print(problem)};
+  };
   switch (language) {
     case Language::trace: {
       SCHAAS_RETURN_IF_ERROR(make_tree(problem, trace));
@@ -98,13 +98,13 @@ Result<std::string> emit(const problem::Problem& problem, const schedule::Trace&
       return concrete_notation::print_indented(tree.statement);
     }
     case Language::loops: {
-      SCHAAS_ASSIGN_OR_RETURN(const auto kernel, make_loops(problem, trace));
+      SCHAAS_ASSIGN_OR_RETURN(const auto kernel, make_loops(problem, trace, passes));
       return loop_ir::print(kernel);
     }
     case Language::c:
-      return make_c(problem, problem::print(problem), trace, "", {isa});
+      return make_c(problem, trace, label(isa), passes);
     case Language::cuda:
-      return make_cuda(problem, problem::print(problem), trace, "");
+      return make_cuda(problem, trace, label("cuda"), passes);
   }
   SCHAAS_CHECK(false, "a language without a case");
 }
@@ -123,11 +123,12 @@ Result<std::string> compile(const problem::Canonical& canonical, const schedule:
                             const toolchain::Target& target, toolchain::Toolchain& toolchain,
                             const support::Cancellation& cancellation) {
   SCHAAS_RETURN_IF_ERROR(cancellation.check("lowering"));
-  const std::string key = kernel_key(canonical, trace, target, toolchain);
-  SCHAAS_ASSIGN_OR_RETURN(const std::string source,
-                          target.isa == "cuda"
-                              ? make_cuda(canonical.problem, canonical.text, trace, key)
-                              : make_c(canonical.problem, canonical.text, trace, key, target));
+  const bool cuda = target.isa == "cuda";
+  const codegen::KernelLabel label{kernel_key(canonical, trace, target, toolchain), schedule::print(trace),
+                                   target.isa, canonical.text};
+  const lower::PassOptions passes{.passes = target.baseline ? lower::baseline_passes() : lower::all_passes()};
+  SCHAAS_ASSIGN_OR_RETURN(const std::string source, cuda ? make_cuda(canonical.problem, trace, label, passes)
+                                                         : make_c(canonical.problem, trace, label, passes));
   return toolchain.compile_c(source, target, cancellation);
 }
 

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "compiler/frontier/frontier.h"
+#include "compiler/lower/pass_runner.h"
 #include "compiler/problem/canonical.h"
 #include "compiler/schedule/trace.h"
 #include "compiler/support/cancellation.h"
@@ -20,9 +21,11 @@ inline constexpr int search_version = 25;
 enum class Language { trace, tree, loops, c, cuda };
 support::Result<Language> parse_language(const std::string& text);
 
-/// The source text of one schedule in one of its forms.
+/// The source text of one schedule in one of its forms. `passes` are those of lowering, which traces and
+/// trees do not know.
 support::Result<std::string> emit(const problem::Problem& problem, const schedule::Trace& trace,
-                                  Language language, const std::string& isa);
+                                  Language language, const std::string& isa,
+                                  const lower::PassOptions& passes = {});
 
 /// Identity of a compiled kernel: problem key, trace, target, toolchain, code_version. Hexadecimal SHA-256.
 std::string kernel_key(const problem::Canonical& canonical, const schedule::Trace& trace,

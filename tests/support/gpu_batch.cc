@@ -57,7 +57,7 @@ support::Result<std::string> cuda_source_of(const schedule::Trace& trace, const 
   SCHAAS_ASSIGN_OR_RETURN(const auto tree, schedule::apply(trace, problem));
   SCHAAS_ASSIGN_OR_RETURN(const auto with_copies, schedule::problem_of(trace, problem));
   SCHAAS_RETURN_IF_ERROR(concrete_notation::verify(tree, with_copies));
-  SCHAAS_ASSIGN_OR_RETURN(const auto kernel, lower::lower(tree, with_copies));
+  SCHAAS_ASSIGN_OR_RETURN(const auto kernel, lower::lower(tree, with_copies, {.verify = true}));
   SCHAAS_RETURN_IF_ERROR(loop_ir::verify(kernel));
   if (!kernel.for_gpu()) return support::unsupported("gpu-loop", "the schedule is none for a GPU");
   codegen::KernelLabel label;

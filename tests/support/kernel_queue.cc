@@ -13,9 +13,9 @@ constexpr std::size_t batch_size = 32;
 
 support::Result<std::string> KernelQueue::source_or_error(const schedule::Trace& trace,
                                                           const problem::Problem& problem,
-                                                          lower::Effort effort) const {
+                                                          const lower::PassList& passes) const {
   try {
-    return machine_ == Machine::cpu ? source_of(trace, problem, effort) : cuda_source_of(trace, problem);
+    return machine_ == Machine::cpu ? source_of(trace, problem, passes) : cuda_source_of(trace, problem);
   } catch (const std::exception& broken) {
     return support::internal("invariant", broken.what());
   }
@@ -32,7 +32,7 @@ support::Result<void> KernelQueue::add(const schedule::Trace& trace, const probl
 support::Result<void> KernelQueue::add(const schedule::Trace& trace, const problem::Problem& problem,
                                        std::shared_ptr<Trials> trials) {
   const bool draft = random_() % 8 == 0;
-  auto source = source_or_error(trace, problem, draft ? lower::Effort::least() : lower::Effort{});
+  auto source = source_or_error(trace, problem, draft ? lower::baseline_passes() : lower::all_passes());
   if (!source.ok()) {
     if (source.error().family == support::Family::internal) {
       failed_(described(trace, problem, support::render(source.error())));

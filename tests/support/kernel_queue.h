@@ -44,7 +44,7 @@ class KernelQueue {
   };
   void run(std::vector<Waiting>& waiting);
   support::Result<std::string> source_or_error(const schedule::Trace& trace, const problem::Problem& problem,
-                                               lower::Effort effort) const;
+                                               const lower::PassList& passes) const;
   support::Result<std::vector<LoadedKernel>> compile(const std::vector<std::string>& sources);
 
   const std::size_t inputs_;

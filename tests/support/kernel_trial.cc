@@ -71,11 +71,12 @@ Extents common_and_few(const problem::Problem& problem, std::mt19937_64& random)
 }  // namespace
 
 Result<std::string> source_of(const schedule::Trace& trace, const problem::Problem& problem,
-                              lower::Effort effort) {
+                              const lower::PassList& passes) {
   SCHAAS_ASSIGN_OR_RETURN(const auto tree, schedule::apply(trace, problem));
   SCHAAS_ASSIGN_OR_RETURN(const auto with_copies, schedule::problem_of(trace, problem));
   SCHAAS_RETURN_IF_ERROR(concrete_notation::verify(tree, with_copies));
-  SCHAAS_ASSIGN_OR_RETURN(const auto kernel, lower::lower(tree, with_copies, effort));
+  SCHAAS_ASSIGN_OR_RETURN(const auto kernel,
+                          lower::lower(tree, with_copies, {.passes = passes, .verify = true}));
   SCHAAS_RETURN_IF_ERROR(loop_ir::verify(kernel));
   codegen::KernelLabel label;
   label.schedule = schedule::print(trace);

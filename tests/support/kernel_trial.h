@@ -15,7 +15,7 @@ namespace schaas::test_support {
 
 /// The C of a schedule of a problem, through every stage and its verifier; `symbol`s are as in print_c.
 support::Result<std::string> source_of(const schedule::Trace& trace, const problem::Problem& problem,
-                                       lower::Effort effort = {});
+                                       const lower::PassList& passes = lower::all_passes());
 
 /// Problem, trace and tree, for a person who has to find what went wrong.
 std::string described(const schedule::Trace& trace, const problem::Problem& problem, const std::string& what);

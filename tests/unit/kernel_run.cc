@@ -66,12 +66,13 @@ std::string compile_and_check(const loop_ir::Kernel& kernel, const RunCase& run,
 
 }  // namespace
 
-std::string check_tree(const std::string& tree, const RunCase& run, std::uint64_t seed) {
+std::string check_tree(const std::string& tree, const RunCase& run, std::uint64_t seed,
+                       const lower::PassList& passes) {
   const auto parsed = concrete_notation::parse(tree);
   if (!parsed.ok()) return support::render(parsed.error());
   const auto legal = concrete_notation::verify(*parsed, run.problem);
   if (!legal.ok()) return support::render(legal.error());
-  const auto kernel = lower::lower(*parsed, run.problem);
+  const auto kernel = lower::lower(*parsed, run.problem, {.passes = passes, .verify = true});
   if (!kernel.ok()) return support::render(kernel.error());
   const auto verified = loop_ir::verify(*kernel);
   if (!verified.ok()) return support::render(verified.error()) + "\n" + loop_ir::print(*kernel);

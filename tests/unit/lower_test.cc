@@ -190,9 +190,9 @@ TEST(Lower, FixedExtentBecomesAConstant) {
 
 /// Returns the specialised extents and sizes of each phase.
 std::vector<std::string> specialisations_of(const Text& text, const std::string& tree,
-                                            lower::Effort effort = {}) {
+                                            const lower::PassList& passes = lower::all_passes()) {
   const auto run = make_case(text, {});
-  const auto kernel = lower::lower(*concrete_notation::parse(tree), run.problem, effort);
+  const auto kernel = lower::lower(*concrete_notation::parse(tree), run.problem, {.passes = passes});
   EXPECT_TRUE(kernel.ok());
   std::vector<std::string> found;
   for (const auto& phase : kernel->phases) {
@@ -212,14 +212,15 @@ TEST(Lower, SpecialisesForCommonExtents) {
       "forall(i, where(forall(k, forall(l, A(i,l) += T(k) * D(k,l))), forall(j, forall(k, T(k) += B(i,j) * "
       "C(j,k)))))";
   using Phases = std::vector<std::string>;
-  const auto specialisations = [&](const std::vector<std::string>& constraints, lower::Effort effort = {}) {
-    return specialisations_of({expression, {{"B", "csr"}}, constraints}, tree, effort);
+  const auto specialisations = [&](const std::vector<std::string>& constraints,
+                                   const lower::PassList& passes = lower::all_passes()) {
+    return specialisations_of({expression, {{"B", "csr"}}, constraints}, tree, passes);
   };
   EXPECT_EQ(Phases{"n_l n_k 8 16 32 "}, specialisations({}));
   EXPECT_EQ(Phases{"n_l n_k 16 32 "}, specialisations({"10 <= k <= 256", "l <= 100"}));
   EXPECT_EQ(Phases{"n_l 8 16 32 "}, specialisations({"k == 16"}));
   EXPECT_EQ(Phases{""}, specialisations({"k <= 10", "l >= 12"}));
-  EXPECT_EQ(Phases{""}, specialisations({}, lower::Effort::least()));
+  EXPECT_EQ(Phases{""}, specialisations({}, lower::baseline_passes()));
   // Extents of sparse levels are large, those of dense levels below are not.
   EXPECT_EQ(Phases{""},
             specialisations_of({"A(i,j) = B(i,j) * C(j) * D(j)", {{"B", "csr"}}, {}},
@@ -280,8 +281,10 @@ TEST(Lower, RowsWithoutEntriesAreCleared) {
 }
 
 TEST(Lower, AddsNumericBodiesForKeptStructure) {
-  const auto values = [](const Text& text, const std::string& tree, lower::Effort effort = {}) {
-    const auto kernel = lower::lower(*concrete_notation::parse(tree), make_case(text, {}).problem, effort);
+  const auto values = [](const Text& text, const std::string& tree,
+                         const lower::PassList& passes = lower::all_passes()) {
+    const auto kernel =
+        lower::lower(*concrete_notation::parse(tree), make_case(text, {}).problem, {.passes = passes});
     EXPECT_TRUE(kernel.ok());
     const std::string printed = loop_ir::print(*kernel);
     const auto begin = printed.find("  numeric {\n");
@@ -293,7 +296,7 @@ TEST(Lower, AddsNumericBodiesForKeptStructure) {
   EXPECT_NE(std::string::npos, alone.find("A["));
   EXPECT_EQ(std::string::npos, alone.find("A_crd1["));
   EXPECT_EQ(std::string::npos, alone.find("A_pos1["));
-  EXPECT_EQ("", values(sddmm, tree, lower::Effort::least()));
+  EXPECT_EQ("", values(sddmm, tree, lower::baseline_passes()));
   // Short rows are flattened to one list, in groups of four entries with their rows.
   const auto count = [&](const std::string& words, const std::string& in) {
     std::size_t found = 0;
@@ -314,8 +317,9 @@ TEST(Lower, AddsNumericBodiesForKeptStructure) {
 
 /// Returns the lines of the kernel's text with these words.
 std::vector<std::string> lines_with(const std::string& words, const Text& text, const std::string& tree,
-                                    lower::Effort effort) {
-  const auto kernel = lower::lower(*concrete_notation::parse(tree), make_case(text, {}).problem, effort);
+                                    const lower::PassList& passes) {
+  const auto kernel = lower::lower(*concrete_notation::parse(tree), make_case(text, {}).problem,
+                                   {.passes = passes, .verify = true});
   EXPECT_TRUE(kernel.ok() && loop_ir::verify(*kernel).ok());
   std::vector<std::string> found;
   std::istringstream lines(loop_ir::print(*kernel));
@@ -327,9 +331,10 @@ std::vector<std::string> lines_with(const std::string& words, const Text& text, 
 
 TEST(Lower, PrefetchesGathersBesideOtherWorkAndBelowOtherEntries) {
   // Returns the loops with a prefetch distance.
-  const auto prefetching = [](const Text& text, const std::string& tree, lower::Effort effort = {}) {
+  const auto prefetching = [](const Text& text, const std::string& tree,
+                              const lower::PassList& passes = lower::all_passes()) {
     std::string found;
-    for (const auto& line : lines_with(" prefetch 16 {", text, tree, effort))
+    for (const auto& line : lines_with(" prefetch 16 {", text, tree, passes))
       found += line.substr(line.find("for "), line.find(" in ") - line.find("for ")) + ";";
     return found;
   };
@@ -338,7 +343,7 @@ TEST(Lower, PrefetchesGathersBesideOtherWorkAndBelowOtherEntries) {
       "forall(i, where(forall(k, forall(l, A(i,l) += t1(k) * D(k,l))), "
       "forall(j, forall(k, t1(k) += B(i,j) * C(j,k)))))";
   EXPECT_EQ("for pj;for pj_2;", prefetching(fused, rows));  // a row, and a range of a split one
-  EXPECT_EQ("", prefetching(fused, rows, lower::Effort::least()));
+  EXPECT_EQ("", prefetching(fused, rows, lower::baseline_passes()));
   // Only entries: the processor runs ahead to the next loads.
   EXPECT_EQ("", prefetching({"A(i,k) = B(i,j) * C(j,k)", {{"B", "csr"}}, {}},
                             "forall(i, forall(j, forall(k, A(i,k) += B(i,j) * C(j,k))))"));
@@ -350,9 +355,9 @@ TEST(Lower, PrefetchesGathersBesideOtherWorkAndBelowOtherEntries) {
 
 TEST(Lower, ExpandsRowsOfFewTerms) {
   const auto words = [](const std::string& what, const Text& text, const std::string& tree,
-                        lower::Effort effort = {}) {
+                        const lower::PassList& passes = lower::all_passes()) {
     std::string found;
-    for (const auto& line : lines_with(what, text, tree, effort))
+    for (const auto& line : lines_with(what, text, tree, passes))
       found += line.substr(line.find_first_not_of(' ')) + ";";
     return found;
   };
@@ -368,7 +373,7 @@ TEST(Lower, ExpandsRowsOfFewTerms) {
       "supernode pj_2 to B_pos1[(i_2 + 1)] rows B_crd1 times B and 1.0 of C_pos1 C_crd1 C into w set w_set;",
       words("supernode ", product, rows));
   for (const char* what : {"expand ", "supernode "})
-    EXPECT_EQ("", words(what, product, rows, lower::Effort::least()));
+    EXPECT_EQ("", words(what, product, rows, lower::baseline_passes()));
   // Factors of the row, and signs.
   const Text scaled{"A(i,k) = s(i) * B(i,j) * C(j,k)", all, {}};
   const std::string by_factor =
@@ -392,9 +397,10 @@ TEST(Lower, ExpandsRowsOfFewTerms) {
 }
 
 TEST(Lower, PrefetchesNextRowsOfDenseProducts) {
-  const auto prefetches = [](const Text& text, const std::string& tree, lower::Effort effort = {}) {
+  const auto prefetches = [](const Text& text, const std::string& tree,
+                             const lower::PassList& passes = lower::all_passes()) {
     std::string found;
-    for (const auto& line : lines_with("prefetch ", text, tree, effort)) {
+    for (const auto& line : lines_with("prefetch ", text, tree, passes)) {
       if (!line.ends_with('{'))
         found += line.substr(line.find("prefetch ")) + ";";  // no loop that prefetches entries
     }
@@ -406,7 +412,7 @@ TEST(Lower, PrefetchesNextRowsOfDenseProducts) {
       "forall(k, forall(j, forall(l, t1(k,l) += C(k,j) * D(k,j) * E(j,l)))))";
   EXPECT_EQ("prefetch C[(o_2 + ((n_j + j) * 6))];prefetch D[(o_3 + ((n_j + j) * 6))];",
             prefetches(hadamard, product_first));
-  EXPECT_EQ("", prefetches(hadamard, product_first, lower::Effort::least()));
+  EXPECT_EQ("", prefetches(hadamard, product_first, lower::baseline_passes()));
   // Once for each operand, though the product is of its rows with themselves.
   EXPECT_EQ("prefetch C[(o_2 + ((n_j + j) * 6))];",
             prefetches({"A(i,l) = C(i,j) * C(i,j) * E(j,l)", {}, {}},
@@ -430,12 +436,12 @@ TEST(Lower, PacksFactorsBeforeTheirProducts) {
   const std::string product_first =
       "where(forall(i, forall(k, forall(l, A(i,l) += B(i,k) * t1(k,l)))), "
       "forall(k, forall(j, forall(l, t1(k,l) += C(k,j) * D(k,j) * E(j,l)))))";
-  EXPECT_EQ(6U, lines_with("] = (C[(o_2", hadamard, product_first, {}).size());
-  EXPECT_EQ(6U, lines_with("+= (rows[", hadamard, product_first, {}).size());
-  EXPECT_TRUE(lines_with("rows", hadamard, product_first, lower::Effort::least()).empty());
+  EXPECT_EQ(6U, lines_with("] = (C[(o_2", hadamard, product_first, lower::all_passes()).size());
+  EXPECT_EQ(6U, lines_with("+= (rows[", hadamard, product_first, lower::all_passes()).size());
+  EXPECT_TRUE(lines_with("rows", hadamard, product_first, lower::baseline_passes()).empty());
   // One operand: there is nothing to pack.
   EXPECT_TRUE(lines_with("rows", {"A(i,l) = C(i,j) * E(j,l)", {}, {}},
-                         "forall(i, forall(j, forall(l, A(i,l) += C(i,j) * E(j,l))))", {})
+                         "forall(i, forall(j, forall(l, A(i,l) += C(i,j) * E(j,l))))", lower::all_passes())
                   .empty());
   for (const std::int64_t rows : {5, 6, 23}) {
     const auto run = make_case(hadamard, {{"i", 9}, {"k", rows}, {"j", 11}, {"l", 37}});
@@ -446,7 +452,7 @@ TEST(Lower, PacksFactorsBeforeTheirProducts) {
 TEST(Lower, ComputesReferencedRowsOnly) {
   const auto phases = [](const Text& text, const std::string& tree) {
     std::string found;
-    for (const auto& line : lines_with("phase range", text, tree, {})) {
+    for (const auto& line : lines_with("phase range", text, tree, lower::all_passes())) {
       const auto over = line.find(" over ");
       found +=
           over == std::string::npos ? "all;" : line.substr(over + 6, line.find(" parallel") - over - 6) + ";";
@@ -468,7 +474,7 @@ TEST(Lower, ComputesReferencedRowsOnly) {
                                "where(forall(i, forall(j, forall(l, A(i,l) += B(i,j) * t1(j,l)))), "
                                "forall(k, forall(j, forall(l, t1(j,l) += C(k,j) * D(k,l)))))"));
   // Referenced rows are not cleared: their start is undefined.
-  EXPECT_EQ(1U, lines_with("stored written", matrices, first, {}).size());
+  EXPECT_EQ(1U, lines_with("stored written", matrices, first, lower::all_passes()).size());
   for (const std::int64_t columns : {1, 7, 400}) {
     const auto run = make_case(matrices, {{"i", 6}, {"j", columns}, {"k", 5}, {"l", 19}});
     SCOPED_TRACE(columns);
