@@ -83,6 +83,13 @@ Result<Language> parse_language(const std::string& text) {
                                           "; known are trace, tree, loops, c, cuda");
 }
 
+Result<PassList> parse_passes(const std::string& passes, const std::string& last, Language language) {
+  const bool lowered = language != Language::trace && language != Language::tree;
+  if (!lowered && !(passes.empty() && last.empty()))
+    return support::invalid("pass", "passes of lowering make loops, c and cuda; a trace or tree has none");
+  return lower::parse_passes(passes, last);
+}
+
 Result<std::string> emit(const problem::Problem& problem, const schedule::Trace& trace, Language language,
                          const std::string& isa, const lower::PassOptions& passes) {
   const auto label = [&](const std::string& target) {

@@ -21,11 +21,16 @@ inline constexpr int search_version = 25;
 enum class Language { trace, tree, loops, c, cuda };
 support::Result<Language> parse_language(const std::string& text);
 
-/// The source text of one schedule in one of its forms. `passes` are those of lowering, which traces and
-/// trees do not know.
+using PassOptions = lower::PassOptions;
+using PassList = lower::PassList;
+using PassRemark = lower::Remark;
+/// Reads a selection of lowering's passes (lower::parse_passes). Errors: invalid [pass], also for traces and
+/// trees, which are printed before lowering.
+support::Result<PassList> parse_passes(const std::string& passes, const std::string& last, Language language);
+
+/// The source text of one schedule in one of its forms, lowered by `passes`.
 support::Result<std::string> emit(const problem::Problem& problem, const schedule::Trace& trace,
-                                  Language language, const std::string& isa,
-                                  const lower::PassOptions& passes = {});
+                                  Language language, const std::string& isa, const PassOptions& passes = {});
 
 /// Identity of a compiled kernel: problem key, trace, target, toolchain, code_version. Hexadecimal SHA-256.
 std::string kernel_key(const problem::Canonical& canonical, const schedule::Trace& trace,

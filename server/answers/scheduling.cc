@@ -436,14 +436,18 @@ Result<std::vector<NamedExplanation>> Scheduling::explain(const ExplainQuery& qu
   return server::explain(query, *provider_, options_.search, cancellation);
 }
 
-Result<std::string> Scheduling::emit(const EmitQuery& query, const Cancellation& cancellation) {
+Result<EmitAnswer> Scheduling::emit(const EmitQuery& query, const Cancellation& cancellation) {
   SCHAAS_RETURN_IF_ERROR(check_isa(query.isa));
   SCHAAS_ASSIGN_OR_RETURN(const pipeline::Language language, pipeline::parse_language(query.language));
+  SCHAAS_ASSIGN_OR_RETURN(const auto passes, pipeline::parse_passes(query.passes, query.last_pass, language));
   SCHAAS_ASSIGN_OR_RETURN(const PreparedProblem prepared,
                           prepare(query.problem, query.bounds, options_.search, cancellation));
-  const auto print = [&](const schedule::Trace& canonical) {
-    return pipeline::emit(prepared.names.as_written(), prepared.names.to_user(canonical), language,
-                          query.isa);
+  const auto print = [&](const schedule::Trace& canonical) -> Result<EmitAnswer> {
+    EmitAnswer answer;
+    SCHAAS_ASSIGN_OR_RETURN(
+        answer.text, pipeline::emit(prepared.names.as_written(), prepared.names.to_user(canonical), language,
+                                    query.isa, {.passes = passes, .remarks = &answer.remarks}));
+    return answer;
   };
   const bool automatic = query.schedule.empty() || query.schedule == "auto";
   if (!automatic && !is_frontier_id(query.schedule) && !is_gpu_id(query.schedule)) {

@@ -10,6 +10,7 @@
 #include "compiler/concrete_notation/nodes.h"
 #include "compiler/cost/leaf_nests.h"
 #include "compiler/cost/memory_terms.h"
+#include "compiler/pipeline/pipeline.h"
 #include "compiler/problem/problem.h"
 #include "kernels_cache/schedule_store.h"
 #include "server/answers/problem_limits.h"
@@ -152,6 +153,11 @@ struct EmitQuery {
       "auto";  ///< "auto" (the one representatives() wants most), "linear", a frontier id, or a trace
   std::string language = "c";
   std::string isa = "x86-64-v3";
+  std::string passes, last_pass;  ///< see pipeline::parse_passes
+};
+struct EmitAnswer {
+  std::string text;
+  std::vector<pipeline::PassRemark> remarks;  ///< none of a trace or tree
 };
 
 struct ExplainQuery {
@@ -228,7 +234,7 @@ class Scheduling {
   /// Stores a client's timings. Errors: those of problem::build and of server::keep.
   support::Result<void> report(const ReportQuery& query, const support::Cancellation& cancellation);
   /// Prints one schedule; searches (and stores) when `schedule` is "auto" or a frontier id.
-  support::Result<std::string> emit(const EmitQuery& query, const support::Cancellation& cancellation);
+  support::Result<EmitAnswer> emit(const EmitQuery& query, const support::Cancellation& cancellation);
 
  private:
   std::shared_ptr<KernelProvider> provider_;

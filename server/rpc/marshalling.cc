@@ -364,8 +364,26 @@ v1::Explanation to_proto(const NamedExplanation& explanation) {
 }
 
 EmitQuery from_proto(const v1::EmitRequest& request) {
-  return {from_proto(request.problem()), from_proto(request.search()), or_default(request.schedule(), "auto"),
-          or_default(request.language(), "c"), support::exact_isa(or_default(request.isa(), "x86-64-v3"))};
+  return {from_proto(request.problem()),
+          from_proto(request.search()),
+          or_default(request.schedule(), "auto"),
+          or_default(request.language(), "c"),
+          support::exact_isa(or_default(request.isa(), "x86-64-v3")),
+          request.passes(),
+          request.last_pass()};
+}
+
+v1::EmitReply to_proto(const EmitAnswer& answer) {
+  v1::EmitReply out;
+  out.set_text(answer.text);
+  for (const auto& remark : answer.remarks) {
+    auto& one = *out.add_remarks();
+    one.set_pass(remark.pass);
+    one.set_applied(remark.applied);
+    one.set_reason(remark.reason);
+    one.set_nanoseconds(static_cast<std::uint64_t>(remark.time.count()));
+  }
+  return out;
 }
 
 v1::ScheduleEvent to_proto(const Event& event) {

@@ -19,6 +19,7 @@ ExplainQuery from_proto(const v1::ExplainRequest& request);
 ReportQuery from_proto(const v1::ReportRequest& request);
 v1::Explanation to_proto(const NamedExplanation& explanation);
 EmitQuery from_proto(const v1::EmitRequest& request);
+v1::EmitReply to_proto(const EmitAnswer& answer);
 
 v1::ScheduleEvent to_proto(const Event& event);
 v1::Frontier to_proto(const NamedFrontier& frontier);

@@ -204,8 +204,8 @@ grpc::Status SchedulerService::Emit(grpc::ServerContext* context, const v1::Emit
                                     v1::EmitReply* reply) {
   return boundary_.run(
       methods::emit, *context, [&](RequestSummary&, Cancellation& cancellation) -> Result<void> {
-        SCHAAS_ASSIGN_OR_RETURN(std::string text, scheduling_.emit(from_proto(*request), cancellation));
-        reply->set_text(std::move(text));
+        SCHAAS_ASSIGN_OR_RETURN(const auto answer, scheduling_.emit(from_proto(*request), cancellation));
+        *reply = to_proto(answer);
         return {};
       });
 }

@@ -284,6 +284,14 @@ WITH_SERVER = {
     "unknown language": (
         ["emit", K4, "--lang", "fortran"], 2,
         "invalid [language]: unknown language `fortran`; known are trace, tree, loops, c, cuda\n"),
+    "unknown pass": (
+        ["emit", K4, "--passes", "all,-specialize"], 2,
+        "invalid [pass]: unknown pass `specialize`; did you mean `specialise`?; known are all, baseline, count-unstored, block-registers, "
+        "split-rows, prefetch-gathers, unroll-and-jam, prefetch-rows, pack-panels, supernodes, expand-rows, numeric-phases, flatten-loops, "
+        "specialise, coarsen-threads\n"),
+    "passes of a tree": (
+        ["emit", K4, "--lang", "tree", "--after", "emission"], 2,
+        "invalid [pass]: passes of lowering make loops, c and cuda; a trace or tree has none\n"),
     "why of an unknown removed class": (
         ["schedule", K4, "-f", "B=csr", "--why", "r900"], 2,
         "invalid [unknown-schedule]: there is no removed class `r900`; there are r1 to r1\n"),

@@ -498,6 +498,17 @@ class OtherCommands(program.WithDaemon):
         self.assertEqual(self.daemon.json("emit", K4, "-f", "B=csr", "--schedule", "linear", "--lang", "c")["text"].rstrip("\n"),
                          text["c"].rstrip("\n"))
 
+    def test_emit_chooses_passes(self):
+        emit = lambda *options: self.daemon.json("emit", K4, "-f", "B=csr", "--schedule", "linear", "--lang", "loops", *options)
+        whole, first = emit(), emit("--after", "emission")
+        self.assertIn("specialise", [one["pass"] for one in whole["remarks"] if one["applied"]])
+        self.assertNotEqual(whole["text"], first["text"])
+        self.assertEqual(first["text"], emit("--passes", "count-unstored,block-registers,split-rows")["text"])
+        left_out = {one["pass"]: one["reason"] for one in first["remarks"]}
+        self.assertEqual(left_out["specialise"], "left out")
+        lines = self.daemon.run("emit", K4, "-f", "B=csr", "--schedule", "linear", "--remarks").stdout.splitlines()
+        self.assertEqual([line.split()[0] for line in lines[1:]], [one["pass"] for one in whole["remarks"]])
+
     def test_emitted_trace_is_a_schedule(self):
         trace = self.daemon.run("emit", K4, "-f", "B=csr", *self.BOUNDS, "--lang", "trace").stdout.strip()
         tree = self.daemon.run("emit", K4, "-f", "B=csr", *self.BOUNDS, "--lang", "tree").stdout

@@ -140,7 +140,22 @@ TEST(Requests, ToEmitArriveInEveryField) {
   EXPECT_EQ(query.language, "the language");
   EXPECT_EQ(query.isa, "the isa");
   EXPECT_EQ(query.bounds.memory_depth, 16);
-  EXPECT_EQ(request.GetDescriptor()->field_count(), 5) << "a new field needs a line above";
+  EXPECT_EQ(query.passes, "the passes");
+  EXPECT_EQ(query.last_pass, "the last_pass");
+  EXPECT_EQ(request.GetDescriptor()->field_count(), 7) << "a new field needs a line above";
+}
+
+TEST(Replies, HaveEveryRemarkOfAPass) {
+  const auto reply = to_proto(EmitAnswer{
+      "text",
+      {{"a", true, "", std::chrono::nanoseconds(7)}, {"b", false, "no loop", std::chrono::nanoseconds(8)}}});
+  EXPECT_EQ(reply.text(), "text");
+  ASSERT_EQ(reply.remarks_size(), 2);
+  EXPECT_EQ(reply.remarks(0).pass(), "a");
+  EXPECT_TRUE(reply.remarks(0).applied());
+  EXPECT_EQ(reply.remarks(0).nanoseconds(), 7u);
+  EXPECT_FALSE(reply.remarks(1).applied());
+  EXPECT_EQ(reply.remarks(1).reason(), "no loop");
 }
 
 TEST(Requests, ToExplainArriveInEveryField) {

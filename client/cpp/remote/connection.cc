@@ -293,21 +293,26 @@ support::Result<std::vector<Explanation>> Connection::explain(const ScheduleRequ
   });
 }
 
-support::Result<std::string> Connection::emit(const ProblemText& problem, const std::string& schedule,
-                                              const std::string& language, const std::string& isa,
-                                              const SearchOptions& search) {
-  return guarded([&]() -> support::Result<std::string> {
+support::Result<EmitAnswer> Connection::emit(const EmitRequest& asked) {
+  return guarded([&]() -> support::Result<EmitAnswer> {
     v1::EmitRequest request;
-    *request.mutable_problem() = to_proto(problem);
-    request.set_schedule(schedule);
-    request.set_language(language);
-    request.set_isa(isa);
-    *request.mutable_search() = to_proto(search);
+    *request.mutable_problem() = to_proto(asked.problem);
+    request.set_schedule(asked.schedule);
+    request.set_language(asked.language);
+    request.set_isa(asked.isa);
+    *request.mutable_search() = to_proto(asked.search);
+    request.set_passes(asked.passes);
+    request.set_last_pass(asked.last_pass);
     v1::EmitReply reply;
     SCHAAS_RETURN_IF_ERROR(state_->call(state_->options.schedule_limit, [&](auto& context) {
       return state_->stub->Emit(&context, request, &reply);
     }));  // "auto" may have to search
-    return std::move(*reply.mutable_text());
+    EmitAnswer answer{std::move(*reply.mutable_text()), {}};
+    for (const auto& one : reply.remarks()) {
+      answer.remarks.push_back(
+          {one.pass(), one.applied(), one.reason(), std::chrono::nanoseconds(one.nanoseconds())});
+    }
+    return answer;
   });
 }
 

@@ -27,6 +27,26 @@ struct ServerInfo {
       gpu_toolchain;  ///< compiler of kernels for GPUs: "nvcc ...", "NVRTC ...", "no CUDA toolkit ..."
   std::uint32_t expression_bytes = 0, factors = 0, indices = 0, constraints = 0;
 };
+/// One schedule to print. The server leaves out the passes of lowering after `last_pass`.
+struct EmitRequest {
+  ProblemText problem;
+  std::string schedule = "auto";  ///< "auto", "linear", a frontier id or a trace
+  std::string language = "c";     ///< trace, tree, loops, c, cuda
+  std::string isa;
+  SearchOptions search;
+  std::string passes, last_pass;  ///< "a,b", "-c", "all", "baseline"; empty: all, to the last
+};
+/// The effect of one pass of lowering.
+struct PassRemark {
+  std::string pass;
+  bool applied = false;
+  std::string reason;  ///< set when the pass was not applied
+  std::chrono::nanoseconds time{0};
+};
+struct EmitAnswer {
+  std::string text;
+  std::vector<PassRemark> remarks;  ///< empty for a trace or tree
+};
 /// A pinned problem's kernels are not evicted.
 enum class Pinned { no, yes };
 struct CacheEntry {
@@ -125,10 +145,7 @@ class Connection final : public ServerSource {
   /// stand for several costs. `request` gives problem, search and no_stage2.
   support::Result<std::vector<Explanation>> explain(const ScheduleRequest& request,
                                                     const std::string& schedule);
-  /// schedule: "auto", "linear", a frontier id or a trace; language: trace, tree, loops, c.
-  support::Result<std::string> emit(const ProblemText& problem, const std::string& schedule,
-                                    const std::string& language, const std::string& isa,
-                                    const SearchOptions& search = {});
+  support::Result<EmitAnswer> emit(const EmitRequest& request);
   /// Nothing is asked for that the server's key has not signed: invalid [kernel-signature].
   using KernelSource::download;
   support::Result<std::string> download(const KernelInfo& kernel, std::stop_token stop) override;
