@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "compiler/loop_ir/traversal.h"
+
 namespace schaas::loop_ir {
 
 void collect_uses(const ExpressionPtr& expression, Uses& uses) {
@@ -135,6 +137,26 @@ void collect_uses(const StatementPtr& statement, Uses& uses) {
                  [&](const Flush& x) { uses.names.insert(x.name); },
              },
              statement->node);
+}
+
+void collect_declared(const StatementPtr& statement, std::set<std::string>& names) {
+  for_each_statement(statement, [&](const StatementPtr& each) {
+    std::visit(Match{
+                   [&](const Let& x) { names.insert(x.name); },
+                   [&](const Accumulator& x) { names.insert(x.name); },
+                   [&](const Counter& x) { names.insert(x.name); },
+                   [&](const For& x) { names.insert(x.variable); },
+                   [&](const Merge& x) {
+                     names.insert(x.variable);
+                     for (const auto& cursor : x.cursors)
+                       names.insert({cursor.position, cursor.present, cursor.until});
+                   },
+                   [&](const OccupyGroups& x) { names.insert(x.clustered); },
+                   [&](const Deferred& x) { names.insert(x.name); },
+                   [](const auto&) {},
+               },
+               each->node);
+  });
 }
 
 std::vector<StatementPtr> without_unused_lets(const std::vector<StatementPtr>& statements) {

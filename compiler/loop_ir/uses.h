@@ -15,6 +15,9 @@ struct Uses {
 void collect_uses(const ExpressionPtr& expression, Uses& uses);
 void collect_uses(const StatementPtr& statement, Uses& uses);
 
+/// Collects the names that a statement, or one inside, declares: loop variables and cursors included.
+void collect_declared(const StatementPtr& statement, std::set<std::string>& names);
+
 /// Returns the statements of a block without lets that no later statement uses.
 std::vector<StatementPtr> without_unused_lets(const std::vector<StatementPtr>& statements);
 

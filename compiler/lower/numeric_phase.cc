@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "compiler/loop_ir/traversal.h"
 #include "compiler/loop_ir/uses.h"
 
 namespace schaas::lower {
@@ -25,23 +26,10 @@ std::set<std::string> structure_of(const loop_ir::Kernel& kernel) {
 }
 
 bool gathers(const StatementPtr& statement) {
-  return std::visit(Match{
-                        [](const loop_ir::Block& x) {
-                          for (const auto& each : x.statements)
-                            if (gathers(each)) return true;
-                          return false;
-                        },
-                        [](const loop_ir::If& x) { return gathers(x.body); },
-                        [](const loop_ir::For& x) { return gathers(x.body); },
-                        [](const loop_ir::Merge& x) { return gathers(x.body); },
-                        [](const loop_ir::Sort&) { return true; },
-                        [](const loop_ir::Occupy&) { return true; },
-                        [](const loop_ir::OccupyGroups&) { return true; },
-                        [](const loop_ir::Compact&) { return true; },
-                        [](const loop_ir::Compress&) { return true; },
-                        [](const auto&) { return false; },
-                    },
-                    statement->node);
+  return loop_ir::any_of(statement, [](const StatementPtr& each) {
+    return loop_ir::is_any<loop_ir::Sort, loop_ir::Occupy, loop_ir::OccupyGroups, loop_ir::Compact,
+                           loop_ir::Compress>(each);
+  });
 }
 
 /// Removes the stores to some arrays, and statements that only served them.

@@ -1,30 +1,25 @@
 #include "compiler/lower/prefetch_gathers.h"
 
 #include "compiler/loop_ir/entries.h"
+#include "compiler/loop_ir/map_loops.h"
+#include "compiler/loop_ir/traversal.h"
 
 namespace schaas::lower {
 namespace {
 
 using loop_ir::For;
-using loop_ir::Match;
 using loop_ir::StatementPtr;
 
 /// Prefetch distance in entries. Fewer arrive late in rows with few entries; more are evicted again where
 /// rows are wide.
 constexpr int gather_prefetch_distance = 16;
 
+/// Returns the number of loops that are in no other loop.
 int loops_in(const StatementPtr& statement) {
-  return std::visit(Match{
-                        [](const For&) { return 1; },
-                        [](const loop_ir::If& x) { return loops_in(x.body); },
-                        [](const loop_ir::Block& x) {
-                          int sum = 0;
-                          for (const auto& each : x.statements) sum += loops_in(each);
-                          return sum;
-                        },
-                        [](const auto&) { return 0; },
-                    },
-                    statement->node);
+  if (loop_ir::is_any<For, loop_ir::Merge>(statement)) return as<For>(statement) != nullptr ? 1 : 0;
+  int sum = 0;
+  loop_ir::for_each_child(statement, [&](const StatementPtr& each) { sum += loops_in(each); });
+  return sum;
 }
 
 struct Around {
@@ -34,31 +29,18 @@ struct Around {
 };
 
 StatementPtr with_prefetches(const StatementPtr& statement, const loop_ir::Kernel& kernel, Around around) {
-  return std::visit(
-      Match{
-          [&](const loop_ir::Block& x) {
-            std::vector<StatementPtr> statements;
-            for (const auto& each : x.statements) statements.push_back(with_prefetches(each, kernel, around));
-            return loop_ir::make(loop_ir::Block{std::move(statements)});
-          },
-          [&](const loop_ir::If& x) {
-            return loop_ir::make(loop_ir::If{x.condition, with_prefetches(x.body, kernel, around)});
-          },
-          [&](const For& x) {
-            For loop = x;
-            const bool is_short_of_loads = around.in_vector_loop && (around.others || around.entries);
-            if (is_short_of_loads && loops_in(x.body) == 0 && iterates_entries(x, kernel))
-              loop.prefetch_distance = gather_prefetch_distance;
-            const bool in_vector_loop = around.in_vector_loop || x.shape == loop_ir::Shape::vector;
-            const bool entries = around.entries || std::holds_alternative<loop_ir::Load>(x.begin->node);
-            loop.body = with_prefetches(
-                x.body, kernel,
-                {around.others || (!in_vector_loop && loops_in(x.body) > 1), entries, in_vector_loop});
-            return loop_ir::make(std::move(loop));
-          },
-          [&](const auto&) { return statement; },
-      },
-      statement->node);
+  return loop_ir::map_loops(statement, [&](const For& x) {
+    For loop = x;
+    const bool is_short_of_loads = around.in_vector_loop && (around.others || around.entries);
+    if (is_short_of_loads && loops_in(x.body) == 0 && iterates_entries(x, kernel))
+      loop.prefetch_distance = gather_prefetch_distance;
+    const bool in_vector_loop = around.in_vector_loop || x.shape == loop_ir::Shape::vector;
+    const bool entries = around.entries || std::holds_alternative<loop_ir::Load>(x.begin->node);
+    loop.body = with_prefetches(
+        x.body, kernel,
+        {around.others || (!in_vector_loop && loops_in(x.body) > 1), entries, in_vector_loop});
+    return loop_ir::make(std::move(loop));
+  });
 }
 
 }  // namespace

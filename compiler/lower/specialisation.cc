@@ -4,10 +4,10 @@
 #include <set>
 #include <string>
 
+#include "compiler/loop_ir/traversal.h"
+
 namespace schaas::lower {
 namespace {
-
-using loop_ir::Match;
 
 /// At larger extents a remainder loop costs little, and rows do not stay in registers.
 /// docs/performance/kernels.md.
@@ -29,24 +29,16 @@ struct Trips {
   bool sums = false;            ///< some of these loops only sum
 };
 
-void collect_trips(const loop_ir::StatementPtr& statement, Trips& trips) {
-  std::visit(Match{
-                 [&](const loop_ir::Block& x) {
-                   for (const auto& each : x.statements) collect_trips(each, trips);
-                 },
-                 [&](const loop_ir::If& x) { collect_trips(x.body, trips); },
-                 [&](const loop_ir::Merge& x) { collect_trips(x.body, trips); },
-                 [&](const loop_ir::For& x) {
-                   const auto* end = std::get_if<loop_ir::Name>(&x.end->node);
-                   if (x.shape != loop_ir::Shape::scalar && end) {
-                     trips.names.insert(end->name);
-                     trips.sums = trips.sums || only_sums(x);
-                   }
-                   collect_trips(x.body, trips);
-                 },
-                 [](const auto&) {},
-             },
-             statement->node);
+Trips trips_of(const loop_ir::StatementPtr& statement) {
+  Trips trips;
+  loop_ir::for_each_statement(statement, [&](const loop_ir::StatementPtr& each) {
+    const auto* loop = loop_ir::as<loop_ir::For>(each);
+    const auto* end = loop != nullptr ? std::get_if<loop_ir::Name>(&loop->end->node) : nullptr;
+    if (end == nullptr || loop->shape == loop_ir::Shape::scalar) return;
+    trips.names.insert(end->name);
+    trips.sums = trips.sums || only_sums(*loop);
+  });
+  return trips;
 }
 
 bool allows(const loop_ir::Extent& extent, std::int64_t size) {
@@ -57,8 +49,7 @@ bool allows(const loop_ir::Extent& extent, std::int64_t size) {
 
 loop_ir::Kernel specialise(loop_ir::Kernel kernel) {
   for (auto& phase : kernel.phases) {
-    Trips trips;
-    collect_trips(phase.body, trips);
+    const Trips trips = trips_of(phase.body);
     loop_ir::Specialisation specialisation;
     auto& sizes = specialisation.sizes;
     if (trips.sums) {

@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "compiler/loop_ir/substitute.h"
+#include "compiler/loop_ir/traversal.h"
 #include "compiler/loop_ir/uses.h"
+#include "compiler/lower/names.h"
 #include "compiler/support/result.h"
 
 namespace schaas::lower {
@@ -52,73 +54,6 @@ int group_of(const loop_ir::For& loop) {
   return count % 3 == 0 && count <= 9 ? 3 : count < 2 * rows ? 4 : rows;
 }
 
-/// Collects the names that statements declare, loop variables included.
-void collect_declared(const StatementPtr& statement, std::set<std::string>& names) {
-  std::visit(Match{
-                 [&](const loop_ir::Block& x) {
-                   for (const auto& each : x.statements) collect_declared(each, names);
-                 },
-                 [&](const loop_ir::Let& x) { names.insert(x.name); },
-                 [&](const loop_ir::Accumulator& x) { names.insert(x.name); },
-                 [](const loop_ir::Accumulate&) {},
-                 [](const loop_ir::Store&) {},
-                 [&](const loop_ir::If& x) { collect_declared(x.body, names); },
-                 [&](const loop_ir::Counter& x) { names.insert(x.name); },
-                 [](const loop_ir::SetCounter&) {},
-                 [&](const loop_ir::For& x) {
-                   names.insert(x.variable);
-                   collect_declared(x.body, names);
-                 },
-                 [&](const loop_ir::Merge& x) {
-                   names.insert(x.variable);
-                   for (const auto& cursor : x.cursors)
-                     names.insert({cursor.position, cursor.present, cursor.until});
-                   collect_declared(x.body, names);
-                 },
-                 [](const loop_ir::Fill&) {},
-                 [](const loop_ir::Prefetch&) {},
-                 [](const loop_ir::Sort&) {},
-                 [](const loop_ir::Occupy&) {},
-                 [&](const loop_ir::OccupyGroups& x) { names.insert(x.clustered); },
-                 [](const loop_ir::Compact&) {},
-                 [](const loop_ir::Expand&) {},
-                 [](const loop_ir::Compress&) {},
-                 [](const loop_ir::AddSupernode&) {},
-                 [](const loop_ir::GroupStore&) {},
-                 [&](const loop_ir::Deferred& x) { names.insert(x.name); },
-                 [](const loop_ir::Defer&) {},
-                 [](const loop_ir::Flush&) {},
-                 [](const loop_ir::Overflow&) {},
-             },
-             statement->node);
-}
-
-/// Names of a kernel, including those made since.
-class Names {
- public:
-  explicit Names(const loop_ir::Kernel& kernel) : taken_{"begin", "end", "capacity"} {
-    for (const auto& extent : kernel.extents) taken_.insert(extent.name);
-    for (const auto& let : kernel.lets) taken_.insert(let.name);
-    for (const auto& array : kernel.arrays) taken_.insert(array.name);
-    for (const auto& phase : kernel.phases) {
-      collect_declared(phase.body, taken_);
-      if (!phase.row_split) continue;
-      collect_declared(phase.row_split->partial, taken_);
-      if (phase.row_split->fix_up) collect_declared(phase.row_split->fix_up, taken_);
-    }
-  }
-  void take(const StatementPtr& statement) { collect_declared(statement, taken_); }
-  std::string fresh(const std::string& like) {
-    for (int n = 1;; ++n) {
-      std::string name = like + "_" + std::to_string(n);
-      if (taken_.insert(name).second) return name;
-    }
-  }
-
- private:
-  std::set<std::string> taken_;
-};
-
 /// Reads and writes of a loop body, as far as it can be jammed at all.
 struct Traffic {
   std::set<std::string> loaded;
@@ -155,7 +90,6 @@ bool collect(const StatementPtr& statement, Traffic& traffic) {
                           loads_of(x.condition, traffic);
                           return collect(x.body, traffic);
                         },
-                        [](const loop_ir::Counter&) { return false; },
                         [&](const loop_ir::SetCounter& x) {
                           loads_of(x.value, traffic);
                           traffic.counters.insert(x.name);
@@ -166,21 +100,7 @@ bool collect(const StatementPtr& statement, Traffic& traffic) {
                           loads_of(x.end, traffic);
                           return x.step == 1 && collect(x.body, traffic);
                         },
-                        [](const loop_ir::Merge&) { return false; },
-                        [](const loop_ir::Fill&) { return false; },
-                        [](const loop_ir::Prefetch&) { return false; },
-                        [](const loop_ir::Sort&) { return false; },
-                        [](const loop_ir::Occupy&) { return false; },
-                        [](const loop_ir::OccupyGroups&) { return false; },
-                        [](const loop_ir::Compact&) { return false; },
-                        [](const loop_ir::Expand&) { return false; },
-                        [](const loop_ir::Compress&) { return false; },
-                        [](const loop_ir::AddSupernode&) { return false; },
-                        [](const loop_ir::GroupStore&) { return false; },
-                        [](const loop_ir::Deferred&) { return false; },
-                        [](const loop_ir::Defer&) { return false; },
-                        [](const loop_ir::Flush&) { return false; },
-                        [](const loop_ir::Overflow&) { return false; },
+                        [](const auto&) { return false; },
                     },
                     statement->node);
 }
@@ -339,7 +259,7 @@ class UnrollAndJam {
   std::string renamed(const std::string& name, int copy) {
     if (copy == 0) return name;
     auto& names = copies_[static_cast<std::size_t>(copy)];
-    const std::string fresh = names_.fresh(name);
+    const std::string fresh = names_.numbered(name);
     names[name] = loop_ir::name(fresh);
     return fresh;
   }
@@ -444,7 +364,7 @@ class UnrollAndJam {
 
   /// Splits the loop: a counter passes the end of the last whole group to the remainder loop.
   StatementPtr in_two_parts(std::vector<StatementPtr> body) {
-    const std::string remainder = names_.fresh(loop_.variable + "_remainder");
+    const std::string remainder = names_.numbered(loop_.variable + "_remainder");
     body.push_back(loop_ir::make(loop_ir::SetCounter{
         remainder, loop_ir::add(loop_ir::name(loop_.variable), loop_ir::integer(group_))}));
     auto groups = loop_, last = loop_;
@@ -469,39 +389,22 @@ class UnrollAndJam {
 
 /// Jams innermost loops first; a loop around a jammed one stays. Sets `*jammed` when there is one inside.
 StatementPtr walk(const StatementPtr& statement, Names& names, bool* jammed) {
-  return std::visit(Match{
-                        [&](const loop_ir::Block& x) {
-                          std::vector<StatementPtr> all;
-                          for (const auto& each : x.statements) {
-                            const auto parts = statements_of(walk(each, names, jammed));
-                            all.insert(all.end(), parts.begin(), parts.end());
-                          }
-                          return loop_ir::block(std::move(all));
-                        },
-                        [&](const loop_ir::If& x) {
-                          return loop_ir::make(loop_ir::If{x.condition, walk(x.body, names, jammed)});
-                        },
-                        [&](const loop_ir::For& x) {
-                          auto loop = x;
-                          bool inside = false;
-                          if (x.shape == loop_ir::Shape::scalar) loop.body = walk(x.body, names, &inside);
-                          *jammed = *jammed || inside;
-                          if (!inside) {
-                            if (auto result = UnrollAndJam(loop, names).result()) {
-                              *jammed = true;
-                              return result;
-                            }
-                          }
-                          return loop_ir::make(std::move(loop));
-                        },
-                        [&](const loop_ir::Merge& x) {
-                          auto merge = x;
-                          merge.body = walk(x.body, names, jammed);
-                          return loop_ir::make(std::move(merge));
-                        },
-                        [&](const auto&) { return statement; },
-                    },
-                    statement->node);
+  const auto* found = as<loop_ir::For>(statement);
+  if (found == nullptr) {
+    return loop_ir::map_children(statement,
+                                 [&](const StatementPtr& each) { return walk(each, names, jammed); });
+  }
+  auto loop = *found;
+  bool inside = false;
+  if (loop.shape == loop_ir::Shape::scalar) loop.body = walk(found->body, names, &inside);
+  if (!inside) {
+    if (auto result = UnrollAndJam(loop, names).result()) {
+      *jammed = true;
+      return result;
+    }
+  }
+  *jammed = *jammed || inside;
+  return loop_ir::make(std::move(loop));
 }
 
 }  // namespace

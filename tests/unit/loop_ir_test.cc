@@ -4,6 +4,7 @@
 #include "compiler/loop_ir/nodes.h"
 #include "compiler/loop_ir/parser.h"
 #include "compiler/loop_ir/printer.h"
+#include "compiler/loop_ir/traversal.h"
 #include "compiler/loop_ir/vector_form.h"
 #include "compiler/loop_ir/verifier.h"
 
@@ -14,6 +15,8 @@ namespace {
 constexpr const char* everything = R"(kernel f32 arguments 4 {
   extent n_i = argument 0 mode 0
   extent n_k = argument 2 mode 1 required 64
+  extent n_l = argument 3 mode 0 sparse
+  extent n_m = argument 3 mode 1 minimum 8 maximum 256
   let s: index = (n_i * n_k)
   array A: value = values 0 written
   array B_pos1: index32 = positions 1 level 1
@@ -492,6 +495,35 @@ TEST(LoopIr, VerifierChecksNumericBodies) {
             verdict(arrays, count + compute + "{ for i in begin .. end { A_crd0[i] = i } }\n"));
   EXPECT_EQ("internal [loop-ir]: a numeric body of a phase that is symbolic or for a GPU",
             verdict(arrays, "phase symbolic range n { } numeric { }\nphase range n { }\n"));
+}
+
+TEST(LoopIr, TraversalVisitsEveryStatementInOrder) {
+  const auto kernel = parse(everything);
+  ASSERT_TRUE(kernel.ok());
+  std::size_t visited = 0, loops = 0;
+  for (const auto& phase : kernel->phases) {
+    for_each_statement(phase.body, [&](const StatementPtr& each) {
+      ++visited;
+      if (is_any<For, Merge>(each)) ++loops;
+    });
+    EXPECT_TRUE(any_of(phase.body, [&](const StatementPtr& each) { return each == phase.body; }));
+    EXPECT_FALSE(any_of(phase.body, [](const StatementPtr&) { return false; }));
+  }
+  EXPECT_GT(visited, loops);
+  EXPECT_GT(loops, 3U);
+}
+
+TEST(LoopIr, TraversalKeepsUnchangedStatementsAndFlattensBlocks) {
+  const auto store = make(Store{"A", integer(0), Write::set, number(1)});
+  const auto loop = make(For{"i", integer(0), integer(3), Shape::scalar, store});
+  const auto all = block({store, loop});
+  EXPECT_EQ(all, map_children(all, [](const StatementPtr& each) { return each; }));
+  EXPECT_EQ(store, map_children(store, [](const StatementPtr&) -> StatementPtr { return nullptr; }));
+  const auto twice = [&](const StatementPtr& each) { return each == store ? block({store, store}) : each; };
+  EXPECT_EQ(3U, statements_of(map_children(all, twice)).size());
+  const auto changed = map_children(loop, twice);
+  EXPECT_EQ(2U, statements_of(as<For>(changed)->body).size());
+  EXPECT_EQ("i", as<For>(changed)->variable);
 }
 
 TEST(LoopIr, RecognisesVectorForms) {
