@@ -47,7 +47,8 @@ void add_here(Json& json, const FrontierHere& here) {
                   {"picture", support::svg(here.plot)}};
   for (std::size_t e = 0; e < here.frontier.entries.size(); ++e) {
     const Evaluated& cost = at.evaluated[e];
-    json["entries"][e]["here"] = {{"time", cost.time},
+    json["entries"][e]["here"] = {{"tree", selected_tree(here.frontier.entries[e], cost)},
+                                  {"time", cost.time},
                                   {"memory_bytes", cost.memory_bytes},
                                   {"fits", cost.fits},
                                   {"chosen", e == at.chosen},

@@ -45,8 +45,7 @@ std::string reason_for(const FrontierEntry& entry, const Evaluated& chosen, std:
   if (fitting == 0) {
     return "no schedule has room for its temporaries; `" + entry.id + "` needs least memory: " + temporaries;
   }
-  const std::string variant =
-      chosen.variant == 0 ? "" : ", run as `" + entry.variants[chosen.variant].tree + "`";
+  const std::string variant = chosen.variant == 0 ? "" : ", run as `" + selected_tree(entry, chosen) + "`";
   return "`" + entry.id + "` takes least time, " + number_text(chosen.time) + " weighted trips with " +
          temporaries + variant + "; " + std::to_string(fitting) + " of " + std::to_string(all) +
          " schedules have room for theirs";

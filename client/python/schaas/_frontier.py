@@ -21,8 +21,9 @@ def _seconds(value):
 
 class Frontier:
     """The schedules of which each is the best for some sizes: a sequence of dicts with id, tree, trace, time, memory, members and
-    code. At the sizes of tensors (`here`: a dict with chosen, reason, threads, extents, nonzeros) each has `here` too: time (weighted
-    trips), memory_bytes, fits, chosen, measured_seconds (None where nobody measured). Prints as a table; in a notebook `picture`, an SVG of
+    code. At the sizes of tensors (`here`: a dict with chosen, reason, threads, extents, nonzeros) each has `here` too: tree (of the
+    variant that would run), time (weighted trips), memory_bytes (of that variant), fits, chosen, measured_seconds (None where nobody
+    measured). Prints as a table; in a notebook `picture`, an SVG of
     time against memory, comes above it."""
 
     def __init__(self, told):

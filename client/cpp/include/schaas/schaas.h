@@ -228,7 +228,7 @@ SCHAAS_API int32_t schaas_tune(schaas_kernels* kernels, const schaas_operand* op
 
 /* What schaas_kernels_describe tells, and what the schedules cost for these tensors: `here` beside `entries`
  * is {chosen, reason, threads, extents{}, nonzeros{}, picture}, an SVG of time against memory, and `here` in
- * each entry {time, memory_bytes, fits, chosen, measured_seconds or null}: weighted trips shared by the
+ * each entry {tree, time, memory_bytes, fits, chosen, measured_seconds or null}: weighted trips shared by the
  * threads, bytes of temporaries, seconds that somebody measured at such sizes on such a host. Without
  * operands at the sizes of the last binding; `here` is null before there was one. Nothing is compiled. Since
  * version 3. */

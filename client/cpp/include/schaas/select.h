@@ -87,9 +87,12 @@ struct Selection {
   std::vector<Evaluated> evaluated;  ///< by entry
 };
 
-/// The trace that was selected: the entry's own one, or another variant's.
+/// The trace, or tree, that was selected: the entry's own one, or another variant's.
 inline const std::string& selected_trace(const FrontierEntry& entry, const Evaluated& evaluated) {
   return evaluated.variant == 0 ? entry.trace : entry.variants[evaluated.variant].trace;
+}
+inline const std::string& selected_tree(const FrontierEntry& entry, const Evaluated& evaluated) {
+  return evaluated.variant == 0 ? entry.tree : entry.variants[evaluated.variant].tree;
 }
 
 /// Selects a schedule at real sizes. Stage 4 keeps the schedules whose temporaries fit half of the last-level
