@@ -50,6 +50,10 @@ std::string for_header(const loop_ir::For& loop, const CExpressions& expressions
 /// with every name that depends on the loop variable replicated once per vector.
 class CVectorLoops {
  public:
+  /// Partial sums of a reduction: enough to cover the latency of an addition at two per cycle, few enough for
+  /// short rows.
+  static constexpr int partial_sums = 4;
+
   CVectorLoops(CText& text, const CExpressions& expressions) : text_(text), expressions_(expressions) {}
   void print(const loop_ir::For& loop);
   /// Prints a simd loop that only folds into accumulators, one value per iteration each, as vectors of
@@ -86,6 +90,9 @@ class CVectorLoops {
   std::set<std::string> sums_of(const loop_ir::For& loop) const;
   void print_interleaved(const loop_ir::For& loop, const std::set<std::string>& sums, const Block& block,
                          int iterations);
+  static std::string part_name(const std::string& name, int part) {
+    return name + "v" + std::to_string(part);
+  }
   static std::string sum_name(const std::string& name, int part, const Block& block);
   void print_inner(const loop_ir::For& loop, const Block& block);
   bool print_gathered_sums(const loop_ir::For& loop, const Block& block);

@@ -114,6 +114,7 @@ def main():
     parser.add_argument("--json")
     options = parser.parse_args()
     faulthandler.enable()
+    faulthandler.dump_traceback_later(options.seconds + 30, exit=True)
     name = cupy.cuda.runtime.getDeviceProperties(0)["name"].decode()
     print(f"{name}, driver {cupy.cuda.runtime.driverGetVersion()}, CuPy {cupy.__version__}, torch {torch and torch.__version__}")
     start, rows, bad = time.monotonic(), [], 0

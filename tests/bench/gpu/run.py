@@ -67,6 +67,19 @@ def check_emulated(program):
     return len(wrong) if rows else 1
 
 
+def measured(command, seconds):
+    """The rows that the runner printed until it ended, or until the time was up: then its last row names what it did before it hung."""
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=seconds)
+        text, failure = done.stdout, done.stderr if done.returncode != 0 else ""
+    except subprocess.TimeoutExpired as late:
+        text, failure = (late.stdout or b"").decode(), f"did not end in {seconds:.0f} s"
+    rows = [json.loads(line) for line in text.splitlines() if line.startswith("{") and line.endswith("}")]
+    if failure:
+        print(*command[2:], failure, "after", rows[-1]["kernel"] if rows else "no kernel", file=sys.stderr)
+    return rows
+
+
 def geometric_mean(numbers):
     return math.exp(sum(map(math.log, numbers)) / len(numbers)) if numbers else float("nan")
 
@@ -155,12 +168,9 @@ def main():
             print(f"out of time after {number} of {len(jobs)} jobs", file=sys.stderr)
             break
         command = [program, matrix, matrix.stem, options.columns, f"{left / (len(jobs) - number):.3f}", problem]
-        done = subprocess.run(command, capture_output=True, text=True)
-        if done.returncode != 0:
-            print(problem, matrix.stem, done.stderr, file=sys.stderr)
-        rows += [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
-    if options.json:
-        pathlib.Path(options.json).write_text(json.dumps(rows))
+        rows += measured(command, left + 5)
+        if options.json:  # after each job: what was measured stays when a kernel hangs
+            pathlib.Path(options.json).write_text(json.dumps(rows))
     for command in (["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"], [options.nvcc, "--version"]):
         print(subprocess.run(command, capture_output=True, text=True).stdout.strip().splitlines()[-1:])
     report(rows)

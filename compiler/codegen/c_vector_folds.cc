@@ -1,0 +1,176 @@
+// Reductions over adjacent elements: registers of partial results, folded at the end. The last register ends
+// with the loop and overlaps the one before; what it holds of that one is masked, since a sum may not count
+// an element twice. Other monoids fold the rest element by element.
+#include <algorithm>
+
+#include "compiler/codegen/c_statements.h"
+#include "compiler/loop_ir/vector_form.h"
+
+namespace schaas::codegen {
+namespace {
+
+/// Iterations that are fully unrolled when the compiler knows the length. docs/performance/kernels.md.
+constexpr int unrolled_iterations = 16;
+
+/// Returns the partial results of each of several interleaved folds.
+int parts_of(std::size_t folds) { return std::max(1, CVectorLoops::partial_sums / static_cast<int>(folds)); }
+
+}  // namespace
+
+bool CVectorLoops::print_fold(const loop_ir::For& loop) {
+  Folds folds;
+  for (const auto& each : statements_of(loop.body)) {
+    const auto* fold = std::get_if<loop_ir::Accumulate>(&each->node);
+    if (!fold) return false;
+    folds.push_back(fold);
+  }
+  varying_ = {loop.variable};
+  const auto monoid = expressions_.monoid_of(folds.front()->name);
+  for (const auto* fold : folds) {
+    const bool in_lanes = loop_ir::is_vector_value(fold->value, loop.variable, varying_);
+    if (!varies(fold->value) || !in_lanes || expressions_.monoid_of(fold->name) != monoid) return false;
+  }
+  if (monoid == operators::Monoid::sum) {
+    print_sums(loop, folds);
+  } else {
+    print_other_folds(loop, folds, monoid);
+  }
+  return true;
+}
+
+/// Prints a loop while `block` fits: `each` for every fold and part of it.
+void CVectorLoops::step(const loop_ir::For& loop, const Folds& folds, const Block& block, const char* keyword,
+                        const std::function<void(const loop_ir::Accumulate&, int)>& each) {
+  const std::string& v = loop.variable;
+  const std::string width = std::to_string(block.count) + " * WIDTH(" + block.type + ")";
+  text_.open(std::string(keyword) + " (" + v + " + " + width + " <= " + v + "_end)");
+  for (const auto* fold : folds) {
+    for (int part = 0; part < block.count; ++part) each(*fold, part);
+  }
+  text_.line(v + " += " + width + ";");
+  text_.close();
+}
+
+/// Prints partial results that begin at the identity, and the fold of every element at the end.
+void CVectorLoops::print_other_folds(const loop_ir::For& loop, const Folds& folds, operators::Monoid monoid) {
+  const int parts = parts_of(folds.size());
+  const auto partial = [](const loop_ir::Accumulate& fold, int part) {
+    return part_name(fold.name + "vec", part);
+  };
+  const auto steps = [&](const Block& block) {
+    step(loop, folds, block, "while", [&](const loop_ir::Accumulate& fold, int part) {
+      const std::string target = block.type == "value" ? fold.name : partial(fold, part);
+      text_.line(CExpressions::fold(block.type, monoid, target, vector_expression(fold.value, block, part)));
+    });
+  };
+  open_range(loop);
+  const std::string identity = CExpressions::number(operators::identity(monoid));
+  for (const auto* fold : folds) {
+    for (int part = 0; part < parts; ++part)
+      text_.line("vec " + partial(*fold, part) + " = " + identity + " - (vec){0};");
+  }
+  if (parts > 1) steps({"vec", parts});
+  steps({"vec", 1});
+  for (const auto* fold : folds) {
+    for (int part = 1; part < parts; ++part) {
+      text_.line(CExpressions::fold("vec", monoid, partial(*fold, 0), partial(*fold, part)));
+    }
+    text_.open("for (int n = 0; n < WIDTH(vec); ++n)");
+    text_.line(CExpressions::fold("value", monoid, fold->name, partial(*fold, 0) + "[n]"));
+    text_.close();
+  }
+  steps({"value", 1});
+  text_.close();
+}
+
+/// Prints four sums with the additions of two: the registers are transposed on the way.
+void CVectorLoops::print_sum_of_four(const Folds& folds) {
+  std::string registers;
+  for (const auto* fold : folds)
+    registers += (registers.empty() ? "" : ", ") + part_name(fold->name + "vec", 0);
+  text_.open("");
+  text_.line("const vec4 four = sum_four(" + registers + ");");
+  for (std::size_t n = 0; n < folds.size(); ++n)
+    text_.line(folds[n]->name + " += four[" + std::to_string(n) + "];");
+  text_.close();
+}
+
+/// Sums in whole registers, the last of which overlaps the one before; what it holds of that one is masked.
+/// Extents below a register's take two narrower ones in the same way.
+void CVectorLoops::print_sums(const loop_ir::For& loop, const Folds& folds) {
+  const int parts = parts_of(folds.size());
+  const auto partial = [](const loop_ir::Accumulate& fold, int part) {
+    return part_name(fold.name + "vec", part);
+  };
+  const auto steps = [&](const Block& block) {
+    step(loop, folds, block, "while", [&](const loop_ir::Accumulate& fold, int part) {
+      const std::string sum = block.type == "value" ? fold.name : partial(fold, part);
+      text_.line(sum + " += " + vector_expression(fold.value, block, part) + ";");
+    });
+  };
+  const std::string& v = loop.variable;
+  // Adds a register that ends with the loop, without the elements before `counted` of its last ones.
+  const auto last = [&](const std::string& type, const loop_ir::Accumulate& fold,
+                        const std::string& counted) {
+    Block block{type, 1};
+    block.last = v + "_last";
+    return "LAST(" + type + ", " + vector_expression(fold.value, block, 0) + ", " + counted + ")";
+  };
+  const auto narrow = [&](const char* type, const char* bytes) {
+    text_.directive(std::string("#if VECTOR_BYTES > ") + bytes);
+    text_.open("else if (" + v + "_extent >= WIDTH(" + type + "))");
+    text_.line("const int64_t " + v + "_last = " + v + "_extent - WIDTH(" + type + ");");
+    for (const auto* fold : folds) {
+      text_.line(fold->name + " += sum" + bytes + "(" + vector_expression(fold->value, {type, 1}, 0) + " + " +
+                 last(type, *fold, v + "_last") + ");");
+    }
+    text_.close();
+    text_.directive("#endif");
+  };
+  open_extent(loop);
+  text_.open("if (" + v + "_extent >= WIDTH(vec))");
+  for (const auto* fold : folds) text_.line("vec " + partial(*fold, 0) + " = {0};");
+  if (parts > 1) {
+    // Short sums do not pay for the registers of long ones.
+    text_.open("if (" + v + " + " + std::to_string(parts) + " * WIDTH(vec) <= " + v + "_end)");
+    for (const auto* fold : folds) {
+      for (int part = 1; part < parts; ++part) text_.line("vec " + partial(*fold, part) + " = {0};");
+    }
+    steps({"vec", parts});
+    for (const auto* fold : folds) {
+      for (int part = 1; part < parts; ++part)
+        text_.line(partial(*fold, 0) + " += " + partial(*fold, part) + ";");
+    }
+    text_.close();
+    steps({"vec", 1});
+  } else {
+    // Specialised for a constant length, without interleaving: the loads of the next sums begin beside these.
+    text_.open("if (__builtin_constant_p(" + v + "_end) && " + v +
+               "_end <= " + std::to_string(unrolled_iterations) + " * WIDTH(vec))");
+    text_.directive("#pragma GCC unroll " + std::to_string(unrolled_iterations));
+    steps({"vec", 1});
+    text_.close();
+    text_.open("else");
+    steps({"vec", 1});
+    text_.close();
+  }
+  text_.open("if (" + v + " < " + v + "_end)");
+  text_.line("const int64_t " + v + "_last = " + v + "_end - WIDTH(vec) - " + v + ";");
+  for (const auto* fold : folds)
+    text_.line(partial(*fold, 0) + " += " + last("vec", *fold, v + "_end - " + v) + ";");
+  text_.close();
+  if (folds.size() == 4) {
+    print_sum_of_four(folds);
+  } else {
+    for (const auto* fold : folds) text_.line(fold->name + " += SUM(" + partial(*fold, 0) + ");");
+  }
+  text_.close();
+  narrow("vec32", "32");
+  narrow("vec16", "16");
+  text_.open("else");
+  steps({"value", 1});
+  text_.close();
+  text_.close();
+}
+
+}  // namespace schaas::codegen
