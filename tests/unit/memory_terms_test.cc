@@ -74,7 +74,7 @@ TEST_P(MemoryTerms, AreTheArraysOfTheKernel) {
       std::vector<cost::Term> products;
       for (const auto& term : terms) products.push_back(term.product);
       EXPECT_EQ(products, cost::of(tree, with_copies).memory) << schedule::print(trace);
-      const auto kernel = lower::lower(tree, with_copies, lower::Effort::least());
+      const auto kernel = lower::lower(tree, with_copies, {.passes = lower::baseline_passes()});
       ASSERT_TRUE(kernel.ok()) << support::render(kernel.error());
       EXPECT_EQ(told(terms).shared, declared(*kernel).shared) << schedule::print(trace);
       EXPECT_GE(told(terms).of_thread, declared(*kernel).of_thread) << schedule::print(trace);
