@@ -52,8 +52,9 @@ class Walk {
   bool varies(const ExpressionPtr& expression) const { return loop_ir::mentions(expression, {position_}); }
 
   bool may_load(const loop_ir::Load& load) {
-    if (operands_.values.count(load.array) == 0) return false;
-    return is_name(load.index, position_) || is_affine(load.index);
+    const auto operand = operands_.values.find(load.array);
+    if (operand == operands_.values.end()) return false;
+    return is_name(load.index, position_) ? is_of(operand->second) : is_affine(load.index);
   }
 
   /// Sums and products of coordinates and of what does not depend on the position.
@@ -72,14 +73,22 @@ class Walk {
   }
 
   bool is_coordinate(const loop_ir::Load& load) {
-    if (!is_name(load.index, position_) || operands_.coordinates.count(load.array) == 0) return false;
+    const auto operand = operands_.coordinates.find(load.array);
+    if (!is_name(load.index, position_) || operand == operands_.coordinates.end()) return false;
     if (coordinates_.empty()) coordinates_ = load.array;
-    return coordinates_ == load.array;
+    return coordinates_ == load.array && is_of(operand->second);
+  }
+
+  /// All arrays that positions index are of one operand, so that they hold as many entries.
+  bool is_of(int operand) {
+    if (operand_ < 0) operand_ = operand;
+    return operand_ == operand;
   }
 
   const std::string& position_;
   const OperandArrays& operands_;
   std::string coordinates_;
+  int operand_ = -1;  ///< the one whose positions the loop runs over; -1: not known yet
 };
 
 }  // namespace
@@ -89,10 +98,10 @@ OperandArrays operand_arrays(const loop_ir::Kernel& kernel) {
   for (const auto& array : kernel.arrays) {
     if (const auto* coordinates = std::get_if<loop_ir::Coordinates>(&array.origin);
         coordinates && coordinates->argument > 0 && array.element != loop_ir::Element::byte)
-      found.coordinates.emplace(array.name, *coordinates);
+      found.coordinates.emplace(array.name, coordinates->argument);
     if (const auto* values = std::get_if<loop_ir::ArgumentValues>(&array.origin);
         values && values->argument > 0)
-      found.values.insert(array.name);
+      found.values.emplace(array.name, values->argument);
   }
   return found;
 }

@@ -1,7 +1,6 @@
 #pragma once
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -9,10 +8,10 @@
 
 namespace schaas::codegen {
 
-/// Arrays of the operands of a kernel, by name; those of the result, which is still being made, are left out.
+/// Arrays of the operands of a kernel: name -> argument. Those of the result, which is still being made, are
+/// left out.
 struct OperandArrays {
-  std::map<std::string, loop_ir::Coordinates> coordinates;
-  std::set<std::string> values;
+  std::map<std::string, int> coordinates, values;
 };
 OperandArrays operand_arrays(const loop_ir::Kernel& kernel);
 

@@ -93,6 +93,10 @@ class CVectorLoops {
   static std::string part_name(const std::string& name, int part) {
     return name + "v" + std::to_string(part);
   }
+  /// Returns the register of partial results of a fold.
+  static std::string partial(const loop_ir::Accumulate& fold, int part) {
+    return part_name(fold.name + "vec", part);
+  }
   static std::string sum_name(const std::string& name, int part, const Block& block);
   void print_inner(const loop_ir::For& loop, const Block& block);
   bool print_gathered_sums(const loop_ir::For& loop, const Block& block);

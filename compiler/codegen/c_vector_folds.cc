@@ -54,9 +54,6 @@ void CVectorLoops::step(const loop_ir::For& loop, const Folds& folds, const Bloc
 /// Prints partial results that begin at the identity, and the fold of every element at the end.
 void CVectorLoops::print_other_folds(const loop_ir::For& loop, const Folds& folds, operators::Monoid monoid) {
   const int parts = parts_of(folds.size());
-  const auto partial = [](const loop_ir::Accumulate& fold, int part) {
-    return part_name(fold.name + "vec", part);
-  };
   const auto steps = [&](const Block& block) {
     step(loop, folds, block, "while", [&](const loop_ir::Accumulate& fold, int part) {
       const std::string target = block.type == "value" ? fold.name : partial(fold, part);
@@ -86,8 +83,7 @@ void CVectorLoops::print_other_folds(const loop_ir::For& loop, const Folds& fold
 /// Prints four sums with the additions of two: the registers are transposed on the way.
 void CVectorLoops::print_sum_of_four(const Folds& folds) {
   std::string registers;
-  for (const auto* fold : folds)
-    registers += (registers.empty() ? "" : ", ") + part_name(fold->name + "vec", 0);
+  for (const auto* fold : folds) registers += (registers.empty() ? "" : ", ") + partial(*fold, 0);
   text_.open("");
   text_.line("const vec4 four = sum_four(" + registers + ");");
   for (std::size_t n = 0; n < folds.size(); ++n)
@@ -99,9 +95,6 @@ void CVectorLoops::print_sum_of_four(const Folds& folds) {
 /// Extents below a register's take two narrower ones in the same way.
 void CVectorLoops::print_sums(const loop_ir::For& loop, const Folds& folds) {
   const int parts = parts_of(folds.size());
-  const auto partial = [](const loop_ir::Accumulate& fold, int part) {
-    return part_name(fold.name + "vec", part);
-  };
   const auto steps = [&](const Block& block) {
     step(loop, folds, block, "while", [&](const loop_ir::Accumulate& fold, int part) {
       const std::string sum = block.type == "value" ? fold.name : partial(fold, part);

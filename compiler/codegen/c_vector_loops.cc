@@ -4,6 +4,7 @@
 #include "compiler/codegen/c_prefetch.h"
 #include "compiler/codegen/c_statements.h"
 #include "compiler/loop_ir/substitute.h"
+#include "compiler/loop_ir/traversal.h"
 #include "compiler/loop_ir/uses.h"
 #include "compiler/loop_ir/vector_form.h"
 #include "compiler/support/result.h"
@@ -34,13 +35,9 @@ bool takes_a_number(operators::Monoid monoid) {
 
 /// The statement and the loops in it declare and fold values, and store nothing.
 bool only_folds(const StatementPtr& statement) {
-  const auto statements = statements_of(statement);
-  return std::all_of(statements.begin(), statements.end(), [](const StatementPtr& each) {
-    if (const auto* loop = std::get_if<loop_ir::For>(&each->node)) return only_folds(loop->body);
-    return std::holds_alternative<loop_ir::Let>(each->node) ||
-           std::holds_alternative<loop_ir::Accumulator>(each->node) ||
-           std::holds_alternative<loop_ir::Accumulate>(each->node) ||
-           std::holds_alternative<loop_ir::Prefetch>(each->node);
+  return !loop_ir::any_of(statement, [](const StatementPtr& each) {
+    return !loop_ir::is_any<loop_ir::Block, loop_ir::For, loop_ir::Let, loop_ir::Accumulator,
+                            loop_ir::Accumulate, loop_ir::Prefetch>(each);
   });
 }
 
@@ -143,15 +140,8 @@ bool CVectorLoops::may_repeat_elements(const StatementPtr& body) {
       loop_ir::collect_uses(store->value, loaded);
       continue;
     }
+    if (!only_folds(each)) return false;
     loop_ir::collect_uses(each, loaded);
-    if (const auto* inner = std::get_if<loop_ir::For>(&each->node)) {
-      if (!only_folds(inner->body)) return false;
-    } else if (!std::holds_alternative<loop_ir::Let>(each->node) &&
-               !std::holds_alternative<loop_ir::Accumulator>(each->node) &&
-               !std::holds_alternative<loop_ir::Accumulate>(each->node) &&
-               !std::holds_alternative<loop_ir::Prefetch>(each->node)) {
-      return false;
-    }
   }
   return std::none_of(stored.begin(), stored.end(),
                       [&](const std::string& array) { return loaded.arrays.count(array) > 0; });

@@ -7,6 +7,7 @@
 
 #include "compiler/loop_ir/map_expressions.h"
 #include "compiler/loop_ir/substitute.h"
+#include "compiler/loop_ir/traversal.h"
 #include "compiler/loop_ir/uses.h"
 
 namespace schaas::lower {
@@ -54,19 +55,10 @@ class RowRegisters {
   explicit RowRegisters(Names& names) : names_(names) {}
 
   StatementPtr of(const StatementPtr& statement) {
-    if (const auto* block = loop_ir::as<loop_ir::Block>(statement)) {
-      Statements out;
-      for (const auto& each : block->statements) out.push_back(of(each));
-      return loop_ir::block(std::move(out));
+    if (loop_ir::as<loop_ir::For>(statement) != nullptr) {
+      if (auto versions = versions_of(statement)) return versions;
     }
-    if (const auto* guard = loop_ir::as<loop_ir::If>(statement))
-      return make(loop_ir::If{guard->condition, of(guard->body)});
-    const auto* loop = loop_ir::as<loop_ir::For>(statement);
-    if (loop == nullptr) return statement;
-    if (auto versions = versions_of(statement)) return versions;
-    auto inside = *loop;
-    inside.body = of(loop->body);
-    return make(std::move(inside));
+    return loop_ir::map_children(statement, [&](const StatementPtr& each) { return of(each); });
   }
 
  private:

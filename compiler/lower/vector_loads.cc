@@ -222,6 +222,7 @@ class VectorLoads {
 
   /// Loads of one array whose indices differ by constants.
   struct Family {
+    std::string array;
     Sum base;
     std::map<std::int64_t, std::size_t> first;  ///< constant -> the statement that loads it first
   };
@@ -234,6 +235,7 @@ class VectorLoads {
         if (arrays_.count(load.array) == 0) return;
         const Sum sum = sum_of(load.index);
         Family& family = out[load.array + "[" + sum.text()];
+        family.array = load.array;
         family.base = sum;
         family.first.emplace(sum.constant, s);
       });
@@ -246,7 +248,6 @@ class VectorLoads {
     std::map<std::size_t, Statements> before;
     std::map<std::string, std::map<std::int64_t, std::string>> loaded;
     for (const auto& [key, family] : families_of(statements)) {
-      const std::string array = key.substr(0, key.find('['));
       for (const auto& [constant, first] : family.first) {
         if (loaded[key].count(constant) > 0) continue;
         const int width = run_at(family, constant);
@@ -258,13 +259,13 @@ class VectorLoads {
           names.push_back(loaded[key][constant + n] = names_.fresh("v"));
         }
         used_width_ = std::max(used_width_, width);
-        used_arrays_.insert(array);
+        used_arrays_.insert(family.array);
         ExpressionPtr index = loop_ir::integer(constant);
         for (const auto& term : family.base.terms) index = loop_ir::add(index, term);
         for (int n = 0; n < width; ++n)
           before[at].push_back(make(loop_ir::Let{
               names[static_cast<std::size_t>(n)], loop_ir::Type::value,
-              loop_ir::load(array, loop_ir::add(index, loop_ir::integer(n))), n == 0 ? width : 1}));
+              loop_ir::load(family.array, loop_ir::add(index, loop_ir::integer(n))), n == 0 ? width : 1}));
       }
     }
     if (before.empty()) return statements;
