@@ -18,6 +18,7 @@
 #include "compiler/loop_ir/printer.h"
 #include "compiler/loop_ir/verifier.h"
 #include "compiler/lower/lower.h"
+#include "tests/golden/golden_file.h"
 
 namespace schaas {
 namespace {
@@ -27,11 +28,6 @@ namespace fs = std::filesystem;
 constexpr const char* loops_rule = "\n---- loops\n";
 constexpr const char* c_rule = "---- c\n";
 constexpr const char* cuda_rule = "---- cuda\n";
-
-std::string read_file(const fs::path& path) {
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-}
 
 struct Input {
   problem::ProblemText problem;
@@ -92,7 +88,7 @@ class CodegenGolden : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(CodegenGolden, LoopsAndC) {
   const fs::path path = fs::path(SCHAAS_SOURCE_DIR) / "tests/golden/codegen" / GetParam();
-  const std::string text = read_file(path);
+  const std::string text = golden::read_file(path);
   const std::string head = text.substr(0, text.find(loops_rule));
   const Input input = parse_input(head);
   const auto problem = problem::build(input.problem);

@@ -13,6 +13,7 @@
 #include "compiler/loop_ir/parser.h"
 #include "compiler/loop_ir/printer.h"
 #include "compiler/lower/passes_on_text.h"
+#include "tests/golden/golden_file.h"
 
 namespace schaas {
 namespace {
@@ -22,11 +23,6 @@ namespace fs = std::filesystem;
 const fs::path folder = fs::path(SCHAAS_SOURCE_DIR) / "tests/golden/lower";
 constexpr const char* becomes = "---- becomes\n";
 constexpr const char* stays = "---- stays\n";
-
-std::string read_file(const fs::path& path) {
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-}
 
 /// The parts of a file; `after` is empty where the kernel stays.
 struct Golden {
@@ -57,7 +53,7 @@ class LowerGolden : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(LowerGolden, PassRewritesKernel) {
   const fs::path path = folder / GetParam();
-  const auto golden = parse_file(read_file(path));
+  const auto golden = parse_file(golden::read_file(path));
   EXPECT_EQ(0U, golden.description.find("# "));
   const auto kernel = loop_ir::parse(golden.before);
   ASSERT_TRUE(kernel.ok()) << support::render(kernel.error());
@@ -98,7 +94,7 @@ TEST(LowerGoldenFiles, CoverEveryPass) {
     int applies = 0, stays_alone = 0;
     for (const auto& name : golden_files()) {
       if (fs::path(name).parent_path().string() != pass->name) continue;
-      ++(parse_file(read_file(folder / name)).applies ? applies : stays_alone);
+      ++(parse_file(golden::read_file(folder / name)).applies ? applies : stays_alone);
     }
     EXPECT_LE(1, applies) << pass->name;
     EXPECT_LE(1, stays_alone) << pass->name;
