@@ -1,5 +1,6 @@
 #include "compiler/support/digest.h"
 
+#include <openssl/crypto.h>
 #include <openssl/evp.h>
 
 #include <algorithm>
@@ -14,6 +15,10 @@ Digest digest_of(std::string_view data) {
   unsigned int length = 0;
   SCHAAS_CHECK(EVP_Digest(data.data(), data.size(), hash, &length, EVP_sha256(), nullptr) == 1, "SHA-256");
   return {hexadecimal({reinterpret_cast<const char*>(hash), length}), data.size()};
+}
+
+void initialise_cryptography() {
+  SCHAAS_CHECK(OPENSSL_init_crypto(OPENSSL_INIT_LOAD_CONFIG, nullptr) == 1, "OpenSSL");
 }
 
 bool is_sha256_hex(std::string_view text) {

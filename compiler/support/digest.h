@@ -13,6 +13,9 @@ struct Digest {
 };
 
 Digest digest_of(std::string_view data);
+/// Initialises the cryptography library. Exit handlers that are registered after this run before its own,
+/// which frees what digests and signatures use.
+void initialise_cryptography();
 /// True for 64 lower-case hexadecimal digits: the only digests that may become file names.
 bool is_sha256_hex(std::string_view text);
 

@@ -4,7 +4,12 @@
 #include <signal.h>
 
 #include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <set>
 #include <utility>
+
+#include "compiler/support/digest.h"
 
 namespace schaas::client {
 namespace {
@@ -27,21 +32,78 @@ class SignalsBlocked {
 
 }  // namespace
 
-BackgroundTasks::BackgroundTasks(std::size_t max_threads) : max_threads_(max_threads) {}
+/// The living objects. Programs that exit without closing their sessions leave tasks behind, which would go
+/// on while exit handlers free what they use, as OpenSSL's does.
+class BackgroundTasks::AtExit {
+ public:
+  /// Is never destroyed: tasks may be added until the end.
+  static AtExit& instance() {
+    static AtExit& made = *new AtExit;
+    return made;
+  }
+
+  void add(BackgroundTasks& tasks) {
+    const std::lock_guard lock(mutex_);
+    living_.insert(&tasks);
+  }
+  void remove(BackgroundTasks& tasks) {
+    const std::lock_guard lock(mutex_);
+    living_.erase(&tasks);
+  }
+
+  void end_all() {
+    const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(2);
+    const std::lock_guard lock(mutex_);
+    for (BackgroundTasks* tasks : living_) tasks->stop_all();
+    for (BackgroundTasks* tasks : living_)
+      while (!tasks->is_idle() && std::chrono::steady_clock::now() < limit)
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+
+ private:
+  ProcessMutex mutex_;
+  std::set<BackgroundTasks*> living_;
+};
+
+void BackgroundTasks::end_at_exit() {
+  support::initialise_cryptography();
+  std::atexit([] { AtExit::instance().end_all(); });
+}
+
+BackgroundTasks::BackgroundTasks(std::size_t max_threads) : max_threads_(max_threads) {
+  static const bool registered = (end_at_exit(), true);
+  static_cast<void>(registered);
+  AtExit::instance().add(*this);
+}
 
 BackgroundTasks::~BackgroundTasks() {
+  AtExit::instance().remove(*this);
   if (process_generation() != generation_) {
     new std::vector<std::thread>(std::move(threads_));  // they are not in this process: nothing to join
     return;
   }
-  stop_.request_stop();
+  stop_all();
   std::vector<std::thread> threads;
   {
     const std::lock_guard lock(mutex_);
-    tasks_.clear();
     threads.swap(threads_);
   }
   for (std::thread& thread : threads) thread.join();
+}
+
+/// Does nothing in a forked child, where a thread that is not there may have held what the stop takes.
+void BackgroundTasks::stop_all() {
+  if (process_generation() != generation_) return;
+  stop_.request_stop();
+  const std::lock_guard lock(mutex_);
+  tasks_.clear();
+}
+
+/// True in a forked child, which has none of the threads.
+bool BackgroundTasks::is_idle() {
+  if (process_generation() != generation_) return true;
+  const std::lock_guard lock(mutex_);
+  return ended_.size() == threads_.size();
 }
 
 bool BackgroundTasks::add(Task task) {

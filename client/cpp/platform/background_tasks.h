@@ -26,7 +26,16 @@ class BackgroundTasks {
   using Task = std::function<void(const std::stop_token& stop)>;
   bool add(Task task);
 
+  /// Ends the tasks of all objects when the process exits: drops, asks to stop, waits at most two seconds.
+  /// Called again after a library is loaded that tasks use, it comes before that library's exit handlers,
+  /// too.
+  static void end_at_exit();
+
  private:
+  class AtExit;
+
+  void stop_all();
+  bool is_idle();
   void work();
   void join_ended();
 

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <string>
 
+#include "client/cpp/platform/background_tasks.h"
 #include "client/cpp/platform/process_mutex.h"
 #include "client/cpp/remote/server_library.h"
 #include "client/cpp/remote/server_source.h"
@@ -54,6 +55,7 @@ support::Result<ServerLibrary> load() {
                       ? dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)
                       : load_copy(path);
   if (library != nullptr) {
+    BackgroundTasks::end_at_exit();
     auto* const note = reinterpret_cast<NoteLibraryFile*>(dlsym(library, "schaas_note_library_file"));
     auto* const open = reinterpret_cast<OpenServer*>(dlsym(library, "schaas_open_server"));
     if (note != nullptr && open != nullptr) {
