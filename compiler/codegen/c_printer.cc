@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "compiler/codegen/c_abi.h"
+#include "compiler/codegen/c_exponentials.h"
 #include "compiler/codegen/c_expressions.h"
 #include "compiler/codegen/c_prefetch.h"
 #include "compiler/codegen/c_prologue.h"
@@ -117,8 +118,10 @@ void KernelPrinter::print_prologue() {
   once("PROLOGUE", std::string(abi_declarations()) + "\ntypedef " + (f64 ? "double" : "float") + " value;\n" +
                        std::string(vector_declarations()));
   if (expressions_.needs_functions()) {
-    once("FUNCTIONS", std::string(f64 ? "#define MATH(name) name\n" : "#define MATH(name) name##f\n") +
-                          std::string(function_declarations()) + std::string(vector_function_declarations()));
+    once("FUNCTIONS", std::string(f64 ? "#define MATH(name) name\ntypedef uint64_t value_word;\n"
+                                      : "#define MATH(name) name##f\ntypedef uint32_t value_word;\n") +
+                          std::string(function_declarations()) + std::string(vector_function_declarations()) +
+                          std::string(exponential_declarations()));
   }
   if (expressions_.needs_atomics()) once("ATOMICS", std::string(atomic_declarations()));
   if (expressions_.needs_find()) once("FIND", std::string(find_declarations()));

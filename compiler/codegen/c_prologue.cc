@@ -165,19 +165,20 @@ std::string_view function_declarations() {
 DEFINE_FUNCTIONS(value, SELECT_ONE)
 #define DEFINE_MATH(name, called) \
   UNUSED static inline value value_##name(value x) { return called(x); }
-DEFINE_MATH(exp, MATH(exp))
 DEFINE_MATH(log, MATH(log))
 DEFINE_MATH(sqrt, MATH(sqrt))
 DEFINE_MATH(sin, MATH(sin))
 DEFINE_MATH(cos, MATH(cos))
 DEFINE_MATH(tan, MATH(tan))
-DEFINE_MATH(tanh, MATH(tanh))
 DEFINE_MATH(floor, MATH(floor))
 DEFINE_MATH(ceil, MATH(ceil))
 DEFINE_MATH(round, MATH(nearbyint))
-#define DEFINE_SIGMOID(type) \
-  UNUSED static inline type type##_sigmoid(type x) { return (value)1 / ((value)1 + type##_exp(-x)); }
-DEFINE_SIGMOID(value)
+#define DEFINE_SIGMOID(type, SELECT)                                                    \
+  UNUSED static inline type type##_sigmoid(type x) {                                    \
+    const type zero = {0}, one = zero + (value)1, e = type##_exp(-type##_abs(x));       \
+    return SELECT(type, x < zero, e, one) / (one + e);                                  \
+  }
+#define DEFINE_LIBRARY_EXPONENTIALS DEFINE_MATH(exp, MATH(exp)) DEFINE_MATH(tanh, MATH(tanh))
 UNUSED static inline value value_power(value a, value b) { return MATH(pow)(a, b); }
 )";
 }
@@ -194,19 +195,14 @@ DEFINE_FUNCTIONS(vec16, SELECT_LANES)
     return x;                                                             \
   }
 #define DEFINE_EACH_TYPE(name) DEFINE_EACH(vec, name) DEFINE_EACH(vec32, name) DEFINE_EACH(vec16, name)
-DEFINE_EACH_TYPE(exp)
 DEFINE_EACH_TYPE(log)
 DEFINE_EACH_TYPE(sqrt)
 DEFINE_EACH_TYPE(sin)
 DEFINE_EACH_TYPE(cos)
 DEFINE_EACH_TYPE(tan)
-DEFINE_EACH_TYPE(tanh)
 DEFINE_EACH_TYPE(floor)
 DEFINE_EACH_TYPE(ceil)
 DEFINE_EACH_TYPE(round)
-DEFINE_SIGMOID(vec)
-DEFINE_SIGMOID(vec32)
-DEFINE_SIGMOID(vec16)
 #define DEFINE_POWER(type)                                                    \
   UNUSED static inline type type##_power(type a, type b) {                    \
     for (int n = 0; n < WIDTH(type); ++n) a[n] = MATH(pow)(a[n], b[n]);       \

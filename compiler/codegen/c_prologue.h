@@ -11,9 +11,10 @@ std::string_view vector_declarations();
 /// hardware prefetchers follow. docs/performance/kernels.md.
 std::string_view prefetch_declarations();
 /// Scalar functions such as value_maximum; c_expressions.h has the names. Needs libm and the macros UNUSED
-/// and MATH.
+/// and MATH. Those that are built on exp follow: c_exponentials.h, or DEFINE_LIBRARY_EXPONENTIALS and
+/// DEFINE_SIGMOID(value, SELECT_ONE).
 std::string_view function_declarations();
-/// Vector functions such as vec_exp. Needs function_declarations() above it.
+/// Vector functions such as vec_log. Needs function_declarations() above it.
 std::string_view vector_function_declarations();
 /// atomic_sum(address, number), atomic_max, ...: fold in one step for all threads.
 std::string_view atomic_declarations();

@@ -116,6 +116,7 @@ void CudaPrinter::print_device_prologue() {
     out_.raw("#undef UNUSED\n#undef MATH\n#define UNUSED __device__\n");
     out_.raw(f64 ? "#define MATH(name) name\n" : "#define MATH(name) name##f\n");
     out_.raw(function_declarations());
+    out_.raw("DEFINE_LIBRARY_EXPONENTIALS\nDEFINE_SIGMOID(value, SELECT_ONE)\n");
   }
   out_.raw(monoid_declarations());
   out_.raw(group_declarations());

@@ -1,0 +1,81 @@
+#include "compiler/codegen/c_exponentials.h"
+
+namespace schaas::codegen {
+
+std::string_view exponential_declarations() {
+  return R"(#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
+#define FOR_TYPE(f64, f32) ((value)(sizeof(value) == 8 ? (f64) : (f32)))
+/* Rounds to an integer what it is added to; the integer is in the low bits of the sum. */
+#define ROUNDER FOR_TYPE(0x1.8p52, 0x1.8p23)
+#define LOG2_E ((value)0x1.71547652b82fep0)
+#define LN2_HIGH FOR_TYPE(0x1.62e42fee00000p-1, 0x1.63p-1)
+#define LN2_LOW FOR_TYPE(0x1.a39ef35793c76p-33, -0x1.bd0105c610ca8p-13)
+#define EXPONENT_BIAS (sizeof(value) == 8 ? 1023 : 127)
+#define EXPONENT_SHIFT (sizeof(value) == 8 ? 52 : 23)
+typedef value_word vec_word VECTOR_TYPE(VECTOR_BYTES);
+typedef value_word vec32_word VECTOR_TYPE(32);
+typedef value_word vec16_word VECTOR_TYPE(16);
+#define DEFINE_EXPONENTIALS(type, SELECT)                                                             \
+  UNUSED static ALWAYS_INLINE type##_word type##_bits_of(type x) {                                    \
+    type##_word bits;                                                                                 \
+    memcpy(&bits, &x, sizeof bits);                                                                   \
+    return bits;                                                                                      \
+  }                                                                                                   \
+  UNUSED static ALWAYS_INLINE type type##_of_bits(type##_word bits) {                                 \
+    type x;                                                                                           \
+    memcpy(&x, &bits, sizeof x);                                                                      \
+    return x;                                                                                         \
+  }                                                                                                   \
+  UNUSED static ALWAYS_INLINE type type##_two_to(type n) {                                            \
+    return type##_of_bits((type##_bits_of(n + ROUNDER) + EXPONENT_BIAS) << EXPONENT_SHIFT);           \
+  }                                                                                                   \
+  UNUSED static ALWAYS_INLINE type type##_beyond(type x, type n) { /* exp(x - n * log 2) - 1 */       \
+    const type r = (x - n * LN2_HIGH) - n * LN2_LOW;                                                  \
+    type p = r * FOR_TYPE(1 / 6227020800., 0) + FOR_TYPE(1 / 479001600., 0);                          \
+    if (sizeof(value) == 8) {                                                                         \
+      p = p * r + (value)(1 / 39916800.);                                                             \
+      p = p * r + (value)(1 / 3628800.);                                                              \
+      p = p * r + (value)(1 / 362880.);                                                               \
+      p = p * r + (value)(1 / 40320.);                                                                \
+    }                                                                                                 \
+    p = p * r + (value)(1 / 5040.);                                                                   \
+    p = p * r + (value)(1 / 720.);                                                                    \
+    p = p * r + (value)(1 / 120.);                                                                    \
+    p = p * r + (value)(1 / 24.);                                                                     \
+    p = p * r + (value)(1 / 6.);                                                                      \
+    p = p * r + (value)0.5;                                                                           \
+    return p * (r * r) + r;                                                                           \
+  }                                                                                                   \
+  UNUSED static ALWAYS_INLINE type type##_exp(type x) {                                               \
+    const type zero = {0}, least = zero + FOR_TYPE(-746, -104), most = zero + FOR_TYPE(710, 89);      \
+    x = SELECT(type, x < least, least, x);                                                            \
+    x = SELECT(type, x > most, most, x);                                                              \
+    const type n = (x * LOG2_E + ROUNDER) - ROUNDER, half = (n * (value)0.5 + ROUNDER) - ROUNDER;     \
+    return (type##_beyond(x, n) + (value)1) * type##_two_to(half) * type##_two_to(n - half);          \
+  }                                                                                                   \
+  UNUSED static ALWAYS_INLINE type type##_tanh(type x) {                                              \
+    const type zero = {0}, most = zero + FOR_TYPE(44, 20);                                            \
+    const type##_word all = type##_bits_of(x), sign = all & (value_word)1 << (8 * sizeof(value) - 1); \
+    type y = type##_of_bits(all ^ sign) * (value)2; /* tanh |x| = (exp y - 1) / (exp y + 1) */        \
+    y = SELECT(type, y > most, most, y);                                                              \
+    const type n = (y * LOG2_E + ROUNDER) - ROUNDER, s = type##_two_to(n);                            \
+    const type e = type##_beyond(y, n) * s + (s - (value)1);                                          \
+    return type##_of_bits(type##_bits_of(e / (e + (value)2)) | sign);                                 \
+  }
+DEFINE_EXPONENTIALS(value, SELECT_ONE)
+DEFINE_EXPONENTIALS(vec, SELECT_LANES)
+DEFINE_EXPONENTIALS(vec32, SELECT_LANES)
+DEFINE_EXPONENTIALS(vec16, SELECT_LANES)
+#else
+DEFINE_LIBRARY_EXPONENTIALS
+DEFINE_EACH_TYPE(exp)
+DEFINE_EACH_TYPE(tanh)
+#endif
+DEFINE_SIGMOID(value, SELECT_ONE)
+DEFINE_SIGMOID(vec, SELECT_LANES)
+DEFINE_SIGMOID(vec32, SELECT_LANES)
+DEFINE_SIGMOID(vec16, SELECT_LANES)
+)";
+}
+
+}  // namespace schaas::codegen
