@@ -10,6 +10,7 @@
 #include "client/cli/figures.h"
 #include "client/cli/problem_options.h"
 #include "client/cli/table.h"
+#include "compiler/support/instruction_set.h"
 #include "proto/kernel_abi.h"
 #include "schaas/fill.h"
 #include "schaas/gpu.h"
@@ -49,7 +50,7 @@ Check check_gpu(client::Connection& server) {
   request.problem.expression = "y(i) = B(i,j) * x(j)";
   request.problem.formats = {{"B", "csr"}};
   request.problem.position_bits = "32";
-  request.isa = "cuda";
+  request.isa = support::gpu_isa;
   request.traces = {"threads(loop=i, each=1)"};
   request.traces_only = true;
   const auto answer = server.schedule(request);

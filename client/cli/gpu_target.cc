@@ -4,17 +4,35 @@
 
 namespace schaas::cli {
 
-support::Result<Devices> devices_for(const std::string& target) {
-  if (target != "cpu" && target != "cuda" && target != "auto") {
-    return support::invalid("target", "`--target " + target + "`: expected cpu, cuda or auto" +
-                                          support::did_you_mean(target, {"cpu", "cuda", "auto"}));
+const char* name(Target target) {
+  switch (target) {
+    case Target::cpu:
+      return "cpu";
+    case Target::cuda:
+      return "cuda";
+    case Target::automatic:
+      break;
   }
+  return "auto";
+}
+
+support::Result<Target> parse_target(const std::string& text) {
+  std::vector<std::string> names;
+  for (const Target target : {Target::cpu, Target::cuda, Target::automatic}) {
+    if (text == name(target)) return target;
+    names.emplace_back(name(target));
+  }
+  return support::invalid(
+      "target", "`--target " + text + "`: expected cpu, cuda or auto" + support::did_you_mean(text, names));
+}
+
+support::Result<Devices> devices_for(Target target) {
   Devices devices;
-  if (target == "cpu") return devices;
+  if (target == Target::cpu) return devices;
   auto gpu = client::Gpu::open();
   if (gpu.ok()) {
     devices.gpu = std::move(gpu).value();
-  } else if (target == "cuda") {
+  } else if (target == Target::cuda) {
     return gpu.error();
   } else {
     devices.why_none = gpu.error().message;

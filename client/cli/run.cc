@@ -10,6 +10,8 @@
 #include "client/cli/progress.h"
 #include "client/cli/run_report.h"
 #include "client/cli/tensor_options.h"
+#include "compiler/support/instruction_set.h"
+#include "compiler/support/schedule_id.h"
 #include "schaas/bundle.h"
 #include "schaas/convert.h"
 #include "schaas/gpu.h"
@@ -30,7 +32,8 @@ struct RunOptions {
   client::SearchOptions search;
   ServerOptions server;
   TensorOptions tensors;
-  std::string bundle, target = "cpu", isa, schedule = "auto", output;
+  std::string bundle, target_text = "cpu", isa, schedule = "auto", output;
+  Target target = Target::cpu;  ///< parsed target_text
   int threads = 0, repeat = 1;
   bool reuse_structure = false;
   std::optional<double> wait;
@@ -47,8 +50,7 @@ std::chrono::milliseconds milliseconds_of(double seconds) {
 
 support::Result<void> check_options(const RunOptions& options) {
   const std::string& schedule = options.schedule;
-  if (options.target == "cpu" && schedule.size() > 1 && schedule[0] == 'g' &&
-      schedule.find_first_not_of("0123456789", 1) == std::string::npos)
+  if (options.target == Target::cpu && support::is_gpu_id(schedule))
     return support::invalid("target",
                             "`--schedule " + schedule + "` is a schedule for a GPU: `--target cuda` runs it");
   if (options.problem.expression.empty() && options.bundle.empty()) {
@@ -57,12 +59,13 @@ support::Result<void> check_options(const RunOptions& options) {
         "`schaas run --help` shows its options");
   }
   if (!options.bundle.empty() &&
-      (options.target != "cpu" || options.no_cache || !options.server.address.empty()))
-    return support::invalid("bundle-options",
-                            "--bundle runs kernels of a file on the processor, without a server: leave "
-                            "--target " +
-                                (options.target == "cpu" ? "cuda" : options.target) +
-                                ", --no-cache and --server out");
+      (options.target != Target::cpu || options.no_cache || !options.server.address.empty()))
+    return support::invalid(
+        "bundle-options",
+        "--bundle runs kernels of a file on the processor, without a server: leave "
+        "--target " +
+            std::string(name(options.target == Target::cpu ? Target::cuda : options.target)) +
+            ", --no-cache and --server out");
   if (options.tune && options.schedule != "auto") {
     return support::invalid(
         "tune", "--tune measures the schedules of the frontier, so it cannot be combined with `--schedule " +
@@ -132,7 +135,7 @@ client::ChoiceRequest choice_request(const RunOptions& options, const client::Pr
   request.schedule.search = options.search;
   if (text.position_bits == "auto")
     request.schedule.problem.position_bits = std::to_string(operands.position_bits);
-  request.schedule.isa = options.target == "cuda" ? "cuda" : client::isa_for(options.isa);
+  request.schedule.isa = options.target == Target::cuda ? support::gpu_isa : client::isa_for(options.isa);
   request.schedule.no_cache = options.no_cache;
   request.schedule.deterministic = options.deterministic;
   request.wanted = options.schedule;
@@ -243,7 +246,7 @@ void add_tuning(const RunOptions& options, const client::Session& session, const
         return timed_run(*execution, packed);
       });
     };
-    if (kernel.isa != "cuda") return timed(make_ready(session, answer, kernel, packed, options));
+    if (!support::is_for_gpu(kernel.isa)) return timed(make_ready(session, answer, kernel, packed, options));
     return timed(make_ready(session, *devices.gpu, answer.frontier.arguments, kernel, packed));
   };
 }
@@ -257,9 +260,9 @@ support::Result<void> choose_and_run(const RunOptions& options, const client::Se
   progress.clear();
   facts.arguments = facts.choice.answer.frontier.arguments;
   std::string refused = devices.why_none;
-  if (facts.choice.kernel.isa == "cuda") {
+  if (support::is_for_gpu(facts.choice.kernel.isa)) {
     const auto ran = run_on_gpu(options, session, *devices.gpu, packed, start, progress, facts);
-    const bool elsewhere = options.target == "auto" && options.schedule == "auto";
+    const bool elsewhere = options.target == Target::automatic && options.schedule == "auto";
     if (ran.ok() || !elsewhere || ran.error().family == support::Family::internal) return ran;
     refused = ran.error().message;
     request.gpu.reset();
@@ -279,7 +282,7 @@ support::Result<RunFacts> compute(const RunOptions& options, const client::Sessi
   ProgressLine progress;
   RunFacts facts;
   facts.expression = text.expression;
-  facts.target = options.target;
+  facts.target = name(options.target);
   facts.program = program;
   facts.operands = &operands;
   facts.seed = options.tensors.seed;
@@ -299,7 +302,7 @@ support::Result<RunFacts> compute(const RunOptions& options, const client::Sessi
   request.machine = facts.machine;
   if (devices.gpu) {
     request.gpu = gpu_target(*devices.gpu, packed, options.repeat);
-    request.gpu->alone = options.target == "cuda";
+    request.gpu->alone = options.target == Target::cuda;
     for (const auto& [name, tensor] : packed.tensors)
       if (name != packed.result) request.sizes.spreads[name] = client::spreads_of(tensor);
   }
@@ -326,8 +329,9 @@ support::Result<client::ProblemText> bundled_problem(const RunOptions& options,
   return problem;
 }
 
-support::Result<Answer> run(const RunOptions& options) {
+support::Result<Answer> run(RunOptions options) {
   const auto start = Clock::now();
+  SCHAAS_ASSIGN_OR_RETURN(options.target, parse_target(options.target_text));
   SCHAAS_RETURN_IF_ERROR(check_options(options));
   SCHAAS_ASSIGN_OR_RETURN(const Devices devices, devices_for(options.target));
   std::optional<client::Bundle> bundle;
@@ -373,7 +377,7 @@ void add_run_options(CLI::App& command, RunOptions& options) {
       ->type_name("FILE");
   command
       .add_option(
-          "--target", options.target,
+          "--target", options.target_text,
           "Where to run: cpu, cuda (a GPU), or auto: where it is predicted to take less, the way of the "
           "tensors to a GPU and back included")
       ->capture_default_str()

@@ -32,7 +32,7 @@ support::Diagnostic diagnostic(const std::vector<std::string>& texts, const std:
     message += (n == 0 ? "" : n + 1 == places.size() ? " and " : ", ") + quote(places[n]);
   const Place& last = places.back();
   auto error =
-      support::at(support::invalid("contradiction", message), "constraint", texts[last.text], last.range);
+      support::at(support::invalid(contradiction_code, message), "constraint", texts[last.text], last.range);
   for (std::size_t n = 0; n + 1 < places.size(); ++n) {
     const std::string& text = texts[places[n].text];
     if (quote(places[n]) == "`" + text + "`") continue;
@@ -107,6 +107,14 @@ std::vector<std::size_t> contradicting_part(const Problem& problem,
     if (contradictory(without, solver, solver_milliseconds)) part.erase(part.begin() + static_cast<long>(n));
   }
   return part;
+}
+
+support::Result<void> check_satisfiable(const Problem& problem, Solver& solver, int solver_milliseconds) {
+  if (!contradictory(problem, solver, solver_milliseconds)) return {};
+  auto error = support::invalid(contradiction_code, "no sizes satisfy all of these constraints");
+  for (const std::size_t n : contradicting_part(problem, problem.constraints, solver, solver_milliseconds))
+    error = support::noting(std::move(error), problem::print(problem.constraints[n]));
+  return error;
 }
 
 support::Result<Problem> build_consistent(const problem::ProblemText& text, Solver& solver,

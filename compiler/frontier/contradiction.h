@@ -7,6 +7,8 @@
 
 namespace schaas::frontier {
 
+inline constexpr const char* contradiction_code = "contradiction";
+
 /// True when the log program or the solver shows that no sizes satisfy the problem's constraints.
 bool contradictory(const problem::Problem& problem, Solver& solver, int solver_milliseconds);
 
@@ -15,6 +17,11 @@ bool contradictory(const problem::Problem& problem, Solver& solver, int solver_m
 std::vector<std::size_t> contradicting_part(const problem::Problem& problem,
                                             const std::vector<problem::Constraint>& constraints,
                                             Solver& solver, int solver_milliseconds);
+
+/// Checks that some sizes satisfy the problem's constraints, as far as can be shown. Errors: invalid
+/// [contradiction], with a smallest contradicting part as notes.
+support::Result<void> check_satisfiable(const problem::Problem& problem, Solver& solver,
+                                        int solver_milliseconds);
 
 /// problem::build of a text whose constraints some sizes satisfy, as far as can be shown. Errors: those of
 /// problem::build; invalid [contradiction] naming a smallest contradicting part in the user's own text.

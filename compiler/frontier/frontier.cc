@@ -53,7 +53,7 @@ class Search {
 
   support::Result<Frontier> run() {
     frontier_.complete = options_.operand_orders == 0;
-    SCHAAS_RETURN_IF_ERROR(check_constraints());
+    SCHAAS_RETURN_IF_ERROR(check_satisfiable(problem_, *solver_, options_.solver_milliseconds));
     SCHAAS_RETURN_IF_ERROR(papers_ ? by_published_stages() : by_proof());
     SCHAAS_RETURN_IF_ERROR(list_members());
     add_copying();
@@ -65,16 +65,6 @@ class Search {
  private:
   void report(const Stage& stage) const {
     if (progress_) progress_(stage);
-  }
-
-  support::Result<void> check_constraints() {
-    if (!contradictory(problem_, *solver_, options_.solver_milliseconds)) return {};
-    auto error = support::invalid("contradiction", "no sizes satisfy all of these constraints");
-    for (std::size_t n :
-         contradicting_part(problem_, problem_.constraints, *solver_, options_.solver_milliseconds)) {
-      error = support::noting(std::move(error), problem::print(problem_.constraints[n]));
-    }
-    return error;
   }
 
   space::Options space_options(std::size_t operand_orders) const {
@@ -382,7 +372,7 @@ class Search {
       }
       SCHAAS_CHECK(members.members > 0 && !members.traces.empty(), "a class on the frontier has no member");
       Survivor survivor;
-      survivor.id = "s" + std::to_string(frontier_.survivors.size() + 1);
+      survivor.id = entry_id(frontier_.survivors.size());
       survivor.cost = cost;
       survivor.members = members.members.get_str();
       survivor.loop_trees = members.loop_trees;

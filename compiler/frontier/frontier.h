@@ -11,6 +11,7 @@
 #include "compiler/schedule/trace.h"
 #include "compiler/support/cancellation.h"
 #include "compiler/support/result.h"
+#include "compiler/support/schedule_id.h"
 
 /// The Pareto frontier of time and auxiliary memory under the problem's constraints. docs/cost_model.md.
 namespace schaas::frontier {
@@ -44,6 +45,10 @@ struct Certificate {
   Argument argument;                 ///< one sentence with the figures
 };
 
+/// Returns the id of a survivor by its index.
+inline std::string entry_id(std::size_t index) {
+  return support::print(support::ScheduleId{support::ScheduleId::Kind::entry, index + 1});
+}
 /// One cost class of the frontier.
 struct Survivor {
   std::string id;  ///< "s1", "s2", ... in order of the frontier

@@ -38,7 +38,7 @@ class Search {
         solver_(make_solver(options.solver, cancellation)) {}
 
   Result<Frontier> run() {
-    SCHAAS_RETURN_IF_ERROR(check());
+    SCHAAS_RETURN_IF_ERROR(check_satisfiable(problem_, *solver_, options_.solver_milliseconds));
     SCHAAS_RETURN_IF_ERROR(list());
     leave_out();
     SCHAAS_RETURN_IF_ERROR(prune());
@@ -48,15 +48,6 @@ class Search {
   }
 
  private:
-  Result<void> check() const {
-    if (!contradictory(problem_, *solver_, options_.solver_milliseconds)) return {};
-    auto error = support::invalid("contradiction", "no sizes satisfy all of these constraints");
-    for (std::size_t n :
-         contradicting_part(problem_, problem_.constraints, *solver_, options_.solver_milliseconds))
-      error = support::noting(std::move(error), problem::print(problem_.constraints[n]));
-    return error;
-  }
-
   /// All schedules, by cost.
   Result<void> list() {
     report({"space"});
@@ -127,7 +118,7 @@ class Search {
     for (cost::Cost& cost : outcome.kept) {
       Class& members = classes_.at(cost);
       trees += members.loop_trees;
-      frontier_.survivors.push_back({"s" + std::to_string(frontier_.survivors.size() + 1), std::move(cost),
+      frontier_.survivors.push_back({entry_id(frontier_.survivors.size()), std::move(cost),
                                      members.members.get_str(), members.loop_trees,
                                      std::move(members.traces)});
     }

@@ -62,7 +62,7 @@ void sort_as_frontier(std::vector<Survivor>& survivors, const cost::Point& refer
     const double ta = cost::evaluate_time(a.cost, reference), tb = cost::evaluate_time(b.cost, reference);
     return ta != tb ? ta < tb : a.cost < b.cost;
   });
-  for (std::size_t s = 0; s < survivors.size(); ++s) survivors[s].id = "s" + std::to_string(s + 1);
+  for (std::size_t s = 0; s < survivors.size(); ++s) survivors[s].id = entry_id(s);
 }
 
 std::string loop_trees(const std::vector<Survivor>& survivors) {

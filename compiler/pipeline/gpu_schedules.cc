@@ -5,6 +5,7 @@
 
 #include "compiler/lower/lower.h"
 #include "compiler/schedule/apply.h"
+#include "compiler/support/schedule_id.h"
 
 namespace schaas::pipeline {
 namespace {
@@ -29,7 +30,7 @@ std::vector<GpuSchedule> gpu_schedules(const frontier::Frontier& frontier, const
       // Schedules that lowering rejects (merged lists, occupancy) are not for a GPU.
       const auto kernel = lower::lower(point.tree, problem);
       if (!kernel.ok() || !kernel->for_gpu()) continue;
-      out.push_back({"g" + std::to_string(out.size() + 1), s, std::move(point)});
+      out.push_back({support::print({support::ScheduleId::Kind::gpu, out.size() + 1}), s, std::move(point)});
     }
   }
   return out;

@@ -9,7 +9,9 @@
 #include "compiler/loop_ir/printer.h"
 #include "compiler/loop_ir/verifier.h"
 #include "compiler/lower/lower.h"
+#include "compiler/pipeline/check.h"
 #include "compiler/schedule/apply.h"
+#include "compiler/support/instruction_set.h"
 #include "compiler/support/nearest_name.h"
 
 namespace schaas::pipeline {
@@ -116,6 +118,11 @@ Result<std::string> emit(const problem::Problem& problem, const schedule::Trace&
   SCHAAS_CHECK(false, "a language without a case");
 }
 
+Result<void> check(const problem::Problem& problem, const schedule::Trace& trace) {
+  SCHAAS_RETURN_IF_ERROR(make_loops(problem, trace, {}));
+  return {};
+}
+
 /// Every ingredient on a line of its own, so that no two lists of ingredients read the same.
 /// docs/cache_key.md.
 std::string kernel_key(const problem::Canonical& canonical, const schedule::Trace& trace,
@@ -130,7 +137,7 @@ Result<std::string> compile(const problem::Canonical& canonical, const schedule:
                             const toolchain::Target& target, toolchain::Toolchain& toolchain,
                             const support::Cancellation& cancellation) {
   SCHAAS_RETURN_IF_ERROR(cancellation.check("lowering"));
-  const bool cuda = target.isa == "cuda";
+  const bool cuda = support::is_for_gpu(target.isa);
   const codegen::KernelLabel label{kernel_key(canonical, trace, target, toolchain), schedule::print(trace),
                                    target.isa, canonical.text};
   const lower::PassOptions passes{.passes = target.baseline ? lower::baseline_passes() : lower::all_passes()};

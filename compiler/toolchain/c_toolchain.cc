@@ -8,8 +8,8 @@
 #include <mutex>
 #include <optional>
 
+#include "compiler/support/instruction_set.h"
 #include "compiler/support/nearest_name.h"
-#include "compiler/support/processor.h"
 #include "compiler/toolchain/child_process.h"
 #include "compiler/toolchain/programs.h"
 #include "compiler/toolchain/temporary_directory.h"
@@ -18,9 +18,10 @@
 namespace schaas::toolchain {
 namespace {
 
-const std::vector<std::string>& known_isas() {
-  static const std::vector<std::string> isas = {"x86-64-v2", "x86-64-v3", "x86-64-v4", support::native_isa(),
-                                                "generic"};
+std::vector<std::string> known_isas() {
+  std::vector<std::string> isas;
+  for (const auto& one : support::instruction_sets())
+    if (one.device == support::Device::processor) isas.push_back(support::exact_isa(one.name));
   return isas;
 }
 
@@ -37,25 +38,20 @@ std::vector<std::string> code_flags(const Target& target) {
                                     "-fvisibility=hidden",
                                     "-w",
                                     "-s"};
-  if (support::is_native(target.isa)) {
-    // Its instructions, no more: tuned for what it takes the processor for, GCC 12 loads operands again for
-    // each multiplication (docs/performance/kernels.md).
-    flags.insert(flags.end(), {"-march=native", "-mtune=generic"});
-  } else if (target.isa != "generic") {
-    flags.push_back("-march=" + target.isa);
-  }
+  if (const auto* found = support::find_instruction_set(target.isa))
+    flags.insert(flags.end(), found->flags.begin(), found->flags.end());
   return flags;
 }
 
 support::Result<void> check_isa(const Target& target) {
-  const auto& known = known_isas();
+  const auto known = known_isas();
   if (std::find(known.begin(), known.end(), target.isa) == known.end()) {
     return support::unsupported("isa", "unknown instruction set `" + target.isa + "`" +
                                            support::did_you_mean(target.isa, known) + "; known are " +
                                            joined(known));
   }
 #if !defined(__x86_64__)
-  if (target.isa.rfind("x86-64", 0) == 0) {
+  if (support::find_instruction_set(target.isa)->x86) {
     return support::unsupported("isa", "instruction set `" + target.isa +
                                            "` needs a compiler for x86-64, this one is not; `generic` works");
   }

@@ -49,7 +49,7 @@ class CudaToolchain : public Toolchain {
   }
 
   std::string identity(const Target& target) const override {
-    if (target.isa != "cuda") return c_->identity(target);
+    if (!support::is_for_gpu(target.isa)) return c_->identity(target);
     const auto found = version();
     std::string text = (found.ok() ? *found : "no CUDA toolkit") + " " + joined(code_flags());
     for (const auto& image : images) text += std::string(" ") + image.architecture;
@@ -58,7 +58,7 @@ class CudaToolchain : public Toolchain {
 
   Result<std::string> compile_c(const std::string& source, const Target& target,
                                 const Cancellation& cancellation) override {
-    if (target.isa != "cuda") return c_->compile_c(source, target, cancellation);
+    if (!support::is_for_gpu(target.isa)) return c_->compile_c(source, target, cancellation);
     SCHAAS_RETURN_IF_ERROR(version());
     SCHAAS_ASSIGN_OR_RETURN(const auto directory, TemporaryDirectory::make(options_.temporary_directory));
     std::ofstream(directory.path() + "/kernel.cu", std::ios::binary) << source;

@@ -4,16 +4,15 @@
 #include <vector>
 
 #include "compiler/support/cancellation.h"
+#include "compiler/support/instruction_set.h"
 #include "compiler/support/result.h"
 
 /// Source -> binary. All processes are started here.
 namespace schaas::toolchain {
 
-/// Instruction sets of CPU kernels, as gcc's -march names them: x86-64-v2, x86-64-v3, x86-64-v4. Also
-/// support::native_isa(), this processor, and "generic", without -march for any architecture. Of toolchains
-/// that have it, "cuda": GPUs.
 struct Target {
-  std::string isa = "x86-64-v3";
+  /// Name of a row of support::instruction_sets(), or support::native_isa(). GPUs need a toolchain for them.
+  std::string isa = support::default_isa;
   /// Baseline kernel: little code with little optimisation, compiled in a third of the time. Used until the
   /// full kernel is compiled.
   bool baseline = false;

@@ -6,6 +6,7 @@
 #include "compiler/frontier/explain.h"
 #include "compiler/schedule/apply.h"
 #include "compiler/schedule/loop_tree.h"
+#include "compiler/support/schedule_id.h"
 #include "server/answers/prepared_problem.h"
 #include "server/storage/stored_frontier.h"
 
@@ -27,11 +28,6 @@ struct Asked {
       nullptr;  // set for a summary of classes that a stage dropped without listing them
 };
 
-bool is_removal_id(const std::string& text) {
-  return text.size() >= 2 && text.size() <= 9 && text[0] == 'r' &&
-         std::all_of(text.begin() + 1, text.end(), [](char c) { return c >= '0' && c <= '9'; });
-}
-
 Result<Asked> asked_of(const schedule::Trace& trace, const PreparedProblem& prepared) {
   const problem::Problem& problem = prepared.canonical.problem;
   SCHAAS_ASSIGN_OR_RETURN(const auto tree, schedule::apply(trace, problem));
@@ -44,8 +40,7 @@ Result<Asked> asked_of(const schedule::Trace& trace, const PreparedProblem& prep
   return Asked{trace, cost::of(tree, with_copies)};
 }
 
-Result<Asked> removal_named(const std::string& id, const frontier::Frontier& found) {
-  const std::size_t number = std::stoul(id.substr(1));
+Result<Asked> removal_named(const std::string& id, std::uint64_t number, const frontier::Frontier& found) {
   if (number == 0 || number > found.removals.size()) {
     return support::invalid(
         "unknown-schedule",
@@ -61,12 +56,13 @@ Result<Asked> removal_named(const std::string& id, const frontier::Frontier& fou
 /// several costs.
 Result<std::vector<Asked>> find(const std::string& text, const frontier::Frontier& found,
                                 const PreparedProblem& prepared, const Cancellation& cancellation) {
-  if (is_frontier_id(text)) {
+  const auto id = support::parse_schedule_id(text);
+  if (id && id->kind == support::ScheduleId::Kind::entry) {
     SCHAAS_ASSIGN_OR_RETURN(const frontier::Survivor* survivor, survivor_named(found, text));
     return std::vector{Asked{survivor->traces.front(), survivor->cost}};
   }
-  if (is_removal_id(text)) {
-    SCHAAS_ASSIGN_OR_RETURN(Asked removal, removal_named(text, found));
+  if (id && id->kind == support::ScheduleId::Kind::removal) {
+    SCHAAS_ASSIGN_OR_RETURN(Asked removal, removal_named(text, id->number, found));
     return std::vector{std::move(removal)};
   }
   if (text == "linear" || text.find('(') != std::string::npos) {
@@ -170,9 +166,9 @@ Result<std::vector<NamedExplanation>> explain(const ExplainQuery& query, KernelP
                           prepare(query.problem, query.bounds, means, cancellation));
   if (query.no_stage2) SCHAAS_RETURN_IF_ERROR(leave_out_stage2(prepared));
   const auto unheard = [](const frontier::Stage&) {};
-  SCHAAS_ASSIGN_OR_RETURN(const FrontierAnswer answer,
-                          prepared.names.in_user_names(provider.frontier(
-                              {prepared.canonical, prepared.options}, unheard, cancellation)));
+  SCHAAS_ASSIGN_OR_RETURN(
+      const FrontierAnswer answer,
+      frontier_of(prepared, provider, {prepared.canonical, prepared.options}, unheard, cancellation));
   SCHAAS_ASSIGN_OR_RETURN(const auto asked, find(query.schedule, *answer.frontier, prepared, cancellation));
   frontier::Explainer explainer(prepared.canonical.problem, *answer.frontier, prepared.options, cancellation);
   std::vector<NamedExplanation> out;

@@ -7,9 +7,11 @@
 #include "compiler/concrete_notation/printer.h"
 #include "compiler/frontier/contradiction.h"
 #include "compiler/index_notation/printer.h"
+#include "compiler/pipeline/check.h"
 #include "compiler/schedule/apply.h"
 #include "compiler/schedule/section.h"
 #include "compiler/support/nearest_name.h"
+#include "compiler/support/schedule_id.h"
 #include "server/storage/stored_frontier.h"
 
 namespace schaas::server {
@@ -124,6 +126,10 @@ Result<NamedEntry> named(const frontier::Survivor& survivor, const UserNames& na
   return entry;
 }
 
+std::string removal_id(std::size_t index) {
+  return support::print(support::ScheduleId{support::ScheduleId::Kind::removal, index + 1});
+}
+
 /// Describes the winner of a removal in words where it has no single one: a limit excluded the class.
 const char* excluding(frontier::Certificate::Kind kind) {
   switch (kind) {
@@ -140,7 +146,7 @@ NamedRemoval named(const frontier::Frontier& found, std::size_t index, const Use
   const frontier::Removal& removal = found.removals[index];
   const frontier::Certificate& certificate = removal.certificate;
   NamedRemoval out;
-  out.id = "r" + std::to_string(index + 1);
+  out.id = removal_id(index);
   out.kind = kind_name(certificate.kind);
   out.argument = names.print(certificate.argument);
   if (removal.summary()) return out;
@@ -152,11 +158,6 @@ NamedRemoval named(const frontier::Frontier& found, std::size_t index, const Use
   out.by = "T = " + cost::print_time(*certificate.winner, names.variables()) +
            ", M = " + cost::print_memory(*certificate.winner, names.variables());
   return out;
-}
-
-bool is_id(const std::string& text, char kind) {
-  return text.size() >= 2 && text[0] == kind &&
-         std::all_of(text.begin() + 1, text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
 /// Applies the bounds of a request to the options. Errors: invalid [search-bounds].
@@ -216,8 +217,26 @@ Result<void> leave_out_stage2(PreparedProblem& prepared) {
   return {};
 }
 
-bool is_frontier_id(const std::string& text) { return is_id(text, 's'); }
-bool is_gpu_id(const std::string& text) { return is_id(text, 'g'); }
+Result<FrontierAnswer> frontier_of(const PreparedProblem& prepared, KernelProvider& provider,
+                                   const FrontierQuery& query, const frontier::Progress& progress,
+                                   const support::Cancellation& cancellation) {
+  auto answer = provider.frontier(query, progress, cancellation);
+  if (answer.ok() || answer.error().code != frontier::contradiction_code) return answer;
+  // The search quotes constraints in canonical names.
+  const auto solver = frontier::make_solver(prepared.options.solver, cancellation);
+  SCHAAS_RETURN_IF_ERROR(
+      frontier::check_satisfiable(prepared.names.problem(), *solver, prepared.options.solver_milliseconds));
+  return answer;
+}
+
+Result<KernelAnswer> kernel_of(const PreparedProblem& prepared, KernelProvider& provider,
+                               const KernelQuery& query, const support::Cancellation& cancellation) {
+  auto answer = provider.kernel(query, cancellation);
+  if (answer.ok()) return answer;
+  // Lowering fails for the user's problem as for the canonical one, and quotes the user's names then.
+  SCHAAS_RETURN_IF_ERROR(pipeline::check(prepared.names.as_written(), prepared.names.to_user(query.trace)));
+  return answer;
+}
 
 Result<schedule::Trace> canonical_trace(const std::string& text, const PreparedProblem& prepared) {
   SCHAAS_ASSIGN_OR_RETURN(schedule::Trace trace, schedule::parse(text));
@@ -242,7 +261,7 @@ std::string class_id(const cost::Cost& cost, const frontier::Frontier& found) {
     if (survivor.cost == cost) return survivor.id;
   }
   for (std::size_t r = 0; r < found.removals.size(); ++r) {
-    if (!found.removals[r].summary() && found.removals[r].cost == cost) return "r" + std::to_string(r + 1);
+    if (!found.removals[r].summary() && found.removals[r].cost == cost) return removal_id(r);
   }
   return "";
 }

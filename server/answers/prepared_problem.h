@@ -20,10 +20,13 @@ support::Result<PreparedProblem> prepare(const problem::ProblemText& text, const
 /// Disables stage 2. Errors: invalid [no-stage2] when the profile has none.
 support::Result<void> leave_out_stage2(PreparedProblem& prepared);
 
-/// Returns true for "s1", "s2", ...
-bool is_frontier_id(const std::string& text);
-/// Returns true for "g1", "g2", ..., ids of GPU schedules.
-bool is_gpu_id(const std::string& text);
+/// Asks for the frontier. Errors: those of the provider, in the user's names.
+support::Result<FrontierAnswer> frontier_of(const PreparedProblem& prepared, KernelProvider& provider,
+                                            const FrontierQuery& query, const frontier::Progress& progress,
+                                            const support::Cancellation& cancellation);
+/// Asks for a kernel. Errors: those of the provider, in the user's names.
+support::Result<KernelAnswer> kernel_of(const PreparedProblem& prepared, KernelProvider& provider,
+                                        const KernelQuery& query, const support::Cancellation& cancellation);
 /// Parses a trace of the user's and checks it against the problem, so that errors quote the user's names.
 support::Result<schedule::Trace> canonical_trace(const std::string& text, const PreparedProblem& prepared);
 /// Finds a survivor by id. Errors: invalid [unknown-schedule].

@@ -8,10 +8,11 @@
 #include <optional>
 #include <utility>
 
+#include "compiler/concrete_notation/thread_mapping.h"
 #include "compiler/pipeline/pipeline.h"
 #include "compiler/schedule/apply.h"
 #include "compiler/support/nearest_name.h"
-#include "compiler/support/processor.h"
+#include "compiler/support/schedule_id.h"
 #include "server/answers/explanation.h"
 #include "server/answers/gpu_schedules.h"
 #include "server/answers/measurements.h"
@@ -105,7 +106,7 @@ class Work {
   Result<void> sort_traces() {
     if (query_.search_only) return {};
     for (const auto& text : query_.traces) {
-      if (is_frontier_id(text) || is_gpu_id(text)) {
+      if (support::is_entry_id(text) || support::is_gpu_id(text)) {
         ids_.push_back(text);
         continue;
       }
@@ -136,7 +137,7 @@ class Work {
       add_wins(out, *answer.frontier, prepared_, budget);
     }
     std::optional<GpuSchedules> gpu;
-    if (query_.gpu || std::any_of(ids_.begin(), ids_.end(), is_gpu_id)) {
+    if (query_.gpu || std::any_of(ids_.begin(), ids_.end(), support::is_gpu_id)) {
       gpu.emplace(*answer.frontier, prepared_, query_.deterministic);
       SCHAAS_ASSIGN_OR_RETURN(out.gpu, gpu->named());
     }
@@ -144,7 +145,7 @@ class Work {
     send(out);
     // The full kernel takes the compiler long, so a baseline kernel of little code comes first, with nothing
     // beside it.
-    if (!wanted.empty() && wanted.front().isa != "cuda" && !baseline_begun_ && !overloaded() &&
+    if (!wanted.empty() && !support::is_for_gpu(wanted.front().isa) && !baseline_begun_ && !overloaded() &&
         !is_stored(wanted.front()))
       compile_baseline(wanted.front());
     for (const auto& one : wanted) order(pool, one);
@@ -158,7 +159,7 @@ class Work {
     };
     const Over over{searched_};
     const auto progress = [this](const StageProgress& stage) { send_progress(stage); };
-    return prepared_.names.in_user_names(provider_.frontier(question, progress, cancellation_));
+    return frontier_of(prepared_, provider_, question, progress, cancellation_);
   }
 
   bool is_stored(FrontierQuery question) {
@@ -208,9 +209,9 @@ class Work {
       if (std::none_of(wanted.begin(), wanted.end(), same)) wanted.push_back({id, trace, isa});
     };
     for (const auto& id : ids_) {
-      if (is_gpu_id(id)) {
+      if (support::is_gpu_id(id)) {
         SCHAAS_ASSIGN_OR_RETURN(const auto schedule, gpu->schedule(id));
-        add(id, schedule.point.trace, "cuda");
+        add(id, schedule.point.trace, support::gpu_isa);
         continue;
       }
       SCHAAS_ASSIGN_OR_RETURN(const frontier::Survivor* survivor, survivor_named(found, id));
@@ -225,11 +226,11 @@ class Work {
     }
     if (!query_.gpu) return wanted;
     for (const auto& schedule : gpu->likeliest(std::min(query_.kernels, max_gpu_kernels)))
-      add(schedule.id, schedule.point.trace, "cuda");
+      add(schedule.id, schedule.point.trace, support::gpu_isa);
     return wanted;
   }
 
-  bool for_gpu_alone() const { return query_.isa == "cuda"; }
+  bool for_gpu_alone() const { return support::is_for_gpu(query_.isa); }
 
   void order(ThreadPool& pool, const Wanted& wanted) {
     pool.add([this, wanted] { make(wanted); });
@@ -253,7 +254,8 @@ class Work {
     if (kernel.ok()) {
       send(*kernel);
     } else {
-      send(KernelFailure{wanted.id, schedule::print(prepared_.names.to_user(wanted.trace)), kernel.error()});
+      send(KernelFailure{wanted.id, schedule::print(prepared_.names.to_user(wanted.trace)), wanted.isa,
+                         kernel.error()});
     }
   }
 
@@ -275,7 +277,7 @@ class Work {
         query_for(wanted, baseline, query_.no_cache ? Source::made : Source::stored_or_made);
     const UserNames& names = prepared_.names;
     SCHAAS_ASSIGN_OR_RETURN(const KernelAnswer answer,
-                            names.in_user_names(provider_.kernel(question, cancellation_)));
+                            kernel_of(prepared_, provider_, question, cancellation_));
     SCHAAS_ASSIGN_OR_RETURN(const auto tree, schedule::apply(wanted.trace, prepared_.canonical.problem));
     SCHAAS_ASSIGN_OR_RETURN(const auto with_copies,
                             schedule::problem_of(wanted.trace, prepared_.canonical.problem));
@@ -297,6 +299,7 @@ class Work {
     kernel.compile_seconds = answer.seconds;
     kernel.hit = answer.hit;
     kernel.baseline = baseline;
+    kernel.nondeterministic = concrete_notation::is_nondeterministic(tree);
     return kernel;
   }
 
@@ -368,8 +371,10 @@ Result<void> check_limits(const ScheduleQuery& query, std::size_t max_kernels) {
 
 }  // namespace
 
-const std::vector<std::string>& known_isas() {
-  static const std::vector<std::string> isas = {"x86-64-v2", "x86-64-v3", "x86-64-v4", "generic", "native"};
+std::vector<std::string> processor_isas() {
+  std::vector<std::string> isas;
+  for (const auto& one : support::instruction_sets())
+    if (one.device == support::Device::processor) isas.push_back(one.name);
   return isas;
 }
 
@@ -383,12 +388,18 @@ Result<void> check_isa(const std::string& isa) {
         "a server on that machine compiles for it; `x86-64-v4` and the others run on every processor that "
         "has them");
   }
-  auto known = known_isas();
-  known.push_back("cuda");
-  if (std::find(known.begin(), known.end(), isa) != known.end()) return {};
-  return support::invalid("isa", "unknown instruction set `" + isa +
-                                     "`; expected x86-64-v2, x86-64-v3, x86-64-v4, generic, native or cuda" +
-                                     support::did_you_mean(isa, known));
+  if (support::find_instruction_set(isa) != nullptr) return {};
+  std::vector<std::string> known;
+  std::string list;
+  for (const auto& one : support::instruction_sets()) {
+    known.push_back(one.name);
+    list += (&one == &support::instruction_sets().front()  ? ""
+             : &one == &support::instruction_sets().back() ? " or "
+                                                           : ", ") +
+            one.name;
+  }
+  return support::invalid(
+      "isa", "unknown instruction set `" + isa + "`; expected " + list + support::did_you_mean(isa, known));
 }
 
 Scheduling::Scheduling(std::shared_ptr<KernelProvider> provider,
@@ -409,7 +420,8 @@ Result<void> Scheduling::check(const ScheduleQuery& query, const Cancellation& c
   SCHAAS_ASSIGN_OR_RETURN(PreparedProblem prepared,
                           prepare(query.problem, query.bounds, options_.search, cancellation));
   for (const auto& trace : query.traces) {
-    if (!is_frontier_id(trace) && !is_gpu_id(trace)) SCHAAS_RETURN_IF_ERROR(canonical_trace(trace, prepared));
+    if (!support::is_entry_id(trace) && !support::is_gpu_id(trace))
+      SCHAAS_RETURN_IF_ERROR(canonical_trace(trace, prepared));
   }
   return query.no_stage2 ? leave_out_stage2(prepared) : Result<void>();
 }
@@ -418,9 +430,10 @@ Result<NamedFrontier> Scheduling::lookup(const problem::ProblemText& text, const
                                          const Cancellation& cancellation) {
   SCHAAS_ASSIGN_OR_RETURN(const PreparedProblem prepared,
                           prepare(text, bounds, options_.search, cancellation));
-  SCHAAS_ASSIGN_OR_RETURN(const FrontierAnswer answer,
-                          prepared.names.in_user_names(provider_->frontier(
-                              {prepared.canonical, prepared.options, Source::stored}, {}, cancellation)));
+  SCHAAS_ASSIGN_OR_RETURN(
+      const FrontierAnswer answer,
+      frontier_of(prepared, *provider_, {prepared.canonical, prepared.options, Source::stored}, {},
+                  cancellation));
   return named(*answer.frontier, prepared);
 }
 
@@ -450,20 +463,20 @@ Result<EmitAnswer> Scheduling::emit(const EmitQuery& query, const Cancellation& 
     return answer;
   };
   const bool automatic = query.schedule.empty() || query.schedule == "auto";
-  if (!automatic && !is_frontier_id(query.schedule) && !is_gpu_id(query.schedule)) {
+  if (!automatic && !support::is_entry_id(query.schedule) && !support::is_gpu_id(query.schedule)) {
     SCHAAS_ASSIGN_OR_RETURN(const schedule::Trace trace, canonical_trace(query.schedule, prepared));
     return print(trace);
   }
   const auto unheard = [](const frontier::Stage&) {};
-  SCHAAS_ASSIGN_OR_RETURN(const FrontierAnswer answer,
-                          prepared.names.in_user_names(provider_->frontier(
-                              {prepared.canonical, prepared.options}, unheard, cancellation)));
+  SCHAAS_ASSIGN_OR_RETURN(
+      const FrontierAnswer answer,
+      frontier_of(prepared, *provider_, {prepared.canonical, prepared.options}, unheard, cancellation));
   if (automatic) {
     const auto best = representatives(*answer.frontier, prepared.canonical.problem, 1);
     SCHAAS_CHECK(!best.empty(), "an empty frontier");
     return print(answer.frontier->survivors[best.front()].traces.front());
   }
-  if (is_gpu_id(query.schedule)) {
+  if (support::is_gpu_id(query.schedule)) {
     const GpuSchedules gpu(*answer.frontier, prepared, false);
     SCHAAS_ASSIGN_OR_RETURN(const auto schedule, gpu.schedule(query.schedule));
     return print(schedule.point.trace);

@@ -12,6 +12,7 @@
 #include "compiler/cost/memory_terms.h"
 #include "compiler/pipeline/pipeline.h"
 #include "compiler/problem/problem.h"
+#include "compiler/support/instruction_set.h"
 #include "kernels_cache/schedule_store.h"
 #include "server/answers/problem_limits.h"
 #include "server/answers/user_names.h"
@@ -30,7 +31,7 @@ struct SearchBounds {
 struct ScheduleQuery {
   problem::ProblemText problem;
   SearchBounds bounds;
-  std::string isa = "x86-64-v3";
+  std::string isa = support::default_isa;
   std::size_t kernels = 6;  ///< largest number of frontier schedules to compile
   std::vector<std::string>
       traces;  ///< additional schedules: "linear", a frontier id ("s2") or a trace in the user's names
@@ -129,12 +130,13 @@ struct NamedKernel {
   support::Digest digest;
   double compile_seconds = 0;
   bool hit = false;
-  bool baseline = false;  ///< the full kernel of the same schedule follows
+  bool baseline = false;          ///< the full kernel of the same schedule follows
+  bool nondeterministic = false;  ///< sums are rounded in the order in which threads come
   std::string signature;
 };
 using StageProgress = frontier::Stage;
 struct KernelFailure {
-  std::string id, trace;
+  std::string id, trace, isa;
   support::Diagnostic diagnostic;
 };
 struct Finished {
@@ -152,7 +154,7 @@ struct EmitQuery {
   std::string schedule =
       "auto";  ///< "auto" (the one representatives() wants most), "linear", a frontier id, or a trace
   std::string language = "c";
-  std::string isa = "x86-64-v3";
+  std::string isa = support::default_isa;
   std::string passes, last_pass;  ///< see pipeline::parse_passes
 };
 struct EmitAnswer {
@@ -180,8 +182,8 @@ struct NamedExplanation {
   std::vector<NamedCompetitor> competitors;
 };
 
-/// Returns the instruction sets a request may name.
-const std::vector<std::string>& known_isas();
+/// Returns the instruction sets of processors that a request may name.
+std::vector<std::string> processor_isas();
 /// Checks the name of an instruction set. Errors: invalid [isa].
 support::Result<void> check_isa(const std::string& isa);
 

@@ -1,7 +1,6 @@
 #include "server/answers/user_names.h"
 
 #include <algorithm>
-#include <cctype>
 
 #include "compiler/concrete_notation/printer.h"
 #include "compiler/index_notation/rename.h"
@@ -52,32 +51,6 @@ class Renaming {
   const Names& tensors_ = both_.tensors;
   const Names& indices_ = both_.indices;
 };
-
-const std::string& renamed_or_same(const Names& names, const std::string& word) {
-  const auto found = names.find(word);
-  return found == names.end() ? word : found->second;
-}
-
-bool in_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
-
-/// Replaces each word by change(word, whether it stands between backquotes).
-template <class Change>
-std::string with_words(const std::string& text, const Change& change) {
-  std::string out;
-  bool quoted = false;
-  for (std::size_t at = 0; at < text.size();) {
-    std::size_t end = at;
-    while (end < text.size() && in_word(text[end])) ++end;
-    if (end == at) {
-      quoted ^= text[at] == '`';
-      out += text[at++];
-      continue;
-    }
-    out += change(text.substr(at, end - at), quoted);
-    at = end;
-  }
-  return out;
-}
 
 }  // namespace
 
@@ -140,17 +113,6 @@ std::string UserNames::print(const frontier::Sizes& sizes) const {
     users.push_back(std::move(size));
   }
   return frontier::print(users, as_written_);
-}
-
-support::Diagnostic UserNames::diagnostic(support::Diagnostic canonical) const {
-  if (canonical.range) return canonical;  // points into the user's text already
-  const auto users = [&](const std::string& word, bool quoted) {
-    if (!quoted) return word;
-    return renamed_or_same(index_.count(word) != 0 ? index_ : tensor_, word);
-  };
-  canonical.message = with_words(canonical.message, users);
-  for (auto& note : canonical.notes) note = with_words(note, users);
-  return canonical;
 }
 
 }  // namespace schaas::server

@@ -40,16 +40,8 @@ class UserNames {
   }
   /// Renders sizes of the canonical problem.
   std::string print(const frontier::Sizes& sizes) const;
-  /// Translates the error of a search or compilation: in messages and notes each canonical tensor or index
-  /// between backquotes becomes the user's.
-  template <class T>
-  support::Result<T> in_user_names(support::Result<T> result) const {
-    if (result.ok()) return result;
-    return diagnostic(result.error());
-  }
 
  private:
-  support::Diagnostic diagnostic(support::Diagnostic canonical) const;
   struct NewNames {
     schedule::NewNames indices, tensors;
   };

@@ -233,7 +233,7 @@ Result<void> Daemon::listen(const std::vector<ListenAddress>& addresses) {
     log_->info("listening on {}", addresses_.back());
   }
   warn_of_open_children(log_);
-  log_->info("kernels for GPUs: {}", toolchain_->identity({"cuda"}));
+  log_->info("kernels for GPUs: {}", toolchain_->identity({support::gpu_isa}));
   log_->info("kernels are signed with {}", signer_->public_key().text());
   return {};
 }
@@ -259,8 +259,8 @@ ServerFacts Daemon::facts() const {
   facts.version = options_.version;
   facts.abi_version = SCHAAS_KERNEL_ABI_VERSION;
   facts.toolchain = toolchain_->identity({});
-  facts.gpu_toolchain = toolchain_->identity({"cuda"});
-  facts.isas = known_isas();
+  facts.gpu_toolchain = toolchain_->identity({support::gpu_isa});
+  facts.isas = processor_isas();
   facts.uptime_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started_).count();
   facts.data_directory = directory_.path();
   facts.isolation = toolchain::print(toolchain::offered_isolation());

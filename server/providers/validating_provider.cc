@@ -1,11 +1,10 @@
 #include "server/providers/validating_provider.h"
 
 #include <algorithm>
-#include <array>
-#include <string_view>
 #include <utility>
 
 #include "compiler/pipeline/pipeline.h"
+#include "compiler/support/instruction_set.h"
 #include "server/storage/quarantine.h"
 
 namespace schaas::server {
@@ -15,8 +14,18 @@ using support::Cancellation;
 using support::Diagnostic;
 using support::Result;
 
-/// Instruction sets a trial falls back to, best first; only those after the kernel's own are tried.
-constexpr std::array<std::string_view, 3> fallbacks = {"x86-64-v3", "x86-64-v2", "generic"};
+/// Instruction sets that a trial of a kernel falls back to, best first.
+std::vector<std::string> fallbacks(const std::string& isa) {
+  const support::InstructionSet* own = support::find_instruction_set(isa);
+  std::vector<const support::InstructionSet*> lower;
+  for (const auto& one : support::instruction_sets())
+    if (one.device == support::Device::processor && own != nullptr && one.rank < own->rank)
+      lower.push_back(&one);
+  std::sort(lower.begin(), lower.end(), [](const auto* a, const auto* b) { return a->rank > b->rank; });
+  std::vector<std::string> names;
+  for (const auto* one : lower) names.push_back(one->name);
+  return names;
+}
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
@@ -38,7 +47,7 @@ class ValidatingProvider final : public KernelProvider {
       if (const auto reason = quarantine_.reason(query.kernel_key)) return rejected(query, *reason);
     }
     SCHAAS_ASSIGN_OR_RETURN(KernelAnswer answer, next_->kernel(query, cancellation));
-    if (query.target.isa == "cuda") return answer;  // a trial runs on a CPU
+    if (support::is_for_gpu(query.target.isa)) return answer;  // a trial runs on a CPU
     SCHAAS_ASSIGN_OR_RETURN(TrialVerdict verdict, trial_(*answer.bytes, query.canonical.text, cancellation));
     if (verdict.kind == TrialVerdict::Kind::other_processor) {
       SCHAAS_ASSIGN_OR_RETURN(verdict, validate_for_this_processor(query, cancellation));
@@ -64,10 +73,9 @@ class ValidatingProvider final : public KernelProvider {
   Result<TrialVerdict> validate_for_this_processor(const KernelQuery& query,
                                                    const Cancellation& cancellation) {
     TrialVerdict verdict{TrialVerdict::Kind::other_processor, "no instruction set of this machine is left\n"};
-    const auto own = std::find(fallbacks.begin(), fallbacks.end(), query.target.isa);
-    for (auto isa = own == fallbacks.end() ? fallbacks.begin() : own + 1; isa != fallbacks.end(); ++isa) {
+    for (const std::string& isa : fallbacks(query.target.isa)) {
       KernelQuery twin = query;
-      twin.target.isa = *isa;
+      twin.target.isa = isa;
       SCHAAS_ASSIGN_OR_RETURN(const KernelAnswer answer, next_->kernel(twin, cancellation));
       SCHAAS_ASSIGN_OR_RETURN(verdict, trial_(*answer.bytes, query.canonical.text, cancellation));
       if (verdict.kind != TrialVerdict::Kind::other_processor) break;

@@ -4,8 +4,8 @@
 #include <limits>
 
 #include "compiler/concrete_notation/thread_mapping.h"
+#include "compiler/support/instruction_set.h"
 #include "compiler/support/limits.h"
-#include "compiler/support/processor.h"
 
 namespace schaas::server {
 namespace {
@@ -271,6 +271,7 @@ struct EventWriter {
   void operator()(const KernelFailure& failure) const {
     out.mutable_failure()->set_id(failure.id);
     out.mutable_failure()->set_trace(failure.trace);
+    out.mutable_failure()->set_isa(failure.isa);
     *out.mutable_failure()->mutable_diagnostic() = server::to_proto(failure.diagnostic);
   }
   void operator()(const Finished& finished) const {
@@ -309,7 +310,7 @@ ScheduleQuery from_proto(const v1::ScheduleRequest& request) {
   ScheduleQuery query;
   query.problem = from_proto(request.problem());
   query.bounds = from_proto(request.search());
-  query.isa = support::exact_isa(or_default(request.isa(), "x86-64-v3"));
+  query.isa = support::exact_isa(or_default(request.isa(), support::default_isa.c_str()));
   query.kernels = request.kernels() == 0 ? default_kernels : request.kernels();
   query.traces = strings(request.traces());
   query.search_only = request.search_only();
@@ -318,7 +319,7 @@ ScheduleQuery from_proto(const v1::ScheduleRequest& request) {
   query.traces_only = request.traces_only();
   query.wins = request.wins();
   query.host = request.host();
-  query.gpu = request.gpu() || query.isa == "cuda";
+  query.gpu = request.gpu() || support::is_for_gpu(query.isa);
   query.deterministic = request.deterministic();
   return query;
 }
@@ -368,7 +369,7 @@ EmitQuery from_proto(const v1::EmitRequest& request) {
           from_proto(request.search()),
           or_default(request.schedule(), "auto"),
           or_default(request.language(), "c"),
-          support::exact_isa(or_default(request.isa(), "x86-64-v3")),
+          support::exact_isa(or_default(request.isa(), support::default_isa.c_str())),
           request.passes(),
           request.last_pass()};
 }
@@ -432,6 +433,7 @@ v1::Kernel to_proto(const NamedKernel& kernel) {
   out.set_compile_seconds(kernel.compile_seconds);
   out.set_hit(kernel.hit);
   out.set_draft(kernel.baseline);
+  out.set_nondeterministic(kernel.nondeterministic);
   out.set_signature(kernel.signature);
   out.set_tree(kernel.tree);
   out.set_time(kernel.time);

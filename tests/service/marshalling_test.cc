@@ -342,9 +342,9 @@ TEST(Replies, SetEveryField) {
   EXPECT_EQ(frontier.user_tensors().at("A"), "Out");
   EXPECT_EQ(frontier.user_indices().at("i"), "row");
 
-  NamedKernel kernel{"s1",          "key",    "trace",  "isa",         "tree",
-                     "time",        "memory", a_cost(), some_memory(), two_variables(),
-                     {"sha256", 7}, 0.5,      true,     true,          "signature"};
+  NamedKernel kernel{"s1",     "key",    "trace",       "isa",           "tree",        "time",
+                     "memory", a_cost(), some_memory(), two_variables(), {"sha256", 7}, 0.5,
+                     true,     true,     true,          "signature"};
   expect_every_field_set(to_proto(kernel), "kernel", variable_fields);
 
   const NamedExplanation why{"removed",
@@ -383,9 +383,10 @@ TEST(Replies, DistinguishEveryEvent) {
   kernel.id = "s2";
   EXPECT_EQ(to_proto(Event(kernel)).kernel().id(), "s2");
   const v1::ScheduleEvent failure =
-      to_proto(Event(KernelFailure{"s3", "linear", support::unsupported("no", "why")}));
+      to_proto(Event(KernelFailure{"s3", "linear", "cuda", support::unsupported("no", "why")}));
   EXPECT_EQ(failure.failure().id(), "s3");
   EXPECT_EQ(failure.failure().trace(), "linear");
+  EXPECT_EQ(failure.failure().isa(), "cuda");
   EXPECT_EQ(failure.failure().diagnostic().code(), "no");
   const v1::ScheduleEvent done = to_proto(Event(Finished{true, 2, 3, 0.5, 0.25}));
   expect_every_field_set(done.done(), "done", {});

@@ -11,6 +11,8 @@
 #include <regex>
 
 #include "compiler/concrete_notation/printer.h"
+#include "compiler/frontier/contradiction.h"
+#include "compiler/pipeline/check.h"
 #include "compiler/schedule/apply.h"
 #include "compiler/space/space.h"
 #include "server/answers/prepared_problem.h"
@@ -27,6 +29,8 @@ namespace schaas::server {
 namespace {
 
 namespace fs = std::filesystem;
+
+const support::Cancellation never;
 
 // ---- listen addresses ----
 
@@ -367,17 +371,48 @@ TEST(UserNames, AppearInArgumentsAndSizes) {
   EXPECT_EQ(names.print(sizes), first + " = 12");
 }
 
-TEST(UserNames, AppearInDiagnostics) {
-  const auto c = canonical(renamed_spmm());
-  const auto& [ours, users] = *c.user_tensor.begin();
-  const auto& [index, user] = *c.user_index.begin();
-  const auto error = support::noting(
-      support::unsupported("x", "A tensor `" + ours + "(" + index + ")` and " + ours), "`" + ours + "`");
-  const auto told = UserNames(c).in_user_names(support::Result<int>(error));
-  ASSERT_FALSE(told.ok());
-  EXPECT_EQ(told.error().message, "A tensor `" + users + "(" + user + ")` and " + ours);
-  EXPECT_EQ(told.error().notes.front(), "`" + users + "`");
-  EXPECT_EQ(UserNames(c).in_user_names(support::Result<int>(3)).value(), 3);
+/// Fails as a search and a compilation do, in canonical names.
+class FailingProvider final : public KernelProvider {
+ public:
+  support::Result<FrontierAnswer> frontier(const FrontierQuery& query, const frontier::Progress&,
+                                           const support::Cancellation&) override {
+    const auto solver = frontier::make_solver({}, never);
+    SCHAAS_RETURN_IF_ERROR(frontier::check_satisfiable(query.canonical.problem, *solver, 300));
+    return support::internal("unexpected", "some sizes satisfy the constraints");
+  }
+  support::Result<KernelAnswer> kernel(const KernelQuery& query, const support::Cancellation&) override {
+    SCHAAS_RETURN_IF_ERROR(pipeline::check(query.canonical.problem, query.trace));
+    return support::exhausted("disk-full", "the disk of `A` is full");
+  }
+};
+
+TEST(PreparedProblem, TellsErrorsOfTheProviderInTheUsersNames) {
+  problem::ProblemText text;
+  text.expression = "Out(row,col) += Left(row,mid) * Right(mid,col)";
+  text.formats = {{"Out", "csr"}};
+  auto prepared = prepare(text, {}, {}, never).value();
+  FailingProvider provider;
+  const KernelQuery kernel{
+      prepared.canonical, schedule::default_trace(prepared.canonical.problem), {}, "", {}, {}};
+  const auto unsupported = kernel_of(prepared, provider, kernel, never);
+  ASSERT_FALSE(unsupported.ok());
+  EXPECT_EQ(unsupported.error().code, "sparse-result");
+  EXPECT_THAT(unsupported.error().message, testing::HasSubstr("the result `Out` has the sparse format"));
+
+  text.formats.clear();
+  prepared = prepare(text, {}, {}, never).value();
+  const auto full = kernel_of(
+      prepared, provider,
+      {prepared.canonical, schedule::default_trace(prepared.canonical.problem), {}, "", {}, {}}, never);
+  EXPECT_EQ(full.error().message, "the disk of `A` is full") << "nobody renames words of a sentence";
+
+  // The solver of the request decided nothing, that of the search does.
+  text.constraints = {"10*mid <= col", "2*col <= mid"};
+  const auto built = problem::build(text).value();
+  prepared = {problem::canonicalize(built), UserNames(problem::canonicalize(built)), {}};
+  const auto contradiction = frontier_of(prepared, provider, {prepared.canonical, {}}, {}, never);
+  ASSERT_FALSE(contradiction.ok());
+  EXPECT_THAT(contradiction.error().notes, testing::UnorderedElementsAre("2*col <= mid", "10*mid <= col"));
 }
 
 TEST(Representatives, AreDifferentAndHaveTheLeastMemoryAndTheFastest) {

@@ -19,7 +19,7 @@
 #include "compiler/loop_ir/parser.h"
 #include "compiler/loop_ir/printer.h"
 #include "compiler/loop_ir/verifier.h"
-#include "compiler/support/processor.h"
+#include "compiler/support/instruction_set.h"
 #include "compiler/toolchain/toolchain.h"
 #include "proto/gpu_abi.h"
 #include "proto/kernel_abi.h"

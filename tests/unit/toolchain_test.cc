@@ -8,7 +8,7 @@
 #include <fstream>
 #include <thread>
 
-#include "compiler/support/processor.h"
+#include "compiler/support/instruction_set.h"
 #include "compiler/toolchain/child_process.h"
 #include "tests/support/temporary_directory.h"
 
@@ -66,8 +66,8 @@ TEST_F(Toolchains, UnknownInstructionSet) {
   EXPECT_EQ(
       "unsupported [isa]: unknown instruction set `x86-64-v5`; did you mean `x86-64-v2`?; known are "
       "x86-64-v2 "
-      "x86-64-v3 x86-64-v4 " +
-          support::native_isa() + " generic",
+      "x86-64-v3 x86-64-v4 generic " +
+          support::native_isa(),
       support::render(binary.error()));
   const auto shell = make_c_toolchain(options_)->compile_c("", {support::native_isa() + " -o /dev/full"}, {});
   ASSERT_FALSE(shell.ok());

@@ -1,9 +1,9 @@
 #include <algorithm>
-#include <array>
 #include <set>
 
 #include "client/cpp/api/bundle_state.h"
 #include "client/cpp/remote/received_answer.h"
+#include "compiler/support/instruction_set.h"
 #include "schaas/expression.h"
 #include "schaas/host.h"
 
@@ -44,10 +44,10 @@ std::string format_of(const ProblemText& problem, const std::string& tensor, int
   return parsed.ok() ? format::print(*parsed) : text;
 }
 
-// Higher is better: what was made for this very processor, which has no found in the list, is best.
+// Returns the rank of an instruction set; unknown ones are no better than any.
 int rank(const std::string& isa) {
-  static const std::array<std::string, 4> better = {"generic", "x86-64-v2", "x86-64-v3", "x86-64-v4"};
-  return static_cast<int>(std::find(better.begin(), better.end(), isa) - better.begin());
+  const support::InstructionSet* found = support::find_instruction_set(isa);
+  return found == nullptr ? 0 : found->rank;
 }
 
 std::string described(const ProblemText& problem) {

@@ -5,6 +5,7 @@
 
 #include "client/cpp/platform/cancelled.h"
 #include "client/cpp/selection/pick.h"
+#include "compiler/support/instruction_set.h"
 #include "schaas/bounds.h"
 
 // State machine of the requests of one kind. Calls add tasks to background threads and wait on a condition
@@ -163,7 +164,7 @@ void KernelPool::take_kernel(const KernelInfo& kernel) {
   } else {
     *same = kernel;
   }
-  if (kernel.isa != gpu_isa) begin_load(kernel);
+  if (!support::is_for_gpu(kernel.isa)) begin_load(kernel);
   changed();
 }
 
@@ -191,7 +192,7 @@ bool KernelPool::begin_load(const KernelInfo& kernel) {
 }
 
 support::Result<void> KernelPool::load(const KernelInfo& kernel, const std::stop_token& stop) {
-  if (kernel.isa == gpu_isa) {
+  if (support::is_for_gpu(kernel.isa)) {
     SCHAAS_RETURN_IF_ERROR(session_.load_for_gpu(kernel, stop));
   } else {
     SCHAAS_RETURN_IF_ERROR(session_.load(kernel, stop));
@@ -236,7 +237,7 @@ void KernelPool::request(const std::string& name, const std::stop_token& stop) {
 /// held.
 support::Result<Pick> KernelPool::best_pick(const ChoiceRequest& request) {
   SCHAAS_ASSIGN_OR_RETURN(Pick best, pick(frontier_, *selectors_, request));
-  const bool is_for_gpu = request.gpu && !request.gpu->alone && best.name.rfind('g', 0) == 0;
+  const bool is_for_gpu = request.gpu && !request.gpu->alone && best.for_gpu;
   if (!is_for_gpu || !has_failed(best.name)) return best;
   SCHAAS_ASSIGN_OR_RETURN(best, pick_for_cpu(frontier_, selectors_->cpu, request));
   best.reason += "; not on " + request.gpu->device.name + ": " + why_no_gpu_kernel(failures_);

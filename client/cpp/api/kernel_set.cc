@@ -17,6 +17,7 @@
 #include "client/cpp/tensor/overlap.h"
 #include "compiler/format/assembled_format.h"
 #include "compiler/format/blocks.h"
+#include "compiler/support/instruction_set.h"
 #include "schaas/blocks.h"
 #include "schaas/bounds.h"
 #include "schaas/host.h"
@@ -239,7 +240,7 @@ support::Result<ChoiceRequest> KernelSet::State::request(const Sizes& sizes, con
   request.gpu->deterministic = bind.deterministic;
   request.gpu->alone = is_alone(bind, result);
   request.schedule.gpu = true;
-  if (request.gpu->alone) request.schedule.isa = "cuda";
+  if (request.gpu->alone) request.schedule.isa = support::gpu_isa;
   return request;
 }
 
@@ -434,7 +435,7 @@ support::Result<BoundKernel> KernelSet::State::bound_to(const Preference& chosen
                                                         const Computation::State& computation) const {
   BoundKernel bound;
   std::vector<std::string> brought;
-  const bool on_gpu = chosen.kernel->isa == "cuda";
+  const bool on_gpu = support::is_for_gpu(chosen.kernel->isa);
   bool any = computation.written->on_device();
   for (const auto& [name, tensor] : operands) {
     any = any || tensor->on_device();
@@ -508,7 +509,7 @@ support::Result<Computation> KernelSet::bind(const std::map<std::string, PackedT
     bound = state_->bound_to(*decision->chosen, sizes, operands, given, *computation);
   }
   // A failure on the device falls back to the processor.
-  const bool is_elsewhere = decision->chosen->kernel->isa == "cuda" && !given.gpu->alone &&
+  const bool is_elsewhere = support::is_for_gpu(decision->chosen->kernel->isa) && !given.gpu->alone &&
                             given.schedule == "auto" && !bound.ok() &&
                             bound.error().family != support::Family::internal;
   if (is_elsewhere) {

@@ -5,6 +5,7 @@
 #include "client/cpp/platform/client_version.h"
 #include "client/cpp/remote/bundle_file.h"
 #include "client/cpp/tensor_io/file_sink.h"
+#include "compiler/support/instruction_set.h"
 #include "proto/kernel_abi.h"
 #include "schaas/host.h"
 
@@ -15,11 +16,12 @@ std::vector<std::string> isas_for(const BundleRequest& request, const ServerInfo
   std::vector<std::string> isas;
   for (const std::string& isa : request.isas) isas.push_back(isa_for(isa));
   if (!isas.empty()) return isas;
-  const std::string family = "x86-64-";
-  if (!host_isa().starts_with(family)) return {"generic"};
-  for (const std::string& isa : info.isas) {
-    if (isa.starts_with(family)) isas.push_back(isa);
-  }
+  const auto is_x86 = [](const std::string& isa) {
+    const support::InstructionSet* found = support::find_instruction_set(isa);
+    return found != nullptr && found->x86;
+  };
+  if (!is_x86(host_isa())) return {host_isa()};
+  std::copy_if(info.isas.begin(), info.isas.end(), std::back_inserter(isas), is_x86);
   return isas;
 }
 

@@ -11,44 +11,11 @@
 #include <fstream>
 #include <thread>
 #include <utility>
-#if defined(__x86_64__)
-#include <cpuid.h>
-#endif
 
-#include "compiler/support/processor.h"
+#include "compiler/support/instruction_set.h"
 
 namespace schaas::client {
 namespace {
-
-#if defined(__x86_64__)
-// The x86-64 psABI levels, feature by feature (older compilers do not know the level names).
-bool runs_v2() {
-  return __builtin_cpu_supports("sse3") && __builtin_cpu_supports("ssse3") &&
-         __builtin_cpu_supports("sse4.1") && __builtin_cpu_supports("sse4.2") &&
-         __builtin_cpu_supports("popcnt");
-}
-// F16C, MOVBE and LZCNT, which not every compiler knows by name.
-bool has_rest_of_v3() {
-  unsigned a = 0, b = 0, c = 0, d = 0;
-  constexpr unsigned f16c = 1U << 29, movbe = 1U << 22, lzcnt = 1U << 5;
-  if (__get_cpuid(1, &a, &b, &c, &d) == 0 || (c & f16c) == 0 || (c & movbe) == 0) return false;
-  return __get_cpuid(0x80000001U, &a, &b, &c, &d) != 0 && (c & lzcnt) != 0;
-}
-bool runs_v3() {
-  return runs_v2() && __builtin_cpu_supports("avx") && __builtin_cpu_supports("avx2") &&
-         __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("fma") &&
-         has_rest_of_v3();
-}
-bool runs_v4() {
-  return runs_v3() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-         __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
-         __builtin_cpu_supports("avx512vl");
-}
-#else
-bool runs_v2() { return false; }
-bool runs_v3() { return false; }
-bool runs_v4() { return false; }
-#endif
 
 /// The group of this process in version 2 of the control groups, "/user.slice/..."; "" when there is none.
 std::string own_group() {
@@ -112,23 +79,19 @@ int processors_of_quota(const std::string& root, std::string group) {
 }
 
 std::string host_isa() {
-  if (runs_v4()) return "x86-64-v4";
-  if (runs_v3()) return "x86-64-v3";
-  if (runs_v2()) return "x86-64-v2";
-  return "generic";
+  const support::InstructionSet* best = nullptr;
+  for (const auto& one : support::instruction_sets()) {
+    if (one.runs_here != nullptr && one.runs_here() && (best == nullptr || one.rank > best->rank))
+      best = &one;
+  }
+  return best->name;
 }
 
 std::string isa_for(const std::string& asked) {
   return asked.empty() ? host_isa() : support::exact_isa(asked);
 }
 
-bool host_runs(const std::string& isa) {
-  if (isa == "generic" || isa == support::native_isa()) return true;
-  if (isa == "x86-64-v2") return runs_v2();
-  if (isa == "x86-64-v3") return runs_v3();
-  if (isa == "x86-64-v4") return runs_v4();
-  return false;
-}
+bool host_runs(const std::string& isa) { return support::runs_here(isa); }
 
 std::int64_t last_level_cache_bytes() {
   static const std::int64_t bytes = [] {

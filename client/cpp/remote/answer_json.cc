@@ -199,6 +199,7 @@ void fields(V& v, KernelInfo& x) {
   v("memory_terms", x.memory_terms);
   v("draft", x.baseline);
   v("signature", x.signature);
+  v("nondeterministic", x.nondeterministic);
 }
 template <class V>
 void fields(V& v, ProblemText& x) {

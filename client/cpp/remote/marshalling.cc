@@ -308,6 +308,7 @@ KernelInfo from_proto(const v1::Kernel& from) {
   kernel.hit = from.hit();
   kernel.baseline = from.draft();
   kernel.signature = from.signature();
+  kernel.nondeterministic = from.nondeterministic();
   kernel.time_terms = terms(from.time_terms());
   kernel.memory_terms = terms(from.memory_terms());
   return kernel;
@@ -405,7 +406,7 @@ support::Result<ScheduleEvent> from_proto(const v1::ScheduleEvent& event) {
     }
     case v1::ScheduleEvent::kFailure: {
       const auto& f = event.failure();
-      return ScheduleEvent(KernelFailure{f.id(), f.trace(), from_proto(f.diagnostic())});
+      return ScheduleEvent(KernelFailure{f.id(), f.trace(), from_proto(f.diagnostic()), f.isa()});
     }
     case v1::ScheduleEvent::EVENT_NOT_SET:
       break;

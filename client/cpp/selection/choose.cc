@@ -7,6 +7,7 @@
 
 #include "client/cpp/platform/cancelled.h"
 #include "client/cpp/selection/pick.h"
+#include "compiler/support/instruction_set.h"
 #include "schaas/bounds.h"
 
 namespace schaas::client {
@@ -93,7 +94,7 @@ support::Result<void> take_selected(KernelSource& source, const ChoiceRequest& r
   SCHAAS_ASSIGN_OR_RETURN(Pick best, pick(choice.answer.frontier, selectors, request));
   choice.select_seconds += since(start);
   if (!add_kernel(source, request, best.name, listener, choice)) {
-    const bool gpu = best.name.rfind('g', 0) == 0 && request.gpu && !request.gpu->alone;
+    const bool gpu = best.for_gpu && request.gpu && !request.gpu->alone;
     if (!gpu) return take_best_kernel(request, choice);
     const std::string why =
         "; not on " + request.gpu->device.name + ": " + why_no_gpu_kernel(choice.answer.failures);
@@ -180,7 +181,7 @@ void remember(KernelSource& source, const ChoiceRequest& request, Choice& choice
   for (const Measured& one : choice.measured) {
     const KernelInfo* kernel = find_kernel(choice.answer.kernels, one.id);
     const std::string isa = kernel == nullptr ? request.schedule.isa : kernel->isa;
-    const Where where = isa == gpu_isa && request.gpu ? on_gpu(*request.gpu) : Where{isa};
+    const Where where = support::is_for_gpu(isa) && request.gpu ? on_gpu(*request.gpu) : Where{isa};
     const std::string sizes = sizes_text(choice.answer.frontier, request.sizes, where);
     measurements.push_back({one.trace, sizes, isa, request.machine.threads, one.seconds});
     // Measurements of an earlier tuning do not compare with these; the server replaces them, too.
@@ -257,7 +258,7 @@ support::Result<Choice> choose(KernelSource& source, ChoiceRequest request,
   if (request.gpu) {
     request.schedule.gpu = true;
     request.gpu->deterministic = request.schedule.deterministic;
-    if (request.gpu->alone) request.schedule.isa = gpu_isa;
+    if (request.gpu->alone) request.schedule.isa = support::gpu_isa;
   }
   // Autotuning waits for all kernels; a deterministic choice may not depend on arrival times.
   if (!request.timed_run && !request.schedule.deterministic)

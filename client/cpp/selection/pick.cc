@@ -4,10 +4,9 @@
 #include <optional>
 
 #include "client/cpp/platform/milliseconds_text.h"
+#include "compiler/support/instruction_set.h"
 
 namespace schaas::client {
-
-const char* const gpu_isa = "cuda";
 
 namespace {
 
@@ -62,12 +61,12 @@ support::Result<Pick> pick_for_gpu(const Frontier& frontier, const GpuSelector& 
     for (std::size_t s = 0; s < selector.schedules().size(); ++s) {
       const GpuSchedule& schedule = selector.schedules()[s];
       if (schedule.trace == measured->trace && best.evaluated[s].fits && !best.evaluated[s].left_out)
-        return Pick{schedule.id, schedule.id, measured->reason(), measured->seconds};
+        return Pick{schedule.id, schedule.id, measured->reason(), measured->seconds, true};
     }
   }
   const GpuSchedule& chosen = selector.schedules()[static_cast<std::size_t>(best.index)];
   return Pick{chosen.id, chosen.id, best.reason,
-              best.evaluated[static_cast<std::size_t>(best.index)].seconds + best.copy_seconds};
+              best.evaluated[static_cast<std::size_t>(best.index)].seconds + best.copy_seconds, true};
 }
 
 /// The faster one, and what the other would have taken.
@@ -112,7 +111,7 @@ support::Result<CpuPick> pick_cpu_kernel(const Frontier& frontier,
   std::vector<FrontierEntry> entries;
   std::vector<const KernelInfo*> of;
   for (const KernelInfo* kernel : kernels) {
-    if (kernel->isa == gpu_isa) continue;
+    if (support::is_for_gpu(kernel->isa)) continue;
     entries.push_back(entry_of(frontier, *kernel));
     of.push_back(kernel);
   }
@@ -135,7 +134,7 @@ std::string name_of(const FrontierEntry& entry, const Evaluated& evaluated) {
 }
 
 Where on_cpu(const ChoiceRequest& request) { return {request.schedule.isa}; }
-Where on_gpu(const GpuTarget& target) { return {gpu_isa, target.class_text()}; }
+Where on_gpu(const GpuTarget& target) { return {support::gpu_isa, target.class_text()}; }
 
 support::Diagnostic no_kernel(const std::string& wanted) {
   return support::internal("no-kernel", "the server answered without a kernel for schedule `" + wanted + "`");
@@ -147,12 +146,12 @@ support::Diagnostic nothing_for_gpu(const std::string& why) {
 
 std::string why_no_gpu_kernel(const std::vector<KernelFailure>& failures) {
   for (const auto& failure : failures)
-    if (failure.id.rfind('g', 0) == 0) return failure.diagnostic.message;
+    if (support::is_for_gpu(failure.isa)) return failure.diagnostic.message;
   return "the server sent no kernel for it";
 }
 
 support::Result<void> check_order(const ChoiceRequest& request, const KernelInfo& kernel) {
-  if (!request.schedule.deterministic || kernel.trace.find("races=atomics") == std::string::npos) return {};
+  if (!request.schedule.deterministic || !kernel.nondeterministic) return {};
   return support::noting(
       support::invalid("deterministic",
                        "`" + kernel.trace + "` adds up in the order in which threads come, which is chance"),

@@ -14,6 +14,7 @@ struct Pick {
   std::string id;      ///< id of its entry, if it has one
   std::string reason;  ///< one sentence
   double seconds = 0;  ///< predicted, or measured
+  bool for_gpu = false;
 };
 
 /// Returns the name to ask the server for: the id of an entry's own schedule, the trace of another one.
@@ -52,7 +53,5 @@ std::string why_no_gpu_kernel(const std::vector<KernelFailure>& failures);
 /// Refuses a kernel that adds up in the order of chance where the request is to be deterministic: invalid
 /// [deterministic].
 support::Result<void> check_order(const ChoiceRequest& request, const KernelInfo& kernel);
-
-extern const char* const gpu_isa;
 
 }  // namespace schaas::client

@@ -205,7 +205,8 @@ struct KernelInfo {
   bool hit = false;  ///< it was stored already
   bool baseline =
       false;  ///< the first, quickly compiled and slower kernel of its schedule: the full one follows
-  std::string signature;  ///< by the server's key; verified before the binary is downloaded
+  std::string signature;          ///< by the server's key; verified before the binary is downloaded
+  bool nondeterministic = false;  ///< sums are rounded in the order in which threads come
   std::vector<Term> time_terms, memory_terms;
   /// Key of the problem that was asked. Derived by the client, never received: the signature must hold for
   /// it.

@@ -80,6 +80,7 @@ struct Done {
 struct KernelFailure {
   std::string id, trace;
   support::Diagnostic diagnostic;
+  std::string isa{};  ///< as KernelInfo::isa
 };
 using ScheduleEvent = std::variant<Progress, Frontier, KernelInfo, Done, KernelFailure>;
 
