@@ -190,19 +190,19 @@ std::string print_product(Term term, const Variables& variables) {
   std::vector<std::pair<int, int>> factors;
   for (Term rest = term & variables_mask; rest != 0; rest &= rest - 1) {
     const int bit = std::countr_zero(rest);
-    int place = bit;
+    int position = bit;
     if (bit >= Variables::first_fiber) {
       const auto& extents = variables.extents;
-      place = static_cast<int>(
+      position = static_cast<int>(
           std::find_if(extents.begin(), extents.end(),
                        [&](const Variable& e) { return e.index == variables.at(bit).index; }) -
           extents.begin());
     }
-    factors.emplace_back(place, bit);
+    factors.emplace_back(position, bit);
   }
   std::sort(factors.begin(), factors.end());
   std::string text;
-  for (const auto& [place, bit] : factors) text += (text.empty() ? "" : "*") + variables.name(bit);
+  for (const auto& [position, bit] : factors) text += (text.empty() ? "" : "*") + variables.name(bit);
   return text.empty() ? "1" : text;
 }
 

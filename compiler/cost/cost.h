@@ -130,7 +130,7 @@ Term clearing(bool between_phases, Term above, Term reached, Term extents);
 Cost of(const concrete_notation::StatementPtr& statement, const problem::Problem& problem);
 
 /// Elements that a hash table takes for each entry it may have to hold: values and keys of at least two
-/// places, lists.
+/// positions, lists.
 constexpr std::size_t table_elements = 4;
 
 /// What making the problem's copies costs: entries of what is copied, in class `copied`, and the memory they

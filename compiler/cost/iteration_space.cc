@@ -16,7 +16,7 @@ using index_notation::Product;
 using index_notation::Reduction;
 using operators::Function;
 
-constexpr std::size_t most_members = 16;
+constexpr std::size_t max_members = 16;
 
 /// Smallest sets only.
 IterationSpace simplified(IterationSpace space) {
@@ -28,7 +28,7 @@ IterationSpace simplified(IterationSpace space) {
         space.begin(), space.end(), [&](OperandSet other) { return other != set && (other & set) == other; });
     if (!contains_another) out.push_back(set);
   }
-  return out.size() > most_members ? everywhere : out;
+  return out.size() > max_members ? everywhere : out;
 }
 
 /// An expression: what it is where no operand stores anything, and where it may differ from that.

@@ -31,7 +31,7 @@ class Nests {
   }
 
  private:
-  struct Place {
+  struct Position {
     std::vector<NestLoop> loops;
     std::vector<const void*> nodes;  ///< of the loops: two nests share those of one node
     std::vector<int> own;  ///< loops below the innermost branch, none over blocks, nor first inside of one
@@ -39,38 +39,38 @@ class Nests {
     bool serial = false;
   };
 
-  void walk(const StatementPtr& statement, Place place) {
+  void walk(const StatementPtr& statement, Position position) {
     if (const auto* loop = std::get_if<Forall>(&statement->node)) {
-      enter(statement, loop->index, loop->body, 0, place);
+      enter(statement, loop->index, loop->body, 0, position);
       const auto outside =
-          std::find_if(place.loops.begin(), place.loops.end() - 1,
+          std::find_if(position.loops.begin(), position.loops.end() - 1,
                        [&](const NestLoop& other) { return other.block != 0 && other.index == loop->index; });
-      const bool inside = outside != place.loops.end() - 1;
+      const bool inside = outside != position.loops.end() - 1;
       // Of a block's loop that stands first a row is in the first-level cache for all of the block anyway: to
       // keep it in registers saves little (K1 in blocks of 8: 1.00 to 1.04).
-      if (!inside || !place.own.empty()) place.own.push_back(number_of(variables_, loop->index));
+      if (!inside || !position.own.empty()) position.own.push_back(number_of(variables_, loop->index));
       if (inside) {
-        place.loops.back().block = outside->block;
-        place.loops.back().inside = true;
+        position.loops.back().block = outside->block;
+        position.loops.back().inside = true;
       }
-      walk(loop->body, std::move(place));
+      walk(loop->body, std::move(position));
     } else if (const auto* blocks = std::get_if<Blocks>(&statement->node)) {
-      enter(statement, blocks->index, blocks->body, blocks->size, place);
-      place.phase = false;
-      walk(blocks->body, std::move(place));
+      enter(statement, blocks->index, blocks->body, blocks->size, position);
+      position.phase = false;
+      walk(blocks->body, std::move(position));
     } else if (const auto* both = std::get_if<Where>(&statement->node)) {
-      place.phase = place.phase && place.loops.empty();
-      place.own.clear();
+      position.phase = position.phase && position.loops.empty();
+      position.own.clear();
       if (both->storage == concrete_notation::Storage::hash)
         tables_.insert(concrete_notation::leaf_of(both->producer).target.tensor);
-      walk(both->producer, place);
-      if (!appends(*both)) walk(both->consumer, std::move(place));
+      walk(both->producer, position);
+      if (!appends(*both)) walk(both->consumer, std::move(position));
     } else if (const auto* sum = std::get_if<Terms>(&statement->node)) {
-      place.phase = place.phase && place.loops.empty();
-      place.own.clear();
-      for (const StatementPtr& term : sum->terms) walk(term, place);
+      position.phase = position.phase && position.loops.empty();
+      position.own.clear();
+      for (const StatementPtr& term : sum->terms) walk(term, position);
     } else {
-      add(std::get<Assign>(statement->node), place);
+      add(std::get<Assign>(statement->node), position);
     }
   }
 
@@ -81,22 +81,22 @@ class Nests {
   }
 
   void enter(const StatementPtr& node, const std::string& index, const StatementPtr& body, int block,
-             Place& place) {
-    if (place.loops.empty()) {
+             Position& position) {
+    if (position.loops.empty()) {
       const auto& written = concrete_notation::leaf_of(node).target.indices;
-      place.serial = std::find(written.begin(), written.end(), index) == written.end();
+      position.serial = std::find(written.begin(), written.end(), index) == written.end();
     }
     NestLoop loop;
     loop.index = index;
     loop.block = block;
     loop.trips = Term{1} << number_of(variables_, index);
-    fiber(loop, body, place);
-    place.loops.push_back(std::move(loop));
-    place.nodes.push_back(node.get());
+    fiber(loop, body, position);
+    position.loops.push_back(std::move(loop));
+    position.nodes.push_back(node.get());
   }
 
   /// The first fiber with the loop's index of an operand below it.
-  void fiber(NestLoop& loop, const StatementPtr& body, const Place& place) const {
+  void fiber(NestLoop& loop, const StatementPtr& body, const Position& position) const {
     const std::vector<Access> reads = concrete_notation::reads(body);
     for (std::size_t n = 0; n < variables_.fibers.size(); ++n) {
       const Variable& fiber = variables_.fibers[n];
@@ -110,35 +110,35 @@ class Nests {
         };
         if (index_at(fiber.level) != loop.index) continue;
         loop.trips = Term{1} << (Variables::first_fiber + static_cast<int>(n));
-        for (int level = 0; level < fiber.level; ++level) loop.under |= moved_by(index_at(level), place);
+        for (int level = 0; level < fiber.level; ++level) loop.under |= moved_by(index_at(level), position);
         return;
       }
     }
   }
 
-  static std::uint32_t moved_by(const std::string& index, const Place& place) {
+  static std::uint32_t moved_by(const std::string& index, const Position& position) {
     std::uint32_t loops = 0;
-    for (std::size_t n = 0; n < place.loops.size(); ++n) {
-      if (place.loops[n].index == index) loops |= std::uint32_t{1} << n;
+    for (std::size_t n = 0; n < position.loops.size(); ++n) {
+      if (position.loops[n].index == index) loops |= std::uint32_t{1} << n;
     }
     return loops;
   }
 
-  void add(const Assign& leaf, const Place& place) {
+  void add(const Assign& leaf, const Position& position) {
     LeafNest nest;
-    nest.loops = place.loops;
-    nest.serial = place.serial;
-    nest.access = access_class(leaf, place.own, place.phase, problem_, variables_);
-    add(leaf.target, place, nest);
-    for (const Access& read : index_notation::operands(leaf.value)) add(read, place, nest);
-    while (nest.shared < std::min(last_.size(), place.nodes.size()) &&
-           last_[nest.shared] == place.nodes[nest.shared])
+    nest.loops = position.loops;
+    nest.serial = position.serial;
+    nest.access = access_class(leaf, position.own, position.phase, problem_, variables_);
+    add(leaf.target, position, nest);
+    for (const Access& read : index_notation::operands(leaf.value)) add(read, position, nest);
+    while (nest.shared < std::min(last_.size(), position.nodes.size()) &&
+           last_[nest.shared] == position.nodes[nest.shared])
       ++nest.shared;
-    last_ = place.nodes;
+    last_ = position.nodes;
     nests_.push_back(std::move(nest));
   }
 
-  void add(const Access& access, const Place& place, LeafNest& nest) const {
+  void add(const Access& access, const Position& position, LeafNest& nest) const {
     NestAccess touched;
     const problem::Pattern* pattern = problem_.pattern_named(access.tensor);
     touched.tensor = pattern == nullptr ? access.tensor : pattern->tensor;
@@ -147,16 +147,17 @@ class Nests {
     // What lies in a hash table is about as close together as if it did not move.
     const bool moves = tables_.count(access.tensor) == 0;
     for (const std::string& index : access.indices) {
-      if (moves) touched.loops |= moved_by(index, place);
+      if (moves) touched.loops |= moved_by(index, position);
     }
     if (known == problem_.formats.end()) {
-      // One block's values have the same place as those of the block before.
-      for (std::size_t n = 0; n < place.loops.size(); ++n) {
-        if (place.loops[n].block != 0 && !place.loops[n].inside) touched.loops &= ~(std::uint32_t{1} << n);
+      // One block's values have the same position as those of the block before.
+      for (std::size_t n = 0; n < position.loops.size(); ++n) {
+        if (position.loops[n].block != 0 && !position.loops[n].inside)
+          touched.loops &= ~(std::uint32_t{1} << n);
       }
     } else if (!access.indices.empty()) {
       const auto last = static_cast<std::size_t>(known->second.mode_order.back());
-      touched.unit = moved_by(access.indices[last], place);
+      touched.unit = moved_by(access.indices[last], position);
     }
     nest.accesses.push_back(std::move(touched));
   }

@@ -28,7 +28,7 @@ bool has(const index_notation::Access& access, const std::string& index) {
 }
 
 /// Merging more lists than this costs no more per entry (docs/cost_model.md).
-constexpr std::size_t most_heads = 4;
+constexpr std::size_t max_heads = 4;
 
 class TreeCost {
  public:
@@ -68,7 +68,7 @@ class TreeCost {
     IterationSpace space;
   };
   /// Where a walk stands.
-  struct Place {
+  struct Position {
     std::vector<Loop> above{};
     std::size_t shared = 0;  ///< of these the first so many are above the innermost branch
     Term serial = 0;         ///< serial_bit when the phase is
@@ -83,27 +83,27 @@ class TreeCost {
     int size = 0;          ///< 0: not known
   };
 
-  void walk(const StatementPtr& statement, Place place) {
+  void walk(const StatementPtr& statement, Position position) {
     if (const auto* loop = std::get_if<Forall>(&statement->node)) {
-      if (place.outermost() && !papers_ && !has(leaf_of(statement).target, loop->index))
-        place.serial = serial_bit;
+      if (position.outermost() && !papers_ && !has(leaf_of(statement).target, loop->index))
+        position.serial = serial_bit;
       const IterationSpace space = counted(loop->index, loop->body);
-      merge(number(loop->index), space, place);
-      place.above.push_back({number(loop->index), space});
-      if (in_blocks_.count(loop->index) == 0) place.own.push_back(number(loop->index));
-      walk(loop->body, std::move(place));
+      merge(number(loop->index), space, position);
+      position.above.push_back({number(loop->index), space});
+      if (in_blocks_.count(loop->index) == 0) position.own.push_back(number(loop->index));
+      walk(loop->body, std::move(position));
     } else if (const auto* blocks = std::get_if<Blocks>(&statement->node)) {
-      if (place.outermost() && !papers_ && !has(leaf_of(statement).target, blocks->index))
-        place.serial = serial_bit;
-      place.phase = false;
+      if (position.outermost() && !papers_ && !has(leaf_of(statement).target, blocks->index))
+        position.serial = serial_bit;
+      position.phase = false;
       const auto outside = in_blocks_;
       in_blocks_[blocks->index] = {space_of(blocks->body, {}), blocks->size};
-      walk(blocks->body, std::move(place));
+      walk(blocks->body, std::move(position));
       in_blocks_ = outside;
     } else if (const auto* both = std::get_if<Where>(&statement->node)) {
-      Place inside = place;
-      inside.shared = place.above.size();
-      inside.phase = place.outermost();
+      Position inside = position;
+      inside.shared = position.above.size();
+      inside.phase = position.outermost();
       inside.own.clear();
       const bool listed = is_result_workspace(*both);
       branch(*both, inside, listed);
@@ -112,9 +112,9 @@ class TreeCost {
       if (both->storage == concrete_notation::Storage::hash) table(inside);
       append(*both, inside);
     } else if (const auto* sum = std::get_if<Terms>(&statement->node)) {
-      Place inside = place;
-      inside.shared = place.above.size();
-      inside.phase = place.outermost();
+      Position inside = position;
+      inside.shared = position.above.size();
+      inside.phase = position.outermost();
       inside.own.clear();
       std::vector<Term> leaves;
       for (const StatementPtr& term : sum->terms) {
@@ -123,52 +123,53 @@ class TreeCost {
       }
       last_leaf_ = std::move(leaves);
     } else {
-      add_leaf(std::get<Assign>(statement->node), place);
+      add_leaf(std::get<Assign>(statement->node), position);
     }
   }
 
   /// The steps of a loop that walks lists together, once for every iteration of the loops above.
-  void merge(int index, const IterationSpace& space, const Place& place) {
+  void merge(int index, const IterationSpace& space, const Position& position) {
     if (in_blocks_.count(variables_.extents[static_cast<std::size_t>(index)].index) != 0) return;
     for (OperandSet way : space) {
       const Intersection* both = variables_.intersection(lists_of(index, way));
       if (both == nullptr) continue;
-      for (Term above : trips_of({way}, place))
-        cost_.time.push_back(make_term(above | both->steps | place.serial, Access::merged));
+      for (Term above : trips_of({way}, position))
+        cost_.time.push_back(make_term(above | both->steps | position.serial, Access::merged));
     }
   }
 
-  void add_leaf(const Assign& leaf, const Place& place) {
-    const Access access = this->access(leaf, place);
+  void add_leaf(const Assign& leaf, const Position& position) {
+    const Access access = this->access(leaf, position);
     last_leaf_.clear();
     const IterationSpace space = space_of(leaf, {});
-    if (const std::vector<Term> counted = counted_trips(leaf, space, place); !counted.empty()) {
+    if (const std::vector<Term> counted = counted_trips(leaf, space, position); !counted.empty()) {
       for (Term trips : counted) {
-        cost_.time.insert(cost_.time.end(), counted.size(), make_term(trips | place.serial, access));
-        last_leaf_.push_back(trips | place.serial);
+        cost_.time.insert(cost_.time.end(), counted.size(), make_term(trips | position.serial, access));
+        last_leaf_.push_back(trips | position.serial);
       }
       return;
     }
     // Operands whose entries are united are merged: each coordinate is compared with all of their heads.
-    const std::size_t heads = papers_ ? 1 : std::clamp<std::size_t>(space.size(), 1, most_heads);
-    for (Term trips : trips_of(space, place)) {
-      cost_.time.insert(cost_.time.end(), heads, make_term(trips | place.serial, access));
-      last_leaf_.push_back(trips | place.serial);
+    const std::size_t heads = papers_ ? 1 : std::clamp<std::size_t>(space.size(), 1, max_heads);
+    for (Term trips : trips_of(space, position)) {
+      cost_.time.insert(cost_.time.end(), heads, make_term(trips | position.serial, access));
+      last_leaf_.push_back(trips | position.serial);
     }
     if (papers_) return;
     for (const index_notation::Expression* call : index_notation::costly_calls(leaf.value)) {
-      for (Term trips : trips_of(space, known_before(*call, place)))
-        cost_.time.push_back(make_term(trips | place.serial, Access::function));
+      for (Term trips : trips_of(space, known_before(*call, position)))
+        cost_.time.push_back(make_term(trips | position.serial, Access::function));
     }
   }
 
   /// The trips of a reduction that is needed everywhere, but whose innermost loop walks what is stored and
   /// counts the rest (lower/unstored.h): a term for each way to be stored. None of other leaves.
-  std::vector<Term> counted_trips(const Assign& leaf, const IterationSpace& space, Place place) const {
+  std::vector<Term> counted_trips(const Assign& leaf, const IterationSpace& space, Position position) const {
     std::vector<Term> sum;
-    if (papers_ || space != everywhere || place.above.size() < 2 || place.own.empty() || !in_blocks_.empty())
+    if (papers_ || space != everywhere || position.above.size() < 2 || position.own.empty() ||
+        !in_blocks_.empty())
       return sum;
-    const int innermost = place.above.back().index;
+    const int innermost = position.above.back().index;
     if (has(leaf.target, variables_.extents[static_cast<std::size_t>(innermost)].index)) return sum;
     if (!index_notation::costly_calls(leaf.value).empty()) return sum;
     const auto stored = stored_space(leaf.value, operands_);
@@ -176,8 +177,8 @@ class TreeCost {
     const bool walked = std::all_of(stored->space.begin(), stored->space.end(),
                                     [&](OperandSet way) { return bounds(way, innermost); });
     if (!walked) return sum;
-    place.above.pop_back();
-    for (Term around : trips_of(everywhere, place)) {
+    position.above.pop_back();
+    for (Term around : trips_of(everywhere, position)) {
       for (OperandSet way : stored->space) sum.push_back(around | trips(innermost, way));
     }
     std::sort(sum.begin(), sum.end());
@@ -186,27 +187,27 @@ class TreeCost {
 
   /// The loops that a call is computed in: of those below the innermost branch down to the last one that
   /// changes what it is called with. Lowering computes it there, in blocks with the leaf.
-  Place known_before(const index_notation::Expression& call, Place place) const {
-    if (!in_blocks_.empty()) return place;
+  Position known_before(const index_notation::Expression& call, Position position) const {
+    if (!in_blocks_.empty()) return position;
     const auto operands = index_notation::operands(call);
-    std::size_t known = place.shared;
-    for (std::size_t n = place.shared; n < place.above.size(); ++n) {
-      const std::string& index = variables_.extents[static_cast<std::size_t>(place.above[n].index)].index;
+    std::size_t known = position.shared;
+    for (std::size_t n = position.shared; n < position.above.size(); ++n) {
+      const std::string& index = variables_.extents[static_cast<std::size_t>(position.above[n].index)].index;
       const bool changes = std::any_of(operands.begin(), operands.end(),
                                        [&](const auto& operand) { return has(operand, index); });
       if (changes) known = n + 1;
     }
-    place.above.resize(known);
-    return place;
+    position.above.resize(known);
+    return position;
   }
 
   /// What the loops above count together for a statement that is needed in `space`: a sum with a term for
   /// each way to be needed.
-  std::vector<Term> trips_of(const IterationSpace& space, const Place& place) const {
+  std::vector<Term> trips_of(const IterationSpace& space, const Position& position) const {
     std::vector<Term> sum;
     for (OperandSet needed : space) {
       std::map<IterationSpace, OperandSet> chosen;
-      add_trips(needed, place, 0, 0, chosen, sum);
+      add_trips(needed, position, 0, 0, chosen, sum);
     }
     std::sort(sum.begin(), sum.end());
     sum.erase(std::unique(sum.begin(), sum.end()), sum.end());
@@ -216,21 +217,21 @@ class TreeCost {
   /// A loop of its own counts what the statement needs. A shared one counts that as well when the statement's
   /// own operands bound it; else it turns for each way in which anything below is needed, the same way at
   /// every loop that all of it shares.
-  void add_trips(OperandSet needed, const Place& place, std::size_t at, Term product,
+  void add_trips(OperandSet needed, const Position& position, std::size_t at, Term product,
                  std::map<IterationSpace, OperandSet>& chosen, std::vector<Term>& sum) const {
-    if (at == place.above.size()) {
+    if (at == position.above.size()) {
       sum.push_back(product);
       return;
     }
-    const Loop& loop = place.above[at];
+    const Loop& loop = position.above[at];
     const bool blocked =
         in_blocks_.count(variables_.extents[static_cast<std::size_t>(loop.index)].index) != 0;
     const auto go_on = [&](OperandSet set) {
-      add_trips(needed, place, at + 1, product | trips(loop.index, set), chosen, sum);
+      add_trips(needed, position, at + 1, product | trips(loop.index, set), chosen, sum);
     };
     if (loop.space.size() == 1)
-      return go_on(at < place.shared || blocked ? needed | loop.space.front() : needed);
-    if (at >= place.shared || loop.space.empty() || bounds(needed, loop.index)) return go_on(needed);
+      return go_on(at < position.shared || blocked ? needed | loop.space.front() : needed);
+    if (at >= position.shared || loop.space.empty() || bounds(needed, loop.index)) return go_on(needed);
     if (const auto same = chosen.find(loop.space); same != chosen.end()) return go_on(same->second);
     for (OperandSet way : loop.space) {
       chosen[loop.space] = way;
@@ -269,10 +270,10 @@ class TreeCost {
   }
 
   /// A hash table has room for as many entries as the leaves below the branch have trips, in `table_elements`
-  /// arrays of values, coordinates and lists; to find an entry's place costs once more what its list does.
-  void table(const Place& place) {
+  /// arrays of values, coordinates and lists; to find an entry's position costs once more what its list does.
+  void table(const Position& position) {
     Term own = variables_mask;
-    for (const Loop& loop : place.above) {
+    for (const Loop& loop : position.above) {
       const std::string& index = variables_.extents[static_cast<std::size_t>(loop.index)].index;
       own &= ~extent(index);
       for (std::size_t n = 0; n < variables_.fibers.size(); ++n) {
@@ -285,7 +286,7 @@ class TreeCost {
     }
   }
 
-  void branch(const Where& both, const Place& place, bool listed) {
+  void branch(const Where& both, const Position& position, bool listed) {
     const IterationSpace written = space_of(both.producer, {});
     Term extents = 0;
     Term reached = 0;
@@ -293,20 +294,20 @@ class TreeCost {
       extents |= extent(index);
       reached |= reachable(index, in_blocks_.count(index) != 0 ? in_blocks_.at(index).space : written);
     }
-    const bool by_entries = place.phase && concrete_notation::stored_by_entries(both, problem_);
+    const bool by_entries = position.phase && concrete_notation::stored_by_entries(both, problem_);
     const bool hashed = both.storage == concrete_notation::Storage::hash;
-    const Scope scope = place.phase ? Scope::shared : Scope::thread;
+    const Scope scope = position.phase ? Scope::shared : Scope::thread;
     if (!hashed) add_memory(by_entries ? reached : extents, scope);
     if (listed && !hashed) add_memory(extents, scope);  // the list and flags
     if (papers_ || listed) return;
     if (problem_.mask_of(leaf_of(both.producer).target.tensor) != nullptr) {
       // What is read is written before: only what phases pass is cleared, by whoever runs the kernel.
-      if (place.phase) cost_.time.push_back(make_term(by_entries ? reached : extents, Access::cleared));
+      if (position.phase) cost_.time.push_back(make_term(by_entries ? reached : extents, Access::cleared));
       return;
     }
     std::vector<Term> clear;
-    for (Term above : trips_of(written, place)) {
-      if (const Term term = clearing(place.phase, above | place.serial, reached, extents); term != 0)
+    for (Term above : trips_of(written, position)) {
+      if (const Term term = clearing(position.phase, above | position.serial, reached, extents); term != 0)
         clear.push_back(term);
     }
     std::sort(clear.begin(), clear.end());
@@ -327,7 +328,7 @@ class TreeCost {
 
   /// What the producer wrote is listed, sorted and appended, entry by entry: all elements when it writes all
   /// of them, else at most as many as it writes, however often.
-  void append(const Where& both, const Place& place) {
+  void append(const Where& both, const Position& position) {
     const IterationSpace written = space_of(both.producer, {});
     const auto& indices = leaf_of(both.producer).target.indices;
     Term extents = 0;
@@ -340,8 +341,8 @@ class TreeCost {
       for (Term trips : last_leaf_) cost_.time.push_back(make_term(trips, Access::gathered));
       return;
     }
-    for (Term above : trips_of(written, place))
-      cost_.time.push_back(make_term(above | extents | place.serial, Access::gathered));
+    for (Term above : trips_of(written, position))
+      cost_.time.push_back(make_term(above | extents | position.serial, Access::gathered));
   }
 
   /// How many values of an index of a temporary its producer may write: at most, in one product.
@@ -398,8 +399,9 @@ class TreeCost {
     return blocked != in_blocks_.end() ? blocked->second.space : space_of(body, {});
   }
 
-  Access access(const Assign& leaf, const Place& place) const {
-    return papers_ ? Access::contiguous : access_class(leaf, place.own, place.phase, problem_, variables_);
+  Access access(const Assign& leaf, const Position& position) const {
+    return papers_ ? Access::contiguous
+                   : access_class(leaf, position.own, position.phase, problem_, variables_);
   }
 
   const problem::Problem& problem_;

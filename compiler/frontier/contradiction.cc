@@ -15,7 +15,7 @@ using problem::Constraint;
 using problem::Problem;
 
 /// A comparison in one of the texts.
-struct Place {
+struct Position {
   std::size_t text = 0;
   support::SourceRange range;
 };
@@ -25,20 +25,21 @@ std::string quoted(const std::string& text, support::SourceRange range) {
 }
 
 /// The caret stands under the last comparison; of the others those in a chain are shown in a note.
-support::Diagnostic diagnostic(const std::vector<std::string>& texts, const std::vector<Place>& places) {
-  const auto quote = [&](const Place& place) { return quoted(texts[place.text], place.range); };
-  std::string message = places.size() == 1 ? "no sizes satisfy " : "no sizes satisfy all of ";
-  for (std::size_t n = 0; n < places.size(); ++n)
-    message += (n == 0 ? "" : n + 1 == places.size() ? " and " : ", ") + quote(places[n]);
-  const Place& last = places.back();
+support::Diagnostic diagnostic(const std::vector<std::string>& texts,
+                               const std::vector<Position>& positions) {
+  const auto quote = [&](const Position& position) { return quoted(texts[position.text], position.range); };
+  std::string message = positions.size() == 1 ? "no sizes satisfy " : "no sizes satisfy all of ";
+  for (std::size_t n = 0; n < positions.size(); ++n)
+    message += (n == 0 ? "" : n + 1 == positions.size() ? " and " : ", ") + quote(positions[n]);
+  const Position& last = positions.back();
   auto error =
       support::at(support::invalid(contradiction_code, message), "constraint", texts[last.text], last.range);
-  for (std::size_t n = 0; n + 1 < places.size(); ++n) {
-    const std::string& text = texts[places[n].text];
-    if (quote(places[n]) == "`" + text + "`") continue;
-    error = support::noting(std::move(error), quote(places[n]) + " stands at character " +
-                                                  std::to_string(places[n].range.begin + 1) + " of `" + text +
-                                                  "`");
+  for (std::size_t n = 0; n + 1 < positions.size(); ++n) {
+    const std::string& text = texts[positions[n].text];
+    if (quote(positions[n]) == "`" + text + "`") continue;
+    error = support::noting(std::move(error), quote(positions[n]) + " stands at character " +
+                                                  std::to_string(positions[n].range.begin + 1) + " of `" +
+                                                  text + "`");
   }
   return error;
 }
@@ -122,19 +123,19 @@ support::Result<Problem> build_consistent(const problem::ProblemText& text, Solv
   SCHAAS_ASSIGN_OR_RETURN(Problem problem, problem::build(text));
   if (!contradictory(problem, solver, solver_milliseconds)) return problem;
   std::vector<Constraint> constraints;
-  std::vector<Place> places;
+  std::vector<Position> positions;
   for (std::size_t n = 0; n < text.constraints.size(); ++n) {
     SCHAAS_ASSIGN_OR_RETURN(const auto comparisons,
                             problem::parse_comparisons(text.constraints[n], problem::scope_of(problem)));
     for (const problem::Comparison& one : comparisons) {
       constraints.push_back(one.constraint);
-      places.push_back({n, one.range});
+      positions.push_back({n, one.range});
     }
   }
-  std::vector<Place> part;
+  std::vector<Position> part;
   bool counts = false;
   for (std::size_t n : contradicting_part(problem, constraints, solver, solver_milliseconds)) {
-    part.push_back(places[n]);
+    part.push_back(positions[n]);
     counts = counts || has_counts(constraints[n]);
   }
   SCHAAS_CHECK(!part.empty(), "constraints contradict without any of them");

@@ -11,8 +11,8 @@ std::vector<space::Space::Depths> depth_front(const std::vector<cost::Cost>& cla
 
 space::Space::Depths depths_of(const cost::Cost& cost);
 
-/// The place of the pair on the front that is no deeper in either way; it is the pair itself for the classes
-/// stage 2 keeps. A heuristic: it drops classes that win for some sizes.
+/// The position of the pair on the front that is no deeper in either way; it is the pair itself for the
+/// classes stage 2 keeps. A heuristic: it drops classes that win for some sizes.
 std::size_t covering(const space::Space::Depths& pair, const std::vector<space::Space::Depths>& front);
 
 }  // namespace schaas::frontier

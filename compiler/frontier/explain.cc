@@ -57,7 +57,7 @@ class Explainer::Implementation {
         result.certificate = std::move(*reason);
       }
     }
-    SCHAAS_RETURN_IF_ERROR(compare_with_rivals(cost, result));
+    SCHAAS_RETURN_IF_ERROR(compare_with_competitors(cost, result));
     return result;
   }
 
@@ -111,7 +111,7 @@ class Explainer::Implementation {
     return std::nullopt;
   }
 
-  support::Result<void> compare_with_rivals(const cost::Cost& cost, Explanation& result) {
+  support::Result<void> compare_with_competitors(const cost::Cost& cost, Explanation& result) {
     const Objectives ours = objectives_of(cost, dominance_);
     for (std::size_t n = 0; n < frontier_.survivors.size(); ++n) {
       if (result.verdict == Explanation::Verdict::survivor && n == result.survivor) continue;
@@ -121,17 +121,17 @@ class Explainer::Implementation {
       if (!sizes) sizes = search_.less(ours.memory, theirs.memory);
       const bool serial = !sizes;
       if (serial) sizes = search_.less(ours.serial, theirs.serial);
-      Rivalry rivalry{n, std::nullopt};
+      Competitor competitor{n, std::nullopt};
       if (sizes) {
         const ExactValues values(*sizes, bounds_.problem(), bounds_.variables());
         const auto time = [&](const Objectives& of) {
           return values.of(serial ? of.serial : of.time).get_d();
         };
         const double memory = values.of(ours.memory).get_d();
-        rivalry.witness = Witness{
+        competitor.witness = Witness{
             std::move(*sizes), time(ours), memory, time(theirs), values.of(theirs.memory).get_d(), serial};
       }
-      result.rivals.push_back(std::move(rivalry));
+      result.competitors.push_back(std::move(competitor));
     }
     return {};
   }
@@ -209,9 +209,9 @@ class Wins {
   Win of(std::size_t self) const {
     const Best& best = best_[self];
     if (!best.sizes) return {};
-    Win win{*best.sizes, best.fastest, best.time, best.memory, best.rival, {}, best.threads};
-    if (win.rival) {
-      const Objectives &ours = objectives_[self], &theirs = objectives_[*win.rival];
+    Win win{*best.sizes, best.fastest, best.time, best.memory, best.competitor, {}, best.threads};
+    if (win.competitor) {
+      const Objectives &ours = objectives_[self], &theirs = objectives_[*win.competitor];
       win.condition = win.fastest ? less_time(ours, theirs) : less_memory(ours, theirs);
       if (win.fastest && win.threads > 1) win.condition << " on " + std::to_string(win.threads) + " threads";
     }
@@ -225,7 +225,7 @@ class Wins {
     bool fastest = false;
     double lead = 0;  ///< fastest: how many times it is faster than the next; else memory it saves
     double time = 0, memory = 0;
-    std::optional<std::size_t> rival;
+    std::optional<std::size_t> competitor;
     int threads = 1;
   };
 
@@ -262,7 +262,7 @@ class Wins {
     if (alone) {
       Best found{{}, true,   second ? second->time / fastest.time : 1, fastest.time, fastest.memory,
                  {}, threads};
-      if (second) found.rival = second->self;
+      if (second) found.competitor = second->self;
       keep(fastest.self, std::move(found), sample.sizes);
     }
     double least = std::numeric_limits<double>::infinity();  // time of those with no more memory
@@ -272,9 +272,9 @@ class Wins {
           n + 1 < values.size() && values[n + 1].memory == own.memory && values[n + 1].time == own.time;
       const bool leads = alone && own.self == fastest.self;
       if (own.time < least && !tied && !leads) {
-        const Value& rival = own.self == fastest.self ? *second : fastest;
-        const double saved = rival.memory / std::max(1.0, own.memory);
-        keep(own.self, {{}, false, saved, own.time, own.memory, rival.self, threads}, sample.sizes);
+        const Value& competitor = own.self == fastest.self ? *second : fastest;
+        const double saved = competitor.memory / std::max(1.0, own.memory);
+        keep(own.self, {{}, false, saved, own.time, own.memory, competitor.self, threads}, sample.sizes);
       }
       least = std::min(least, own.time);
     }

@@ -22,21 +22,21 @@ struct Witness {
 };
 
 /// Sizes at which a schedule needs strictly less time, memory, or serial time than a survivor.
-struct Rivalry {
-  std::size_t survivor = 0;        ///< place in Frontier::survivors
+struct Competitor {
+  std::size_t survivor = 0;        ///< position in Frontier::survivors
   std::optional<Witness> witness;  ///< none: none was found, and the contrary was not proven either
 };
 
 struct Explanation {
   enum class Verdict {
-    survivor,  ///< on the frontier: `rivals` has every other survivor
+    survivor,  ///< on the frontier: `competitors` has every other survivor
     removed,   ///< `survivor` is proven to take no more time and no more memory at every allowed size
-    left_out,  ///< by a limit or a heuristic of the search: `rivals` says where it would have won
+    left_out,  ///< by a limit or a heuristic of the search: `competitors` says where it would have won
     open,      ///< neither: the search was not complete, or no schedule of the space has this cost
   } verdict = Verdict::open;
-  std::size_t survivor = 0;     ///< survivor: its own place; removed: the winner's
-  Certificate certificate;      ///< removed, left_out
-  std::vector<Rivalry> rivals;  ///< survivor, left_out, open
+  std::size_t survivor = 0;             ///< survivor: its own position; removed: the winner's
+  Certificate certificate;              ///< removed, left_out
+  std::vector<Competitor> competitors;  ///< survivor, left_out, open
 };
 
 /// Answers for one frontier, a few milliseconds each. Not thread-safe. `problem`, `frontier` and
@@ -62,8 +62,8 @@ struct Win {
   double time = 0;       ///< weighted trips there
   double memory = 0;     ///< elements there, without free temporaries
   std::optional<std::size_t>
-      rival;  ///< the survivor next to it in that order (fastest), or the fastest of all
-  /// When it beats the rival, common terms left out: of time, common factors left out as well,
+      competitor;  ///< the survivor next to it in that order (fastest), or the fastest of all
+  /// When it beats the competitor, common terms left out: of time, common factors left out as well,
   /// "j'*k + l*m < j'*k*l"; of memory, when it is not the fastest, "k < j*l elements".
   Argument condition;
   int threads = 1;  ///< where it wins with no less than so many, `time` is the time on them

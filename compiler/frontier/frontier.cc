@@ -34,7 +34,7 @@ constexpr std::size_t first_part = 256;
 constexpr int less_memory_depth = 2;
 constexpr int less_time_depth = 1;
 /// Classes whose members are listed however little time is left.
-constexpr std::size_t least_listed = 8;
+constexpr std::size_t min_listed = 8;
 constexpr int any_depth = static_cast<int>(support::Limits::indices);
 
 /// The stages in order over one problem.
@@ -333,7 +333,7 @@ class Search {
     std::map<cost::Cost, space::Space::Members> listed;
     for (const cost::Cost& cost : fastest) {
       report({"members", listed.size(), classes_.size()});
-      if (listed.size() >= least_listed && !budget.check("listing members").ok()) break;
+      if (listed.size() >= min_listed && !budget.check("listing members").ok()) break;
       auto members = space_.members_of(cost, options_.members_per_class, cancellation_);
       if (too_large(members)) continue;
       if (!members.ok()) return members.error();
@@ -417,7 +417,7 @@ class Search {
 };
 
 /// Schedules of a product with a sparse result that are listed one by one, some 2 microseconds each.
-constexpr std::size_t most_listed = 1'000'000;
+constexpr std::size_t max_listed = 1'000'000;
 
 /// All schedules when they can be listed; else those on the frontier of the schedules that append in order,
 /// and those on the frontier of the dense result, completed with workspaces.
@@ -425,7 +425,7 @@ support::Result<Frontier> compute_appending(const problem::Problem& problem, con
                                             const Progress& progress,
                                             const support::Cancellation& cancellation) {
   SCHAAS_ASSIGN_OR_RETURN(
-      auto all, space::appending_members(problem, most_listed, options.members_per_class, cancellation));
+      auto all, space::appending_members(problem, max_listed, options.members_per_class, cancellation));
   if (all) {
     const auto list = [&]() -> support::Result<space::ListedMembers> { return std::move(*all); };
     return compute_listed(problem, list, options, progress, cancellation);

@@ -74,7 +74,7 @@ struct Counts {
   std::string space, stage1, stage2, stage3;
   std::uint64_t states = 0, classes_stage1 = 0, classes_stage2 = 0, classes_stage3 = 0;
   /// Queries of the solver and those it did not decide; of stage 3's pairs of classes those proven without
-  /// the solver, told apart by a sample, left to the solver (each takes up to two queries); milliseconds of
+  /// the solver, told apart by a sample, left to the solver (two queries each at most); milliseconds of
   /// all queries and of the slowest.
   std::uint64_t solver_queries = 0, solver_unknown = 0, log_proofs = 0, witnesses = 0, solver_pairs = 0;
   double solver_milliseconds = 0, solver_worst_milliseconds = 0;
@@ -100,7 +100,8 @@ struct Frontier {
   };
   std::vector<Proof> proofs;
   std::uint64_t more_proofs = 0;
-  std::string looser;  ///< key of the looser problem whose answer it was derived from; "": searched
+  std::string relaxed_from;  ///< key of the problem with relaxed constraints whose answer it was derived
+                             ///< from; "": searched
 };
 
 /// How far a search is. What a stage does not know is 0 or "".

@@ -174,8 +174,8 @@ class Points {
       : start_(trace.directives.empty() ? schedule::default_trace(problem) : trace),
         problem_(problem),
         most_(most) {
-    for (const auto& [symbol, most_values] : problem::upper_bounds(problem)) {
-      if (symbol.kind == problem::Symbol::Kind::extent) bounds_[symbol.name] = most_values;
+    for (const auto& [symbol, max_values] : problem::upper_bounds(problem)) {
+      if (symbol.kind == problem::Symbol::Kind::extent) bounds_[symbol.name] = max_values;
     }
   }
 
@@ -240,7 +240,7 @@ class Points {
       trace.directives.emplace_back(schedule::Group{phase.path, loops.front(), style.width, style.reduce});
   }
 
-  /// With plain writes nothing is gained from entries taken together, nor from indivisible ones; without,
+  /// With plain writes nothing is gained from entries taken together, nor from atomic ones; without,
   /// single entries are grouped.
   static bool is_worth_it(const Phase& phase, const Style& style, const StatementPtr& tree) {
     const StatementPtr at = phase_at(tree, phase.path);

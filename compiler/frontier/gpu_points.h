@@ -15,8 +15,8 @@ namespace schaas::frontier {
 struct GpuPoint {
   schedule::Trace trace;
   concrete_notation::StatementPtr tree;
-  std::string text;              ///< "{<1/8 row, 4 col>, 8 parallel}"
-  bool order_is_chance = false;  ///< concrete_notation::is_nondeterministic of the tree
+  std::string text;               ///< "{<1/8 row, 4 col>, 8 parallel}"
+  bool nondeterministic = false;  ///< concrete_notation::is_nondeterministic of the tree
 };
 
 /// At most `most` points of one schedule, all different, the likeliest first. A tree of several phases gets a

@@ -49,7 +49,7 @@ LogBounds::LogBounds(const problem::Problem& problem)
                                  [&](const cost::Variable& extent) { return extent.index == fiber.index; });
     extent_of_fiber_.push_back(static_cast<int>(at - variables_.extents.begin()));
   }
-  at_least_one_.assign(fiber_.size(), false);
+  nonempty_.assign(fiber_.size(), false);
   for (const problem::Constraint& constraint : problem.constraints) {
     exact_ = exact_ && constraint.lhs.size() == 1 && constraint.rhs.size() == 1;
     add_rows(constraint);
@@ -132,7 +132,7 @@ void LogBounds::add_nonempty(const problem::Constraint& constraint) {
   const bool whole = problem_.profile == problem::Profile::sparseauto;
   for (std::size_t n = 0; n < fiber_.size(); ++n) {
     const bool positive_fiber = right[static_cast<std::size_t>(extents_) + n] < 0;
-    if (positive_fiber && (whole || fiber_[n].level == 0)) at_least_one(n);
+    if (positive_fiber && (whole || fiber_[n].level == 0)) set_nonempty(n);
   }
 }
 
@@ -143,7 +143,7 @@ void LogBounds::add_inferred() {
     if (!cost::is_fiber(fiber_[n]) || fiber_[n].level == 0) continue;
     const format::TensorFormat& format = problem_.formats.at(fiber_[n].tensor);
     const auto above = static_cast<std::size_t>(fiber_[n].level - 1);
-    if (format::holds_entries(format.levels[above])) at_least_one(n);
+    if (format::holds_entries(format.levels[above])) set_nonempty(n);
   }
   each_ordered([&](int lesser, int greater) {
     ExactRow row;
@@ -188,9 +188,9 @@ bool LogBounds::same_level(int a, int b) const {
          first.level == second.level;
 }
 
-void LogBounds::at_least_one(std::size_t fiber) {
-  if (at_least_one_[fiber]) return;
-  at_least_one_[fiber] = true;
+void LogBounds::set_nonempty(std::size_t fiber) {
+  if (nonempty_[fiber]) return;
+  nonempty_[fiber] = true;
   ExactRow row;
   row.coefficients.assign(static_cast<std::size_t>(extents_ + fibers_), 0);
   row.coefficients[static_cast<std::size_t>(extents_) + fiber] = 1;
@@ -274,9 +274,9 @@ std::optional<std::vector<int>> LogBounds::certify(const Form& objective,
 LogBounds::Ratio& LogBounds::ratio(cost::Term a, cost::Term b) {
   const cost::Term common = a & b & cost::variables_mask;
   const TermPair key{(a & cost::variables_mask) & ~common, (b & cost::variables_mask) & ~common};
-  const auto [place, added] = ratios_.try_emplace(key);
-  if (!added) return place->second;
-  Ratio& result = place->second;
+  const auto [position, added] = ratios_.try_emplace(key);
+  if (!added) return position->second;
+  Ratio& result = position->second;
   Form objective = form_of(key.a);
   const Form below = form_of(key.b);
   for (std::size_t n = 0; n < objective.size(); ++n) objective[n] -= below[n];
@@ -539,7 +539,7 @@ std::vector<SolverRelation> LogBounds::relations() const {
   for (int n = 0; n < extents_; ++n) all.push_back({{{1, {}}}, {{1, {n}}}, false});
   for (int n = 0; n < fibers_; ++n) {
     all.push_back({{{1, {extents_ + n}}}, {{1, {extent_of_fiber_[static_cast<std::size_t>(n)]}}}, false});
-    if (at_least_one_[static_cast<std::size_t>(n)]) all.push_back({{{1, {}}}, {{1, {extents_ + n}}}, false});
+    if (nonempty_[static_cast<std::size_t>(n)]) all.push_back({{{1, {}}}, {{1, {extents_ + n}}}, false});
     for (int m = n + 1; m < fibers_; ++m) {
       if (!same_level(n, m)) continue;
       all.push_back({{{1, {extents_ + n}}}, {{1, {extents_ + m}}}, false});

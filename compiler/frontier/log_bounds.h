@@ -89,7 +89,7 @@ class LogBounds {
   std::vector<problem::Constraint> copied_entries() const;
   void add_nonempty(const problem::Constraint& constraint);
   void add_inferred();
-  void at_least_one(std::size_t fiber);
+  void set_nonempty(std::size_t fiber);
   /// visit(a, b) for columns of fibers of which the first is never above the second.
   template <class Visit>
   void each_ordered(const Visit& visit) const;
@@ -113,7 +113,7 @@ class LogBounds {
   std::vector<cost::Variable> fiber_;  ///< those of the cost, then the others
   int extents_ = 0, fibers_ = 0;
   std::vector<int> extent_of_fiber_;
-  std::vector<bool> at_least_one_;  ///< per fiber
+  std::vector<bool> nonempty_;  ///< per fiber
   std::vector<ExactRow> rows_;
   bool exact_ = true;
   Simplex program_;

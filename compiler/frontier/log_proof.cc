@@ -18,17 +18,17 @@ class Matching {
   bool complete() {
     for (std::size_t n = 0; n < winner_.size(); ++n) {
       std::vector<bool> tried(loser_.size(), false);
-      if (!place(n, tried)) return false;
+      if (!assign(n, tried)) return false;
     }
     return true;
   }
 
  private:
-  bool place(std::size_t n, std::vector<bool>& tried) {
+  bool assign(std::size_t n, std::vector<bool>& tried) {
     for (std::size_t m = 0; m < loser_.size(); ++m) {
       if (tried[m] || !bounds_.at_most(winner_[n], loser_[m])) continue;
       tried[m] = true;
-      if (taken_[m] >= 0 && !place(static_cast<std::size_t>(taken_[m]), tried)) continue;
+      if (taken_[m] >= 0 && !assign(static_cast<std::size_t>(taken_[m]), tried)) continue;
       taken_[m] = static_cast<int>(n);
       return true;
     }
@@ -148,11 +148,11 @@ std::int64_t free_elements(problem::Profile profile) {
   return profile == problem::Profile::standard ? 4096 : 0;
 }
 
-ProvenDominance::ProvenDominance(LogBounds& bounds, std::size_t samples, std::int64_t most_free,
-                                 std::int64_t most_elements)
+ProvenDominance::ProvenDominance(LogBounds& bounds, std::size_t samples, std::int64_t max_free,
+                                 std::int64_t max_elements)
     : bounds_(bounds),
-      free_elements_(most_free),
-      most_elements_(most_elements),
+      free_elements_(max_free),
+      max_elements_(max_elements),
       samples_(bounds.samples(samples)),
       findings_(std::make_shared<Findings>()) {}
 
@@ -160,7 +160,7 @@ ProvenDominance::ProvenDominance(const ProvenDominance& other)
     : own_bounds_(std::make_unique<LogBounds>(other.bounds_)),
       bounds_(*own_bounds_),
       free_elements_(other.free_elements_),
-      most_elements_(other.most_elements_),
+      max_elements_(other.max_elements_),
       samples_(other.samples_),
       findings_(other.findings_) {}
 
@@ -173,14 +173,14 @@ bool ProvenDominance::free(cost::Term elements) {
 }
 
 bool ProvenDominance::fits(cost::Term elements) {
-  if (most_elements_ == 0) return true;
-  const auto [place, added] = fits_.try_emplace(elements, true);
-  if (added && bounds_.least(elements) > static_cast<long>(most_elements_)) {
-    place->second = false;
+  if (max_elements_ == 0) return true;
+  const auto [position, added] = fits_.try_emplace(elements, true);
+  if (added && bounds_.least(elements) > static_cast<long>(max_elements_)) {
+    position->second = false;
     const std::lock_guard lock(findings_->mutex);
     findings_->too_large.insert(elements);
   }
-  return place->second;
+  return position->second;
 }
 
 bool ProvenDominance::at_most(std::span<const cost::Term> winner, std::span<const cost::Term> loser) {
@@ -188,7 +188,7 @@ bool ProvenDominance::at_most(std::span<const cost::Term> winner, std::span<cons
   if (proof == SumProof::none) return false;
   const std::lock_guard lock(findings_->mutex);
   std::pair key(std::vector(winner.begin(), winner.end()), std::vector(loser.begin(), loser.end()));
-  if (findings_->proofs.size() < Findings::most_proofs) {
+  if (findings_->proofs.size() < Findings::max_proofs) {
     findings_->proofs.emplace(std::move(key), proof);
   } else if (!findings_->proofs.contains(key)) {
     ++findings_->more_proofs;

@@ -32,20 +32,20 @@ std::int64_t free_elements(problem::Profile profile);
 
 /// What all copies of one ProvenDominance found.
 struct Findings {
-  static constexpr std::size_t most_proofs = 20'000;
+  static constexpr std::size_t max_proofs = 20'000;
   std::mutex mutex;
   std::set<cost::Term> too_large;
   /// (winner, loser) -> how; in the normal form of space::Dominance.
   std::map<std::pair<std::vector<cost::Term>, std::vector<cost::Term>>, SumProof> proofs;
-  std::uint64_t more_proofs = 0;  ///< beyond most_proofs
+  std::uint64_t more_proofs = 0;  ///< beyond max_proofs
 };
 
 /// What the problem's constraints let the space's recursion drop. Temporaries provably of at most
-/// `free_elements` count nothing, those provably of more than `most_elements` do not fit (0: all fit).
+/// `free_elements` count nothing, those provably of more than `max_elements` do not fit (0: all fit).
 class ProvenDominance final : public space::Dominance {
  public:
   ProvenDominance(LogBounds& bounds, std::size_t samples, std::int64_t free_elements,
-                  std::int64_t most_elements = 0);
+                  std::int64_t max_elements = 0);
   const std::vector<cost::Point>& samples() const override { return samples_; }
   bool free(cost::Term elements) override;
   bool fits(cost::Term elements) override;
@@ -60,7 +60,7 @@ class ProvenDominance final : public space::Dominance {
 
   std::unique_ptr<LogBounds> own_bounds_;  ///< of one made by another()
   LogBounds& bounds_;
-  std::int64_t free_elements_, most_elements_;
+  std::int64_t free_elements_, max_elements_;
   std::vector<cost::Point> samples_;
   std::unordered_map<cost::Term, bool> fits_;
   std::shared_ptr<Findings> findings_;

@@ -164,9 +164,9 @@ class PublishedTest {
 
   /// Proven: a <= b at every allowed size.
   bool at_most(const Terms& a, const Terms& b) {
-    const auto [place, added] = proofs_.try_emplace({a, b}, false);
-    if (added) place->second = prove_at_most(bounds_, a, b) != SumProof::none;
-    return place->second;
+    const auto [position, added] = proofs_.try_emplace({a, b}, false);
+    if (added) position->second = prove_at_most(bounds_, a, b) != SumProof::none;
+    return position->second;
   }
   /// Proven: a < b at every allowed size (a + 1 <= b; the empty product is 1).
   bool below(Terms a, const Terms& b) {

@@ -85,7 +85,7 @@ void Simplex::make_feasible() {
   if (!feasible_) return;
   for (std::size_t r = 0; r < tableau.rows.size(); ++r) {
     if (tableau.basis[r] != static_cast<int>(artificial)) continue;
-    // Zero in the basis: any column with a coefficient may take its place.
+    // Zero in the basis: any column with a coefficient may take its position.
     for (std::size_t c = 0; c < artificial; ++c) {
       if (std::abs(tableau.rows[r][c]) > epsilon) {
         pivot(tableau, r, c);

@@ -44,7 +44,7 @@ class Solver {
   }
 };
 
-/// Makes the solver of one search; it gives up, "unknown", when the search is cancelled. Thread-safe.
+/// Makes the solver of one search; it ends with "unknown" when the search is cancelled. Thread-safe.
 using SolverFactory = std::function<std::unique_ptr<Solver>(const support::Cancellation&)>;
 
 /// Z3 with qfnra-nlsat on Reals (never on Ints with a timeout: Z3 4.8.12 can deadlock there), in this

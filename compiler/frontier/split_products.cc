@@ -17,9 +17,9 @@ using schedule::Path;
 using support::Result;
 using Names = std::vector<std::string>;
 
-constexpr std::size_t most_bases = 24;  ///< schedules of the program that are completed, for each product
-constexpr std::size_t most_splits = 8;  ///< entries of the product's frontier
-constexpr int least_factors = 3;
+constexpr std::size_t max_bases = 24;  ///< schedules of the program that are completed, for each product
+constexpr std::size_t max_splits = 8;  ///< entries of the product's frontier
+constexpr int min_factors = 3;
 
 /// Where every index has a thousand values and every row ten entries.
 double middling_time(const cost::Cost& cost) {
@@ -49,7 +49,7 @@ std::optional<problem::Problem> product_of(const schedule::Nest& nest, const pro
   const auto& leaf = nest.leaf();
   if (leaf.monoid != problem.semiring->sum || !index_notation::is_product(leaf.value)) return std::nullopt;
   const auto factors = index_notation::operands(leaf.value);
-  if (static_cast<int>(factors.size()) < least_factors) return std::nullopt;
+  if (static_cast<int>(factors.size()) < min_factors) return std::nullopt;
   problem::Problem out;
   out.statement = {leaf.target, leaf.value};
   out.semiring = problem.semiring;
@@ -100,7 +100,7 @@ std::vector<schedule::Trace> splits_of(const problem::Problem& product, const Fr
     const bool splits = std::any_of(directives.begin(), directives.end(), [](const auto& directive) {
       return std::holds_alternative<schedule::LoopFuse>(directive);
     });
-    if (!plain || !splits || out.size() == most_splits) continue;
+    if (!plain || !splits || out.size() == max_splits) continue;
     schedule::Trace trace;
     const auto nest = schedule::find_section(schedule::default_nest(product), {});
     trace.directives.emplace_back(schedule::Reorder{{}, nest.value().loops});
@@ -125,7 +125,7 @@ class Splitting {
     std::size_t bases = 0;
     std::vector<space::ListedMember> more;
     for (const std::size_t n : order) {
-      if (bases == most_bases) break;
+      if (bases == max_bases) break;
       const auto path = path_apart(members_.members[n].trace, target);
       if (!path) continue;
       ++bases;

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t samples = 256;
 /// Products of extents are compared one by one: 2^10 of them take some tens of milliseconds.
-constexpr std::size_t most_indices = 10;
+constexpr std::size_t max_indices = 10;
 
 std::int64_t take_constant(std::vector<problem::Monomial>& sum) {
   std::int64_t constant = 0;
@@ -47,7 +47,7 @@ bool same_free(const problem::Problem& a, const problem::Problem& b) {
   ProvenDominance in_a(bounds_of_a, 1, free_elements(a.profile)),
       in_b(bounds_of_b, 1, free_elements(b.profile));
   const std::size_t indices = bounds_of_a.variables().extents.size();
-  if (indices > most_indices) return false;
+  if (indices > max_indices) return false;
   for (cost::Term term = 1; term < cost::Term{1} << indices; ++term) {
     if (in_a.free(term) != in_b.free(term)) return false;
   }
@@ -73,11 +73,11 @@ std::string loop_trees(const std::vector<Survivor>& survivors) {
 
 }  // namespace
 
-bool implies(const problem::Problem& tighter, const problem::Problem& looser, const Options& options,
+bool implies(const problem::Problem& tighter, const problem::Problem& relaxed, const Options& options,
              const support::Cancellation& cancellation) {
   const auto solver = make_solver(options.solver, cancellation);
   const auto& known = tighter.constraints;
-  return std::all_of(looser.constraints.begin(), looser.constraints.end(), [&](const auto& constraint) {
+  return std::all_of(relaxed.constraints.begin(), relaxed.constraints.end(), [&](const auto& constraint) {
     if (std::find(known.begin(), known.end(), constraint) != known.end()) return true;
     problem::Problem denial = tighter;
     denial.constraints.push_back(denied(constraint));
@@ -85,12 +85,12 @@ bool implies(const problem::Problem& tighter, const problem::Problem& looser, co
   });
 }
 
-bool stands_for_space(const problem::Problem& looser, const problem::Problem& tighter, const Options& options,
-                      const support::Cancellation& cancellation) {
-  return same_free(looser, tighter) && implies(tighter, looser, options, cancellation);
+bool stands_for_space(const problem::Problem& relaxed, const problem::Problem& tighter,
+                      const Options& options, const support::Cancellation& cancellation) {
+  return same_free(relaxed, tighter) && implies(tighter, relaxed, options, cancellation);
 }
 
-support::Result<Frontier> tighten(const problem::Problem& problem, const Frontier& looser,
+support::Result<Frontier> tighten(const problem::Problem& problem, const Frontier& relaxed,
                                   const Options& options, const Progress& progress,
                                   const support::Cancellation& cancellation) {
   Stopwatch watch;
@@ -102,7 +102,7 @@ support::Result<Frontier> tighten(const problem::Problem& problem, const Frontie
   Frontier out;
   Pairwise pairwise(bounds, dominance, *solver, options, out.counts);
   std::vector<cost::Cost> classes;
-  for (const Survivor& survivor : looser.survivors) classes.push_back(survivor.cost);
+  for (const Survivor& survivor : relaxed.survivors) classes.push_back(survivor.cost);
   SCHAAS_ASSIGN_OR_RETURN(Pairwise::Outcome outcome, pairwise.prune(
                                                          classes,
                                                          [&](std::uint64_t done, std::uint64_t of) {
@@ -110,18 +110,18 @@ support::Result<Frontier> tighten(const problem::Problem& problem, const Frontie
                                                          },
                                                          cancellation));
 
-  for (const Survivor& survivor : looser.survivors) {
+  for (const Survivor& survivor : relaxed.survivors) {
     if (std::find(outcome.kept.begin(), outcome.kept.end(), survivor.cost) != outcome.kept.end())
       out.survivors.push_back(survivor);
   }
   sort_as_frontier(out.survivors, dominance.samples().front());
-  std::copy_if(looser.removals.begin(), looser.removals.end(), std::back_inserter(out.removals),
+  std::copy_if(relaxed.removals.begin(), relaxed.removals.end(), std::back_inserter(out.removals),
                [](const Removal& removal) { return removal.summary(); });
   std::move(outcome.removals.begin(), outcome.removals.end(), std::back_inserter(out.removals));
-  out.complete = looser.complete && outcome.complete;
-  out.limited = looser.limited;
-  out.counts.space = looser.counts.space;
-  out.counts.states = looser.counts.states;
+  out.complete = relaxed.complete && outcome.complete;
+  out.limited = relaxed.limited;
+  out.counts.space = relaxed.counts.space;
+  out.counts.states = relaxed.counts.states;
   out.counts.classes_stage1 = out.counts.classes_stage2 = classes.size();
   out.counts.stage3 = loop_trees(out.survivors);
   out.counts.classes_stage3 = out.survivors.size();

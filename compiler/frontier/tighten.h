@@ -1,27 +1,27 @@
 #pragma once
 #include "compiler/frontier/frontier.h"
 
-/// A frontier under tighter constraints from one under looser constraints, without a search.
+/// A frontier under tighter constraints from one under relaxed constraints, without a search.
 namespace schaas::frontier {
 
-/// True when it is proven that every size `tighter` allows is allowed by `looser`. Both are the same
-/// statement under the same names. Each constraint of the looser problem is denied (in whole numbers)
+/// True when it is proven that every size `tighter` allows is allowed by `relaxed`. Both are the same
+/// statement under the same names. Each constraint of the relaxed problem is denied (in whole numbers)
 /// together with the constraints of the tighter one: no sizes must be left.
-bool implies(const problem::Problem& tighter, const problem::Problem& looser, const Options& options,
+bool implies(const problem::Problem& tighter, const problem::Problem& relaxed, const Options& options,
              const support::Cancellation& cancellation);
 
-/// True when the frontier of `looser`, searched with `options`, may stand for the whole space of `tighter`:
+/// True when the frontier of `relaxed`, searched with `options`, may stand for the whole space of `tighter`:
 /// `implies`, and the same temporaries are so small that they count nothing (else a schedule that was dropped
 /// for its memory could now be on the frontier).
-bool stands_for_space(const problem::Problem& looser, const problem::Problem& tighter, const Options& options,
-                      const support::Cancellation& cancellation);
+bool stands_for_space(const problem::Problem& relaxed, const problem::Problem& tighter,
+                      const Options& options, const support::Cancellation& cancellation);
 
-/// The frontier of `problem` out of the survivors of a looser problem that stands for its space. Sound: a
+/// The frontier of `problem` out of the survivors of a relaxed problem that stands for its space. Sound: a
 /// schedule that was removed there needs, at every size allowed there, no less time and no less memory than
 /// some survivor; the sizes allowed here are among those. So only survivors need to be compared again, under
-/// the tighter constraints. The counts of the space and the members of classes are those of `looser`: they do
-/// not depend on constraints. Errors: exhausted (cancelled, deadline); invalid [contradiction].
-support::Result<Frontier> tighten(const problem::Problem& problem, const Frontier& looser,
+/// the tighter constraints. The counts of the space and the members of classes are those of `relaxed`: they
+/// do not depend on constraints. Errors: exhausted (cancelled, deadline); invalid [contradiction].
+support::Result<Frontier> tighten(const problem::Problem& problem, const Frontier& relaxed,
                                   const Options& options, const Progress& progress,
                                   const support::Cancellation& cancellation);
 

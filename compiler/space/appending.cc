@@ -21,7 +21,7 @@ using concrete_notation::Storage;
 namespace {
 
 /// Trees are made one by one, some 150 microseconds each.
-constexpr std::size_t most_trees = 4'000;
+constexpr std::size_t max_trees = 4'000;
 
 bool repeats_an_index(const index_notation::Access& access) {
   const std::set<std::string> distinct(access.indices.begin(), access.indices.end());
@@ -297,7 +297,7 @@ support::Result<std::optional<ListedMembers>> appending_members(const problem::P
   SCHAAS_ASSIGN_OR_RETURN(const mpz_class members, space.count(cancellation));
   const bool by_tree =
       problem.space.has(problem::SpaceOption::row_blocks) || repeats_an_index(problem.statement.result);
-  if (members > (by_tree ? std::min(most, most_trees) : most)) return too_many;
+  if (members > (by_tree ? std::min(most, max_trees) : most)) return too_many;
   if (by_tree) {
     SCHAAS_ASSIGN_OR_RETURN(ListedMembers found, listed_by_tree(space, problem, cancellation));
     return std::optional(std::move(found));

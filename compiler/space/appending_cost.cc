@@ -35,12 +35,12 @@ cost::Cost AppendingCosts::of(const Member& root) {
   std::vector<int> loops;
   path(root, loops);
   const std::size_t ordered = rule_.in_order(loops);
-  Place place;
-  place.into = Into::result;
-  place.until = ordered == rule_.needed() ? never : ordered;
+  Position position;
+  position.into = Into::result;
+  position.until = ordered == rule_.needed() ? never : ordered;
   one_level_ = ordered > 0 && ordered + 1 == rule_.needed();
-  if (place.until == 0) gather(place, recursion_.context(root.state), recursion_.state(root.state).out);
-  walk(root, place);
+  if (position.until == 0) gather(position, recursion_.context(root.state), recursion_.state(root.state).out);
+  walk(root, position);
   std::sort(cost_.time.begin(), cost_.time.end());
   std::sort(cost_.memory.begin(), cost_.memory.end());
   return cost_;
@@ -64,80 +64,80 @@ void AppendingCosts::path(const Member& member, std::vector<int>& loops) const {
   if (member.kind == Member::Kind::fused) path(*member.consumer, loops);
 }
 
-void AppendingCosts::walk(const Member& member, const Place& place) {
+void AppendingCosts::walk(const Member& member, const Position& position) {
   switch (member.kind) {
     case Member::Kind::linear:
-      return leaf(member, nullptr, place);
+      return leaf(member, nullptr, position);
     case Member::Kind::fused:
-      return fused(member, place);
+      return fused(member, position);
     case Member::Kind::joined:
-      return joined(member, place);
+      return joined(member, position);
   }
 }
 
-cost::Term AppendingCosts::serial(const Member& member, const Place& place) const {
-  if (!place.outermost || member.order.empty()) return 0;
+cost::Term AppendingCosts::serial(const Member& member, const Position& position) const {
+  if (!position.outermost || member.order.empty()) return 0;
   return has(recursion_.state(member.state).out, member.order.front()) ? 0 : cost::serial_bit;
 }
 
-void AppendingCosts::fused(const Member& member, Place place) {
+void AppendingCosts::fused(const Member& member, Position position) {
   const Transition t = recursion_.expand(member.state).transitions[member.choice];
   const Context& context = recursion_.context(member.state);
   const std::size_t loops = member.order.size();
-  const cost::Term clearing = recursion_.clearing(member.state, t, place.outermost);
-  if (place.into == Into::result && place.until <= loops) {
-    Place inside = place;
-    const IndexSet around = set_of(std::span(member.order).first(place.until));
+  const cost::Term clearing = recursion_.clearing(member.state, t, position.outermost);
+  if (position.into == Into::result && position.until <= loops) {
+    Position inside = position;
+    const IndexSet around = set_of(std::span(member.order).first(position.until));
     inside.above |= trips_of(context, around);
     gather(inside, context, recursion_.state(member.state).out & ~around);
-    place.into = inside.into;
+    position.into = inside.into;
   }
-  merge(context, member.order, place.above | serial(member, place));
-  place.above |= trips_of(context, t.prefix) | serial(member, place);
-  place.outermost = place.outermost && loops == 0;
-  if (place.until != never) place.until -= std::min(place.until, loops);
+  merge(context, member.order, position.above | serial(member, position));
+  position.above |= trips_of(context, t.prefix) | serial(member, position);
+  position.outermost = position.outermost && loops == 0;
+  if (position.until != never) position.until -= std::min(position.until, loops);
   cost_.memory.push_back(extents_of(t.temporary));
-  if (clearing != 0) cost_.time.push_back(clearing | place.above);
-  walk(*member.producer, {place.above, place.outermost, Into::temporary, never});
-  walk(*member.consumer, place);
+  if (clearing != 0) cost_.time.push_back(clearing | position.above);
+  walk(*member.producer, {position.above, position.outermost, Into::temporary, never});
+  walk(*member.consumer, position);
 }
 
-void AppendingCosts::joined(const Member& member, const Place& place) {
+void AppendingCosts::joined(const Member& member, const Position& position) {
   const Join join = recursion_.expand(member.state).joins[member.choice];
   cost_.memory.push_back(extents_of(join.left_temporary));
   cost_.memory.push_back(extents_of(join.right_temporary));
-  for (const cost::Term clearing : recursion_.clearing(join, place.outermost)) {
-    if (clearing != 0) cost_.time.push_back(clearing | place.above);
+  for (const cost::Term clearing : recursion_.clearing(join, position.outermost)) {
+    if (clearing != 0) cost_.time.push_back(clearing | position.above);
   }
-  const Place side{place.above, place.outermost, Into::temporary, never};
+  const Position side{position.above, position.outermost, Into::temporary, never};
   walk(*member.producer, side);
   walk(*member.consumer, side);
-  leaf(member, &join, place);
+  leaf(member, &join, position);
 }
 
-void AppendingCosts::leaf(const Member& member, const Join* join, Place place) {
+void AppendingCosts::leaf(const Member& member, const Join* join, Position position) {
   const State& state = recursion_.state(member.state);
   // A combining nest reads temporaries alone: of both it has to run over everything.
   static const Context everywhere = context_of({}, {}, nullptr);
   const Context& context = join == nullptr ? recursion_.context(member.state) : everywhere;
   const std::span<const std::uint8_t> order(member.order);
-  const cost::Term serial = this->serial(member, place);
+  const cost::Term serial = this->serial(member, position);
   std::size_t begin = 0;
-  if (place.into == Into::result && place.until < order.size()) {
-    begin = place.until;
+  if (position.into == Into::result && position.until < order.size()) {
+    begin = position.until;
     const IndexSet around = set_of(order.first(begin));
-    Place inside = place;
+    Position inside = position;
     inside.above |= trips_of(context, around);
     gather(inside, context, state.out & ~around);
-    place.into = inside.into;
+    position.into = inside.into;
   }
-  const cost::Term trips = trips_of(context, set_of(order)) | place.above | serial;
-  merge(context, member.order, place.above | serial);
+  const cost::Term trips = trips_of(context, set_of(order)) | position.above | serial;
+  merge(context, member.order, position.above | serial);
   const cost::Access access =
-      access_of(member, join, place.into, order.subspan(begin), place.outermost && begin == 0);
+      access_of(member, join, position.into, order.subspan(begin), position.outermost && begin == 0);
   cost_.time.push_back(cost::make_term(trips, access));
-  if (place.into == Into::workspace) listed_ = trips;
-  if (place.into == Into::workspace && lists_)
+  if (position.into == Into::workspace) listed_ = trips;
+  if (position.into == Into::workspace && lists_)
     cost_.time.push_back(cost::make_term(trips, cost::Access::gathered));
 }
 
@@ -168,14 +168,14 @@ cost::Access AppendingCosts::access_of(const Member& member, const Join* join, I
   return cost::leaf_access({operands.data(), size}, target, loops);
 }
 
-void AppendingCosts::gather(Place& place, const Context& context, IndexSet missing) {
-  place.into = Into::workspace;
+void AppendingCosts::gather(Position& position, const Context& context, IndexSet missing) {
+  position.into = Into::workspace;
   gathered_.assign(2, extents_of(missing));  // values; the list and flags
-  around_ = place.above;
+  around_ = position.above;
   cost_.memory.insert(cost_.memory.end(), gathered_.begin(), gathered_.end());
   lists_ = (trips_of(context, missing) != extents_of(missing));
   if (!lists_)
-    cost_.time.push_back(cost::make_term(place.above | extents_of(missing), cost::Access::gathered));
+    cost_.time.push_back(cost::make_term(position.above | extents_of(missing), cost::Access::gathered));
 }
 
 }  // namespace schaas::space

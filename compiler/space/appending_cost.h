@@ -26,25 +26,25 @@ class AppendingCosts {
  private:
   /// Where a part of a member leaves its value.
   enum class Into { temporary, result, workspace };
-  struct Place {
+  struct Position {
     cost::Term above = 0;  ///< the product of the loops above
     bool outermost = true;
     Into into = Into::temporary;
     std::size_t until = 0;  ///< into the result: loops before the workspace
   };
-  void walk(const Member& member, const Place& place);
-  void fused(const Member& member, Place place);
-  void joined(const Member& member, const Place& place);
+  void walk(const Member& member, const Position& position);
+  void fused(const Member& member, Position position);
+  void joined(const Member& member, const Position& position);
   /// The nest of the member's own loops: a linear one, or the combining one of `join`.
-  void leaf(const Member& member, const Join* join, Place place);
-  /// A workspace of the indices `missing` below the loops of `place`; what follows is computed into it.
-  void gather(Place& place, const Context& context, IndexSet missing);
+  void leaf(const Member& member, const Join* join, Position position);
+  /// A workspace of the indices `missing` below the loops of `position`; what follows is computed into it.
+  void gather(Position& position, const Context& context, IndexSet missing);
   /// The merges of loops in this order below `above`.
   void merge(const Context& context, const Order& order, cost::Term above);
   cost::Access access_of(const Member& member, const Join* join, Into into, std::span<const std::uint8_t> own,
                          bool outermost) const;
   /// The serial bit of a phase that begins with a loop of the member's.
-  cost::Term serial(const Member& member, const Place& place) const;
+  cost::Term serial(const Member& member, const Position& position) const;
   void path(const Member& member, std::vector<int>& loops) const;
 
   Recursion& recursion_;

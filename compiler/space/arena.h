@@ -19,10 +19,10 @@ class Arena {
       used_ = 0;
       bytes_ += size_ * sizeof(T);
     }
-    T* place = blocks_.back().get() + used_;
-    std::copy(list.begin(), list.end(), place);
+    T* position = blocks_.back().get() + used_;
+    std::copy(list.begin(), list.end(), position);
     used_ += list.size();
-    return {place, list.size()};
+    return {position, list.size()};
   }
   std::size_t bytes() const { return bytes_; }
 

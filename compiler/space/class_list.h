@@ -27,7 +27,7 @@ class ClassList {
   void clear();
   /// `values`: width numbers (null when the width is 0).
   void add(Terms time, Terms memory, const double* values, double elements);
-  /// Replaces one in its place.
+  /// Replaces one in its position.
   void replace(std::size_t n, Terms time, Terms memory, const double* values, double elements);
   /// Removes those `remove(n)` is true of, keeping the others' order; returns how many.
   template <class Remove>

@@ -13,12 +13,12 @@ class Classes<Number>::Gathering {
 
   /// False when the sum does not fit.
   bool add(SumId time, SumId memory, const Number& members) {
-    std::size_t slot = place(time, memory);
+    std::size_t slot = position(time, memory);
     if (table_[slot].members == 0) {
       table_[slot] = {time, memory, 0};
       if (++used_ * 2 > table_.size()) {
         grow();
-        slot = place(time, memory);
+        slot = position(time, memory);
         table_[slot] = {time, memory, 0};
       }
     }
@@ -38,7 +38,7 @@ class Classes<Number>::Gathering {
   }
 
  private:
-  std::size_t place(SumId time, SumId memory) const {
+  std::size_t position(SumId time, SumId memory) const {
     std::uint64_t hash = (std::uint64_t{time} << 32 | memory) * 0x9e3779b97f4a7c15ULL;
     hash ^= hash >> 32;
     std::size_t slot = hash & (table_.size() - 1);
@@ -51,7 +51,7 @@ class Classes<Number>::Gathering {
     std::vector<Entry> old(table_.size() * 2);
     old.swap(table_);
     for (const Entry& entry : old) {
-      if (entry.members != 0) table_[place(entry.time, entry.memory)] = entry;
+      if (entry.members != 0) table_[position(entry.time, entry.memory)] = entry;
     }
   }
 

@@ -42,7 +42,8 @@ class Classes {
   int max_memory_depth_;
   bool overflowed_ = false;
   std::size_t entries_ = 0;
-  std::unordered_map<std::uint64_t, std::unique_ptr<std::vector<Entry>>> known_;  ///< by state, depth, place
+  std::unordered_map<std::uint64_t, std::unique_ptr<std::vector<Entry>>>
+      known_;  ///< by state, depth, position
 };
 
 extern template class Classes<Multiplicity>;

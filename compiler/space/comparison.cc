@@ -17,9 +17,9 @@ void PairAnswers::grow() {
   old.swap(table_);
   for (std::uint64_t entry : old) {
     if (entry == 0) continue;
-    std::size_t place = start(entry & ~std::uint64_t{1});
-    while (table_[place] != 0) place = (place + 1) & (table_.size() - 1);
-    table_[place] = entry;
+    std::size_t position = start(entry & ~std::uint64_t{1});
+    while (table_[position] != 0) position = (position + 1) & (table_.size() - 1);
+    table_[position] = entry;
   }
 }
 
@@ -30,10 +30,10 @@ void TermValues::grow() {
   values.swap(values_);
   for (std::size_t n = 0; n < keys.size(); ++n) {
     if (values[n] == nullptr) continue;
-    std::size_t place = start(keys[n]);
-    while (values_[place] != nullptr) place = (place + 1) & (keys_.size() - 1);
-    keys_[place] = keys[n];
-    values_[place] = values[n];
+    std::size_t position = start(keys[n]);
+    while (values_[position] != nullptr) position = (position + 1) & (keys_.size() - 1);
+    keys_[position] = keys[n];
+    values_[position] = values[n];
   }
 }
 

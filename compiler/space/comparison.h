@@ -29,12 +29,12 @@ class PairAnswers {
   template <class Ask>
   bool of(SumId a, SumId b, const Ask& ask) {
     const std::uint64_t key = std::uint64_t{a} << 33 | std::uint64_t{b} << 1;
-    std::size_t place = start(key);
-    for (; table_[place] != 0; place = (place + 1) & (table_.size() - 1)) {
-      if ((table_[place] & ~std::uint64_t{1}) == key) return (table_[place] & 1U) != 0;
+    std::size_t position = start(key);
+    for (; table_[position] != 0; position = (position + 1) & (table_.size() - 1)) {
+      if ((table_[position] & ~std::uint64_t{1}) == key) return (table_[position] & 1U) != 0;
     }
     const bool answer = ask();
-    table_[place] = key | (answer ? 1U : 0U);
+    table_[position] = key | (answer ? 1U : 0U);
     if (++used_ * 2 > table_.size()) grow();
     return answer;
   }
@@ -57,14 +57,14 @@ class TermValues {
   /// `find(term)`: a vector of doubles, always of one length.
   template <class Find>
   const double* of(cost::Term term, const Find& find) {
-    std::size_t place = start(term);
-    for (; values_[place] != nullptr; place = (place + 1) & (keys_.size() - 1)) {
-      if (keys_[place] == term) return values_[place];
+    std::size_t position = start(term);
+    for (; values_[position] != nullptr; position = (position + 1) & (keys_.size() - 1)) {
+      if (keys_[position] == term) return values_[position];
     }
     const std::vector<double> found = find(term);
     const double* kept = pool_.keep(found).data();
-    keys_[place] = term;
-    values_[place] = kept;
+    keys_[position] = term;
+    values_[position] = kept;
     if (++used_ * 2 > keys_.size()) grow();
     return kept;
   }

@@ -55,8 +55,8 @@ void MergeOrders::extend(const Counts& by, IndexSet outside, int loop, Counts& i
 }
 
 const MergeOrders::Counts& MergeOrders::of(IndexSet set, int first) {
-  const auto [place, added] = known_.try_emplace({set, first});
-  if (!added) return place->second;
+  const auto [position, added] = known_.try_emplace({set, first});
+  if (!added) return position->second;
   Counts counts;
   if (set == 0) {
     counts[{}] = 1;

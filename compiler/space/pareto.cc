@@ -43,16 +43,16 @@ class Pareto::Worker {
         values_(comparison_.width()) {}
 
   /// The front of a state whose children are known; false when stopped.
-  bool fold(Place place) {
+  bool fold(Position position) {
     Recursion& recursion = all_.recursion_;
-    const Expansion expansion = recursion.expand(place.id);
+    const Expansion expansion = recursion.expand(position.id);
     front_.clear();
     if (expansion.linear) {
-      recursion.leaf_terms(place.id, place.outermost, nests_);
+      recursion.leaf_terms(position.id, position.outermost, nests_);
       for (const Recursion::Nest& leaf : nests_) offer_leaf(leaf);
     }
-    for (const Transition& t : expansion.transitions) fuse(place, t);
-    for (const Join& both : expansion.joins) join(place, both);
+    for (const Transition& t : expansion.transitions) fuse(position, t);
+    for (const Join& both : expansion.joins) join(position, both);
     return !watch_->stopped();
   }
 
@@ -68,18 +68,18 @@ class Pareto::Worker {
 
   /// Fronts that are finished but not yet published.
   struct Done {
-    Place place;
+    Position position;
     std::uint32_t classes;
   };
-  void keep_front(Place place) {
-    done_.push_back({place, static_cast<std::uint32_t>(front_.size())});
+  void keep_front(Position position) {
+    done_.push_back({position, static_cast<std::uint32_t>(front_.size())});
     for (std::size_t n = 0; n < front_.size(); ++n)
       finished_.add(front_.time(n), front_.memory(n), nullptr, front_.elements(n));
     all_.unpublished_ += front_.size() * 128;
   }
   const std::vector<Done>& done() const { return done_; }
   const ClassList& finished() const { return finished_; }
-  void forget_finished() {
+  void clear_finished() {
     done_.clear();
     finished_.clear();
   }
@@ -116,16 +116,16 @@ class Pareto::Worker {
 
   bool fits(IndexSet temporary) { return (own_ ? *own_ : all_.dominance_).fits(extents_of(temporary)); }
 
-  void fuse(Place place, const Transition& t) {
+  void fuse(Position position, const Transition& t) {
     if (std::popcount(t.temporary) > all_.max_memory_depth_ || !fits(t.temporary)) return;
-    const bool outermost = place.outermost && t.prefix == 0;
+    const bool outermost = position.outermost && t.prefix == 0;
     const std::span<const Entry> producers = all_.front({t.producer, outermost});
     const std::span<const Entry> consumers = all_.front({t.consumer, outermost});
     if (producers.empty() || consumers.empty()) return;
     const cost::Term temporary = extents_of(t.temporary);
-    const cost::Term clearing = all_.recursion_.clearing(place.id, t, place.outermost);
+    const cost::Term clearing = all_.recursion_.clearing(position.id, t, position.outermost);
     // The same in a serial phase is no better.
-    all_.recursion_.common_terms(place.id, t, place.outermost, nests_);
+    all_.recursion_.common_terms(position.id, t, position.outermost, nests_);
     for (const Recursion::Nest& prefix : nests_) {
       side(first_, producers, prefix, {&clearing, clearing == 0 ? 0U : 1U}, {&temporary, 1});
       side(second_, consumers, {prefix.term, 1, {}}, {}, {});
@@ -133,19 +133,19 @@ class Pareto::Worker {
     }
   }
 
-  void join(Place place, const Join& join) {
+  void join(Position position, const Join& join) {
     if (std::max(std::popcount(join.left_temporary), std::popcount(join.right_temporary)) >
         all_.max_memory_depth_)
       return;
     if (!fits(join.left_temporary) || !fits(join.right_temporary)) return;
-    const std::span<const Entry> lefts = all_.front({join.left, place.outermost});
-    const std::span<const Entry> rights = all_.front({join.right, place.outermost});
+    const std::span<const Entry> lefts = all_.front({join.left, position.outermost});
+    const std::span<const Entry> rights = all_.front({join.right, position.outermost});
     if (lefts.empty() || rights.empty()) return;
     const cost::Term left = extents_of(join.left_temporary);
     const cost::Term right = extents_of(join.right_temporary);
-    const auto [clear_left, clear_right] = all_.recursion_.clearing(join, place.outermost);
+    const auto [clear_left, clear_right] = all_.recursion_.clearing(join, position.outermost);
     side(second_, rights, {}, {&clear_right, clear_right == 0 ? 0U : 1U}, {&right, 1});
-    all_.recursion_.join_terms(place.id, join, place.outermost, nests_);
+    all_.recursion_.join_terms(position.id, join, position.outermost, nests_);
     for (const Recursion::Nest& nest : nests_) {
       more_ = {nest.term};
       if (clear_left != 0) more_.push_back(clear_left);
@@ -228,36 +228,36 @@ std::size_t Pareto::bytes() const {
 
 /// The states below the roots that have no front yet, by level.
 std::vector<Pareto::Level> Pareto::levels_below(std::span<const Side> roots, Watch& watch) {
-  std::vector<Place> stack, found;
-  const auto meet = [&](Place place) {
-    if (place.number() >= known_.size()) known_.resize(2 * recursion_.size());
-    if (std::exchange(known_[place.number()].met, true)) return;
-    stack.push_back(place);
-    found.push_back(place);
+  std::vector<Position> stack, found;
+  const auto meet = [&](Position position) {
+    if (position.number() >= known_.size()) known_.resize(2 * recursion_.size());
+    if (std::exchange(known_[position.number()].met, true)) return;
+    stack.push_back(position);
+    found.push_back(position);
   };
   for (const Side& root : roots) meet(outermost(root.state));
   while (!stack.empty() && !watch.stopped()) {
-    const Place place = stack.back();
+    const Position position = stack.back();
     stack.pop_back();
-    const Expansion expansion = recursion_.expand(place.id);
+    const Expansion expansion = recursion_.expand(position.id);
     for (const Transition& t : expansion.transitions) {
-      meet({t.producer, place.outermost && t.prefix == 0});
-      meet({t.consumer, place.outermost && t.prefix == 0});
+      meet({t.producer, position.outermost && t.prefix == 0});
+      meet({t.consumer, position.outermost && t.prefix == 0});
     }
     for (const Join& join : expansion.joins) {
-      meet({join.left, place.outermost});
-      meet({join.right, place.outermost});
+      meet({join.left, position.outermost});
+      meet({join.right, position.outermost});
     }
   }
   constexpr std::size_t loops = max_indices + 1, slots = max_operands + 1;
   std::vector<Level> levels(slots * loops * slots);
-  for (Place place : found) {
-    if (known_[place.number()].done) continue;
-    const State& state = recursion_.state(place.id);
+  for (Position position : found) {
+    if (known_[position.number()].done) continue;
+    const State& state = recursion_.state(position.id);
     const auto bound = static_cast<std::size_t>(std::count_if(
         state.slots.begin(), state.slots.begin() + state.size, [](Slot slot) { return !is_plain(slot); }));
     const auto size = state.size * loops + static_cast<std::size_t>(std::popcount(state.loops));
-    levels[size * slots + bound].push_back(place);
+    levels[size * slots + bound].push_back(position);
   }
   std::erase_if(levels, [](const Level& level) { return level.empty(); });
   return levels;
@@ -284,13 +284,13 @@ void Pareto::publish(Worker& worker) {
     entries.clear();
     for (std::uint32_t k = 0; k < done.classes; ++k, ++n)
       entries.push_back({sums_.intern(worker.finished().time(n)), sums_.intern(worker.finished().memory(n))});
-    Front& front = known_[done.place.number()];
+    Front& front = known_[done.position.number()];
     front.entries = kept_.keep(entries).data();
     front.count = done.classes;
     front.done = true;
   }
   folded_ += worker.done().size();
-  worker.forget_finished();
+  worker.clear_finished();
   dropped_ += worker.take_dropped();
 }
 
@@ -330,7 +330,7 @@ void Pareto::fold(const std::vector<Level>& levels, Watch& watch) {
   }
   for (std::size_t w = 0; w < team; ++w) {
     Worker& worker = *workers_[w];
-    worker.forget_finished();
+    worker.clear_finished();
     if (worker.failure) std::rethrow_exception(worker.failure);
     if (worker.watch().stopped()) watch.stop(worker.watch().error());
   }

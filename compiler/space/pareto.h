@@ -45,7 +45,7 @@ class Pareto {
  private:
   class Worker;
   /// A state and whether no loop is above it: then it has phases of its own, parallel or serial.
-  struct Place {
+  struct Position {
     StateId id = 0;
     bool outermost = false;
     std::size_t number() const { return 2 * std::size_t{id} + (outermost ? 1 : 0); }
@@ -55,24 +55,24 @@ class Pareto {
     std::uint32_t count = 0;
     bool done = false, met = false;
   };
-  using Level = std::vector<Place>;
+  using Level = std::vector<Position>;
 
   std::vector<Level> levels_below(std::span<const Side> roots, Watch& watch);
   void fold(const std::vector<Level>& levels, Watch& watch);
   void fold_share(Worker& worker, const Level& level, std::atomic<std::size_t>& next);
   void publish(Worker& worker);
-  std::span<const Entry> front(Place place) const {
-    return {known_[place.number()].entries, known_[place.number()].count};
+  std::span<const Entry> front(Position position) const {
+    return {known_[position.number()].entries, known_[position.number()].count};
   }
   /// Where a root stands: the papers' profile does not tell phases apart.
-  Place outermost(StateId id) const { return {id, recursion_.contraction().access_classes}; }
+  Position outermost(StateId id) const { return {id, recursion_.contraction().access_classes}; }
 
   Recursion& recursion_;
   Dominance& dominance_;
   int max_memory_depth_;
   std::size_t threads_;
   Sums sums_;
-  std::vector<Front> known_;  ///< by Place::number
+  std::vector<Front> known_;  ///< by Position::number
   Arena<Entry> kept_;
   std::vector<std::unique_ptr<Worker>> workers_;
   std::uint64_t dropped_ = 0;

@@ -154,8 +154,8 @@ class Search {
   /// What a nest shares with the one before and with the next one: one list begins with the other.
   bool agrees(std::size_t at, const std::string& index) const {
     if (at == 0) return true;
-    const std::size_t place = shared_[at].size();
-    return place >= shared_[at - 1].size() || shared_[at - 1][place] == index;
+    const std::size_t position = shared_[at].size();
+    return position >= shared_[at - 1].size() || shared_[at - 1][position] == index;
   }
 
   /// Temporaries of earlier nests that are read after the next one live inside no more loops than are shared.
@@ -211,7 +211,7 @@ class Search {
   }
 
   bool take_a_step() {
-    if (found_.steps < options_.most_tries) {
+    if (found_.steps < options_.max_tries) {
       ++found_.steps;
       return true;
     }
@@ -240,7 +240,7 @@ class Search {
     Nests tried = chosen;
     each_order(placed, rest, orders_[nest], [&] {
       ++below.count;
-      if (below.count > most_orders) return true;
+      if (below.count > max_orders) return true;
       tried[nest].loops = placed;
       const cost::Cost cost = cost_of(schedule::tree_of(tried).value());
       by_merges[merges_of(cost)].add(placed, cost);
@@ -377,7 +377,7 @@ class Search {
   }
 
   /// Orders of one nest that are looked at; more are counted.
-  static constexpr int most_orders = 720;
+  static constexpr int max_orders = 720;
 
   static bool waits(const std::vector<LoopOrder>& orders, const Names& placed, const std::string& index) {
     return std::any_of(orders.begin(), orders.end(), [&](const LoopOrder& order) {

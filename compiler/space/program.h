@@ -12,8 +12,8 @@
 namespace schaas::space {
 
 struct ProgramOptions {
-  std::size_t most_tries = 20'000;  ///< tries beyond this are left out
-  bool distributed = true;          ///< the terms of sums one after another, too
+  std::size_t max_tries = 20'000;  ///< tries beyond this are left out
+  bool distributed = true;         ///< the terms of sums one after another, too
 };
 
 /// Every order of the nests of `tree`, the problem's default nest, that respects dependences; for every two

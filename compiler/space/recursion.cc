@@ -89,7 +89,7 @@ Recursion::Recursion(const problem::Problem& problem, Options options)
     root.out = static_cast<std::uint16_t>(contraction_.result.indices);
     roots_.push_back(intern(root));
   }
-  most_bytes_ = options_.max_bytes;
+  max_bytes_ = options_.max_bytes;
 }
 
 Side Recursion::intern(const State& state) {
@@ -101,17 +101,17 @@ Side Recursion::intern(const State& state) {
 StateId Recursion::intern_canonical(const State& state) {
   const std::size_t mask = table_.size() - 1;
   const std::size_t hash = hash_of(state);
-  std::size_t place = hash & mask;
-  for (; table_[place].id != 0; place = (place + 1) & mask) {
-    const StateId id = table_[place].id - 1;
-    if (table_[place].tag == tag_of(hash) && states_[id] == state) return id;
+  std::size_t position = hash & mask;
+  for (; table_[position].id != 0; position = (position + 1) & mask) {
+    const StateId id = table_[position].id - 1;
+    if (table_[position].tag == tag_of(hash) && states_[id] == state) return id;
   }
-  if ((states_.size() & 255U) == 0 && bytes() > most_bytes_) overflowed_ = true;
+  if ((states_.size() & 255U) == 0 && bytes() > max_bytes_) overflowed_ = true;
   if (overflowed_) return 0;
   const auto id = static_cast<StateId>(states_.size());
   states_.push_back(state);
   records_.emplace_back();
-  table_[place] = {id + 1, tag_of(hash)};
+  table_[position] = {id + 1, tag_of(hash)};
   if (states_.size() * 2 > table_.size()) grow_table();
   return id;
 }
@@ -121,15 +121,15 @@ void Recursion::grow_table() {
   const std::size_t mask = table_.size() - 1;
   for (std::size_t id = 0; id < states_.size(); ++id) {
     const std::size_t hash = hash_of(states_[id]);
-    std::size_t place = hash & mask;
-    while (table_[place].id != 0) place = (place + 1) & mask;
-    table_[place] = {static_cast<StateId>(id) + 1, tag_of(hash)};
+    std::size_t position = hash & mask;
+    while (table_[position].id != 0) position = (position + 1) & mask;
+    table_[position] = {static_cast<StateId>(id) + 1, tag_of(hash)};
   }
 }
 
 std::size_t Recursion::bytes() const {
   return states_.capacity() * sizeof(State) + records_.capacity() * sizeof(Record) +
-         table_.capacity() * sizeof(Place) + transitions_.bytes() + joins_.bytes();
+         table_.capacity() * sizeof(Position) + transitions_.bytes() + joins_.bytes();
 }
 
 /// States whose operands say the same about loops share what follows from it.
@@ -145,13 +145,13 @@ std::uint32_t Recursion::context_number(StateId id) {
   std::vector<const AccessShape*> operands;
   for (Slot slot : key) operands.push_back(&shapes_.bound(slot));
   key.push_back(state.final_result ? 1 : 0);
-  const auto [place, added] = context_numbers_.emplace(key, static_cast<std::uint32_t>(contexts_.size()));
+  const auto [position, added] = context_numbers_.emplace(key, static_cast<std::uint32_t>(contexts_.size()));
   if (added) {
     const Context context =
         context_of(contraction_, operands, state.final_result ? &contraction_.result : nullptr);
     contexts_.push_back(std::make_unique<PerContext>(PerContext{context, Orders(context.before)}));
   }
-  return records_[id].context = place->second;
+  return records_[id].context = position->second;
 }
 
 Expansion Recursion::expand(StateId id) {
@@ -202,12 +202,12 @@ void Recursion::add_fusions(StateId id, const State& state, int split, bool prod
   State consumer;
   consumer.final_result = state.final_result;
   consumer.newest = producer_left ? State::End::left : State::End::right;
-  std::uint8_t place = producer_left ? 1 : 0;
+  std::uint8_t position = producer_left ? 1 : 0;
   for (int n = 0; n < state.size; ++n) {
-    if (n < begin || n >= end) consumer.slots[place++] = state.slots[static_cast<std::size_t>(n)];
+    if (n < begin || n >= end) consumer.slots[position++] = state.slots[static_cast<std::size_t>(n)];
   }
   consumer.size = static_cast<std::uint8_t>(state.size - producer.size + 1);
-  const std::size_t newest = producer_left ? 0U : place;
+  const std::size_t newest = producer_left ? 0U : position;
 
   const IndexSet consumer_loops = passed | outside;
   // Rule::published: a right-hand producer of its own nest is taken for the other side's temporary.

@@ -89,7 +89,7 @@ class Recursion {
   /// True once a state did not fit the memory limit: the answer in progress is not to be used. What needs no
   /// new state can still be asked.
   bool overflowed() const { return overflowed_; }
-  void forget_overflow() { overflowed_ = false; }
+  void clear_overflow() { overflowed_ = false; }
   const Options& options() const { return options_; }
 
   /// Loop orders of a state, and what its loops count.
@@ -138,7 +138,7 @@ class Recursion {
     bool linear = false;
     std::uint32_t context = unknown;
   };
-  struct Place {
+  struct Position {
     StateId id = 0;         ///< of the state, plus 1; 0 when empty
     std::uint32_t tag = 0;  ///< more of its hash: most other states are told apart without a look at them
   };
@@ -183,10 +183,10 @@ class Recursion {
   Options options_;
   Shapes shapes_;
   bool overflowed_ = false;
-  std::size_t most_bytes_ = ~std::size_t{0};  ///< options_.max_bytes, once the roots are known
+  std::size_t max_bytes_ = ~std::size_t{0};  ///< options_.max_bytes, once the roots are known
   std::vector<State> states_;
   std::vector<Record> records_;
-  std::vector<Place> table_;  ///< open addressing
+  std::vector<Position> table_;  ///< open addressing
   Arena<Transition> transitions_;
   Arena<Join> joins_;
   std::vector<Transition> found_transitions_;  ///< of the state being expanded

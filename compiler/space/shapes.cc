@@ -33,11 +33,11 @@ AccessShape plain_shape(IndexSet indices) {
   return shape;
 }
 
-/// The bits of `set` at the places of `of`, moved together.
+/// The bits of `set` at the positions of `of`, moved together.
 std::size_t rank(IndexSet set, IndexSet of) {
   std::size_t result = 0;
-  for (std::size_t place = 1; of != 0; of &= of - 1, place <<= 1) {
-    if (set & of & (~of + 1)) result |= place;
+  for (std::size_t position = 1; of != 0; of &= of - 1, position <<= 1) {
+    if (set & of & (~of + 1)) result |= position;
   }
   return result;
 }

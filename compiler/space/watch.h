@@ -9,14 +9,14 @@
 namespace schaas::space {
 
 /// Tells a deep recursion to unwind: it asks `stopped()` and returns whatever it has; the entry point then
-/// returns `error()` instead of the answer and forgets what was not finished.
+/// returns `error()` instead of the answer and drops unfinished parts.
 class Watch {
  public:
   /// `tick` is called every few hundred steps, some milliseconds apart.
   Watch(Recursion& recursion, const support::Cancellation& cancellation, const char* stage,
         std::function<void()> tick = {})
       : recursion_(recursion), cancellation_(cancellation), stage_(stage), tick_(std::move(tick)) {
-    recursion.forget_overflow();
+    recursion.clear_overflow();
   }
 
   /// The same for another thread.

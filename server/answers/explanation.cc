@@ -114,16 +114,16 @@ Result<NamedExplanation> described(const Asked& asked, const frontier::Frontier&
   return out;
 }
 
-NamedCompetitor named(const frontier::Rivalry& rivalry, const frontier::Frontier& found,
+NamedCompetitor named(const frontier::Competitor& competitor, const frontier::Frontier& found,
                       const UserNames& names) {
   NamedCompetitor out;
-  out.id = found.survivors[rivalry.survivor].id;
-  if (!rivalry.witness) return out;
-  out.sizes = names.print(rivalry.witness->sizes);
-  out.time = rivalry.witness->time;
-  out.memory = rivalry.witness->memory;
-  out.other_time = rivalry.witness->other_time;
-  out.other_memory = rivalry.witness->other_memory;
+  out.id = found.survivors[competitor.survivor].id;
+  if (!competitor.witness) return out;
+  out.sizes = names.print(competitor.witness->sizes);
+  out.time = competitor.witness->time;
+  out.memory = competitor.witness->memory;
+  out.other_time = competitor.witness->other_time;
+  out.other_memory = competitor.witness->other_memory;
   return out;
 }
 
@@ -145,7 +145,7 @@ Result<NamedExplanation> explained(const Asked& asked, const frontier::Frontier&
     out.kind = kind_name(why.certificate.kind);
     out.argument = names.print(why.certificate.argument);
   }
-  for (const auto& rivalry : why.rivals) out.competitors.push_back(named(rivalry, found, names));
+  for (const auto& competitor : why.competitors) out.competitors.push_back(named(competitor, found, names));
   return out;
 }
 
@@ -154,7 +154,7 @@ std::string sentence(const frontier::Win& win, const frontier::Frontier& found, 
   if (win.sizes.empty()) return "";
   std::string out = win.fastest ? "fastest" : "fastest of those that need no more memory";
   if (!win.condition.empty()) out += " when " + names.print(win.condition);
-  if (win.rival) out += " (against " + found.survivors[*win.rival].id + ")";
+  if (win.competitor) out += " (against " + found.survivors[*win.competitor].id + ")";
   return out + ", as at " + names.print(win.sizes);
 }
 

@@ -42,7 +42,7 @@ void add_phases(const StatementPtr& statement, std::vector<NamedGpuPhase>& out) 
 }
 
 bool is_wanted(const pipeline::GpuSchedule& schedule, bool deterministic) {
-  return !deterministic || !schedule.point.order_is_chance;
+  return !deterministic || !schedule.point.nondeterministic;
 }
 
 }  // namespace
@@ -73,7 +73,7 @@ Result<std::vector<NamedGpuSchedule>> GpuSchedules::named() const {
     to.trace = schedule::print(trace);
     to.tree = concrete_notation::print_loop_tree(tree);
     to.point = schedule.point.text;
-    to.nondeterministic = schedule.point.order_is_chance;
+    to.nondeterministic = schedule.point.nondeterministic;
     add_phases(tree, to.phases);
     to.nests = cost::leaf_nests(tree, names.problem());
     to.memory_terms = cost::memory_terms(tree, names.problem());

@@ -294,7 +294,7 @@ Result<NamedFrontier> named(const frontier::Frontier& found, const PreparedProbl
   out.seconds = found.seconds;
   out.complete = found.complete;
   out.limited = found.limited;
-  out.relaxed_from = found.looser;
+  out.relaxed_from = found.relaxed_from;
   return out;
 }
 

@@ -123,7 +123,7 @@ class CachingProvider final : public KernelProvider {
       if (!found.ok() && found.error().code == "contradiction") break;  // the search reports the constraints
       if (!found.ok()) return found.error();
       if (!found->has_value()) continue;
-      (**found).looser = row.key.problem_key;
+      (**found).relaxed_from = row.key.problem_key;
       return std::make_shared<const frontier::Frontier>(std::move(**found));
     }
     return none;

@@ -188,7 +188,7 @@ Result<Frontier> read_frontier(const Json& json) {
     SCHAAS_ASSIGN_OR_RETURN(const Certificate::Kind kind, read_kind(entry.at(0)));
     f.proofs.push_back({kind, read_terms(entry.at(1)), read_terms(entry.at(2))});
   }
-  f.looser = json.value("looser", "");
+  f.relaxed_from = json.value("looser", "");
   for (const auto& entry : json.at("survivors")) {
     SCHAAS_ASSIGN_OR_RETURN(frontier::Survivor s, read_survivor(entry));
     f.survivors.push_back(std::move(s));
@@ -220,7 +220,7 @@ std::string print_frontier(const Frontier& f) {
       {"version", format_version},   {"complete", f.complete},        {"limited", f.limited},
       {"proofs", std::move(proofs)}, {"more_proofs", f.more_proofs},  {"survivors", std::move(survivors)},
       {"counts", to_json(f.counts)}, {"seconds", to_json(f.seconds)}, {"removals", std::move(removals)},
-      {"looser", f.looser}};
+      {"looser", f.relaxed_from}};
   return json.dump();
 }
 

@@ -159,23 +159,23 @@ TEST(Caching, DerivesAndStoresSubsumedFrontiers) {
   const Pair pair = pairs().front();
   const auto relaxed = canonical(pair.relaxed), tighter = canonical(pair.tighter);
   FrontierQuery query{relaxed, {}, Source::stored_or_made};
-  EXPECT_EQ(provider->frontier(query, {}, never)->frontier->looser, "");
+  EXPECT_EQ(provider->frontier(query, {}, never)->frontier->relaxed_from, "");
   query.canonical = tighter;
   query.source = Source::made;
-  EXPECT_EQ(provider->frontier(query, {}, never)->frontier->looser, "") << "asked to be made anew";
+  EXPECT_EQ(provider->frontier(query, {}, never)->frontier->relaxed_from, "") << "asked to be made anew";
   const auto other =
       canonical(text(pair.tighter.expression, pair.tighter.formats, {"20 <= k <= 200", "100 <= l <= 250"}));
   query = {other, {}, Source::stored_or_made};
   const auto derived = provider->frontier(query, {}, never);
   ASSERT_TRUE(derived.ok());
   EXPECT_FALSE(derived->hit);
-  EXPECT_EQ(derived->frontier->looser, tighter.key) << "the newest that covers it";
+  EXPECT_EQ(derived->frontier->relaxed_from, tighter.key) << "the newest that covers it";
   const auto again = provider->frontier(query, {}, never);
   EXPECT_TRUE(again->hit);
-  EXPECT_EQ(again->frontier->looser, tighter.key);
+  EXPECT_EQ(again->frontier->relaxed_from, tighter.key);
   // Searches with other options do not share answers.
   query.options.stage1 = true;
-  EXPECT_EQ(provider->frontier(query, {}, never)->frontier->looser, "");
+  EXPECT_EQ(provider->frontier(query, {}, never)->frontier->relaxed_from, "");
 }
 
 }  // namespace

@@ -157,12 +157,12 @@ TEST(Explain, ASurvivorHasAWitnessAgainstEveryOther) {
       const auto why = explainer.explain(frontier.survivors[n].cost).value();
       EXPECT_EQ(why.verdict, Explanation::Verdict::survivor);
       EXPECT_EQ(why.survivor, n);
-      EXPECT_EQ(why.rivals.size(), frontier.survivors.size() - 1);
-      for (const Rivalry& rivalry : why.rivals) {
-        ASSERT_TRUE(rivalry.witness.has_value())
+      EXPECT_EQ(why.competitors.size(), frontier.survivors.size() - 1);
+      for (const Competitor& competitor : why.competitors) {
+        ASSERT_TRUE(competitor.witness.has_value())
             << cost::print_time(frontier.survivors[n].cost, variables) << " against "
-            << cost::print_time(frontier.survivors[rivalry.survivor].cost, variables);
-        const Witness& w = *rivalry.witness;
+            << cost::print_time(frontier.survivors[competitor.survivor].cost, variables);
+        const Witness& w = *competitor.witness;
         EXPECT_TRUE(allowed(w.sizes, problem));
         EXPECT_TRUE(w.time < w.other_time || w.memory < w.other_memory) << print(w.sizes, problem);
         const cost::Point point = ExactValues(w.sizes, problem, variables).point();
@@ -245,8 +245,8 @@ TEST(Explain, WhatAHeuristicDroppedIsSaidSoWithTheSizesItWouldWinAt) {
   const auto why = Explainer(problem, frontier, options, never).explain(dropped).value();
   EXPECT_EQ(why.verdict, Explanation::Verdict::left_out);
   EXPECT_EQ(why.certificate.kind, Certificate::Kind::depth);
-  ASSERT_FALSE(why.rivals.empty());
-  EXPECT_TRUE(why.rivals[0].witness.has_value());
+  ASSERT_FALSE(why.competitors.empty());
+  EXPECT_TRUE(why.competitors[0].witness.has_value());
 }
 
 TEST(Explain, ACancelledQuestionIsExhausted) {
@@ -284,8 +284,8 @@ TEST(Wins, EachSurvivorHasSizesItWinsAtAndTheConditionHoldsThere) {
           EXPECT_LE(time, cost::evaluate_time(other.cost, point, win.threads) * (1 + 1e-9));
         }
       }
-      EXPECT_EQ(win.rival.has_value(), frontier.survivors.size() > 1);
-      if (win.rival) {
+      EXPECT_EQ(win.competitor.has_value(), frontier.survivors.size() > 1);
+      if (win.competitor) {
         EXPECT_THAT(print(win.condition, variables), testing::HasSubstr(" < "));
       }
     }

@@ -93,7 +93,7 @@ TEST(GpuPoints, BoundsTakeThreadsAwayThatHaveNothingToDo) {
 TEST(GpuPoints, SayWhatRoundsByChance) {
   for (const auto& point : points(spmm())) {
     const bool rows = point.text.find("row") != std::string::npos;
-    EXPECT_EQ(point.order_is_chance, !rows) << point.text;
+    EXPECT_EQ(point.nondeterministic, !rows) << point.text;
   }
 }
 
@@ -103,7 +103,7 @@ TEST(GpuPoints, OfADotProductAtEachEntryShareTheSum) {
   const auto found = points(problem, "reorder(order={i,j,k})");
   EXPECT_THAT(texts(found), Contains("{<1/8 nnz>, 8 parallel}"));
   EXPECT_THAT(texts(found), Contains("{<1 nnz>, 1}"));
-  for (const auto& point : found) EXPECT_FALSE(point.order_is_chance) << point.text;
+  for (const auto& point : found) EXPECT_FALSE(point.nondeterministic) << point.text;
   EXPECT_THAT(texts(found), Each(Not(HasSubstr("atomic")))) << "one writer stores";
   EXPECT_THAT(texts(found), Not(Contains("{<32 nnz>, 1}"))) << "dot products have nothing in common";
 }
