@@ -18,8 +18,10 @@ struct ScheduleOptions {
   bool no_stage2 = false, no_cache = false, gpu = false, deterministic = false;
 };
 
+bool is_sparseauto(const ScheduleOptions& options) { return options.problem.profile == "sparseauto"; }
+
 support::Result<Answer> schedule(const ScheduleOptions& options) {
-  if (options.no_stage2 && options.problem.profile != "sparseauto") {
+  if (options.no_stage2 && !is_sparseauto(options)) {
     return support::invalid("no-stage2",
                             "--no-stage2 needs `--profile sparseauto`: the default search has no stage 2");
   }
@@ -35,6 +37,7 @@ support::Result<Answer> schedule(const ScheduleOptions& options) {
   SCHAAS_ASSIGN_OR_RETURN(auto connection, connect(options.server));
   ScheduleFacts facts;
   facts.expression = options.problem.expression;
+  facts.published_stages = is_sparseauto(options);
   facts.server_address = connection.address();
   const auto start = std::chrono::steady_clock::now();
   {

@@ -112,12 +112,11 @@ std::string loops_text(const client::Frontier& frontier) {
   return out;
 }
 
-std::string stages_table(const client::Frontier& frontier) {
+std::string stages_table(const client::Frontier& frontier, bool papers) {
   const auto& counts = frontier.counts;
   const auto& spent = frontier.seconds;
   const auto number = [](std::uint64_t value) { return grouped(std::to_string(value)); };
   // The papers' stages 1 and 2 go by depths; otherwise proven losers are dropped inside the recursion.
-  const bool papers = frontier.canonical.find("\nprofile sparseauto\n") != std::string::npos;
   Table table;
   table.header = {"stage", "members", "classes", "seconds"};
   table.right = {1, 2, 3};
@@ -142,8 +141,8 @@ std::string stages_table(const client::Frontier& frontier) {
 std::string text_of(const ScheduleFacts& facts) {
   const auto& frontier = facts.answer.frontier;
   std::string text = facts.expression + "\nproblem " + frontier.key + "\n\n";
-  text += stages_table(frontier) + "\n" + frontier_table(frontier) + loops_text(frontier) + "\n" +
-          gpu_table(frontier);
+  text += stages_table(frontier, facts.published_stages) + "\n" + frontier_table(frontier) +
+          loops_text(frontier) + "\n" + gpu_table(frontier);
   text += facts.answer.done.hit ? "answered from the database in " : "searched; answered in ";
   text += seconds(facts.server_seconds) + "\n";
   if (!frontier.relaxed_from.empty())
@@ -159,8 +158,13 @@ std::string text_of(const ScheduleFacts& facts) {
 std::string number(double value) { return rounded(value); }
 
 Json explanation_json(const client::Explanation& why) {
-  Json json = {{"verdict", why.verdict}, {"id", why.id},     {"trace", why.trace},  {"tree", why.tree},
-               {"code", why.code},       {"time", why.time}, {"memory", why.memory}};
+  Json json = {{"verdict", client::name(why.verdict)},
+               {"id", why.id},
+               {"trace", why.trace},
+               {"tree", why.tree},
+               {"code", why.code},
+               {"time", why.time},
+               {"memory", why.memory}};
   json["by"] = why.by;
   json["kind"] = why.kind;
   json["argument"] = why.argument;
@@ -187,15 +191,18 @@ std::string survivor_text(const client::Frontier& frontier, const std::string& i
 }
 
 std::string verdict_text(const client::Explanation& why, const client::Frontier& frontier) {
-  if (why.verdict == "survivor") {
-    return why.competitors.empty() ? "on the frontier, alone\n"
-                                   : "on the frontier: it beats each other schedule somewhere\n";
+  switch (why.verdict) {
+    case client::Verdict::survivor:
+      return why.competitors.empty() ? "on the frontier, alone\n"
+                                     : "on the frontier: it beats each other schedule somewhere\n";
+    case client::Verdict::removed:
+      return "not on the frontier: at every allowed size this one needs no more time and no more memory\n  " +
+             survivor_text(frontier, why.by) + "\n  " + why.kind + ": " + why.argument + "\n";
+    case client::Verdict::left_out:
+      return "left out by the search\n  " + why.kind + ": " + why.argument + "\n";
+    case client::Verdict::open:
+      break;
   }
-  if (why.verdict == "removed") {
-    return "not on the frontier: at every allowed size this one needs no more time and no more memory\n  " +
-           survivor_text(frontier, why.by) + "\n  " + why.kind + ": " + why.argument + "\n";
-  }
-  if (why.verdict == "left-out") return "left out by the search\n  " + why.kind + ": " + why.argument + "\n";
   return "not on the frontier, and nothing is proven: the search was not complete, or the schedule is not "
          "one of the "
          "space\n";

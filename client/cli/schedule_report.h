@@ -9,6 +9,7 @@ namespace schaas::cli {
 /// Facts of an answer that `schaas schedule` shows.
 struct ScheduleFacts {
   std::string expression;
+  bool published_stages = false;  ///< stages of the papers (profile sparseauto), not proofs
   client::ScheduleAnswer answer;
   double server_seconds = 0;
   std::string server_address;

@@ -87,20 +87,6 @@ Result<std::vector<Asked>> find(const std::string& text, const frontier::Frontie
   return all;
 }
 
-const char* verdict_name(Explanation::Verdict verdict) {
-  switch (verdict) {
-    case Explanation::Verdict::survivor:
-      return "survivor";
-    case Explanation::Verdict::removed:
-      return "removed";
-    case Explanation::Verdict::left_out:
-      return "left-out";
-    case Explanation::Verdict::open:
-      break;
-  }
-  return "open";
-}
-
 Result<NamedExplanation> described(const Asked& asked, const frontier::Frontier& found,
                                    const UserNames& names) {
   NamedExplanation out;
@@ -131,14 +117,14 @@ Result<NamedExplanation> explained(const Asked& asked, const frontier::Frontier&
                                    frontier::Explainer& explainer, const UserNames& names) {
   if (asked.summary != nullptr) {
     NamedExplanation summary;
-    summary.verdict = "left-out";
+    summary.verdict = Explanation::Verdict::left_out;
     summary.kind = kind_name(asked.summary->certificate.kind);
     summary.argument = names.print(asked.summary->certificate.argument);
     return summary;
   }
   SCHAAS_ASSIGN_OR_RETURN(NamedExplanation out, described(asked, found, names));
   SCHAAS_ASSIGN_OR_RETURN(const Explanation why, explainer.explain(asked.cost));
-  out.verdict = verdict_name(why.verdict);
+  out.verdict = why.verdict;
   const bool removed = why.verdict == Explanation::Verdict::removed;
   if (removed) out.by = found.survivors[why.survivor].id;
   if (removed || why.verdict == Explanation::Verdict::left_out) {

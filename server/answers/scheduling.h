@@ -10,6 +10,7 @@
 #include "compiler/concrete_notation/nodes.h"
 #include "compiler/cost/leaf_nests.h"
 #include "compiler/cost/memory_terms.h"
+#include "compiler/frontier/explain.h"
 #include "compiler/pipeline/pipeline.h"
 #include "compiler/problem/problem.h"
 #include "compiler/support/instruction_set.h"
@@ -175,8 +176,8 @@ struct NamedCompetitor {
   double time = 0, memory = 0, other_time = 0, other_memory = 0;
 };
 struct NamedExplanation {
-  std::string verdict;  ///< "survivor", "removed", "left-out", "open"
-  std::string id;       ///< id of the survivor or removal with the same cost, if any
+  frontier::Explanation::Verdict verdict = frontier::Explanation::Verdict::open;
+  std::string id;  ///< id of the survivor or removal with the same cost, if any
   std::string trace, tree, code, time, memory;
   std::string by, kind, argument;  ///< removed: the winning survivor and the proof; left out: the reason
   std::vector<NamedCompetitor> competitors;

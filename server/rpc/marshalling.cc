@@ -250,6 +250,20 @@ std::string valid_utf8(const std::string& text) {
   return out;
 }
 
+const char* name(frontier::Explanation::Verdict verdict) {
+  switch (verdict) {
+    case frontier::Explanation::Verdict::survivor:
+      return "survivor";
+    case frontier::Explanation::Verdict::removed:
+      return "removed";
+    case frontier::Explanation::Verdict::left_out:
+      return "left-out";
+    case frontier::Explanation::Verdict::open:
+      break;
+  }
+  return "open";
+}
+
 void set_digest(const support::Digest& digest, v1::Digest& out) {
   out.set_sha256(digest.sha256);
   out.set_bytes(digest.bytes);
@@ -342,7 +356,7 @@ ReportQuery from_proto(const v1::ReportRequest& request) {
 
 v1::Explanation to_proto(const NamedExplanation& explanation) {
   v1::Explanation out;
-  out.set_verdict(explanation.verdict);
+  out.set_verdict(name(explanation.verdict));
   out.set_id(explanation.id);
   out.set_trace(explanation.trace);
   out.set_tree(explanation.tree);

@@ -98,7 +98,7 @@ EXTERNAL = {
 }
 # The same names as documents quote them.
 QUOTED = {
-    r"`(draft|looser|rivals|written_as|places)`": "fields of messages and members of JSON",
+    r"`(draft|looser|rivals|written_as|places|order_is_chance)`": "fields of messages and members of JSON",
 }
 # Names of folders that are not in DONE yet.
 ELSEWHERE = {

@@ -195,7 +195,8 @@ std::string text_of(const NamedFrontier& frontier) {
 std::string text_of(const std::vector<NamedExplanation>& explanations) {
   std::string out;
   for (const auto& e : explanations) {
-    out += lines({e.verdict, e.id, e.trace, e.tree, e.code, e.time, e.memory, e.by, e.kind, e.argument});
+    out += lines({std::to_string(static_cast<int>(e.verdict)), e.id, e.trace, e.tree, e.code, e.time,
+                  e.memory, e.by, e.kind, e.argument});
     for (const auto& competitor : e.competitors) out += competitor.id + " " + competitor.sizes + "\n";
   }
   return out;

@@ -347,7 +347,7 @@ TEST(Replies, SetEveryField) {
                      true,     true,     true,          "signature"};
   expect_every_field_set(to_proto(kernel), "kernel", variable_fields);
 
-  const NamedExplanation why{"removed",
+  const NamedExplanation why{frontier::Explanation::Verdict::removed,
                              "r1",
                              "trace",
                              "tree",

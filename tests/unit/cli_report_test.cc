@@ -105,7 +105,7 @@ ScheduleFacts two_schedules() {
 
 TEST(Explain, ShowsWhatOneScheduleHasRuledOut) {
   client::Explanation why;
-  why.verdict = "survivor", why.id = "s2", why.time = "i*k", why.memory = "k", why.tree = "ik";
+  why.verdict = client::Verdict::survivor, why.id = "s2", why.time = "i*k", why.memory = "k", why.tree = "ik";
   why.competitors = {{"s1", "i = 3, j = 9, k = 2", 6, 2, 27, 0}};
   const auto answer = explain(two_schedules(), "s2", {why});
   ASSERT_EQ(answer.json["removed"].size(), 1u);
@@ -127,7 +127,7 @@ TEST(Explain, ShowsWhatOneScheduleHasRuledOut) {
 
 TEST(Explain, NamesTheWinnerOfARemovedSchedule) {
   client::Explanation why;
-  why.verdict = "removed", why.id = "r2", why.time = "i*j*k", why.memory = "k", why.by = "s2";
+  why.verdict = client::Verdict::removed, why.id = "r2", why.time = "i*j*k", why.memory = "k", why.by = "s2";
   why.kind = "termwise", why.argument = "each term is smaller";
   const auto answer = explain(two_schedules(), "r2", {why});
   EXPECT_EQ(answer.text,

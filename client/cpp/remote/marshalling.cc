@@ -28,6 +28,12 @@ Variable::Kind kind_of(v1::Variable::Kind kind) {
   }
 }
 
+Verdict verdict_of(const std::string& text) {
+  for (const Verdict verdict : {Verdict::survivor, Verdict::removed, Verdict::left_out})
+    if (text == name(verdict)) return verdict;
+  return Verdict::open;
+}
+
 Scope scope_of(v1::Term::Scope scope) {
   switch (scope) {
     case v1::Term::THREAD:
@@ -198,6 +204,20 @@ support::Family family_of(const std::string& text) {
 
 }  // namespace
 
+const char* name(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::survivor:
+      return "survivor";
+    case Verdict::removed:
+      return "removed";
+    case Verdict::left_out:
+      return "left-out";
+    case Verdict::open:
+      break;
+  }
+  return "open";
+}
+
 v1::Problem to_proto(const ProblemText& problem) {
   v1::Problem wire;
   wire.set_expression(problem.expression);
@@ -316,7 +336,7 @@ KernelInfo from_proto(const v1::Kernel& from) {
 
 Explanation from_proto(const v1::Explanation& from) {
   Explanation out;
-  out.verdict = from.verdict();
+  out.verdict = verdict_of(from.verdict());
   out.id = from.id();
   out.trace = from.trace();
   out.tree = from.tree();

@@ -185,10 +185,17 @@ struct Competitor {
   std::string id, sizes;  ///< sizes "": none are known
   double time = 0, memory = 0, other_time = 0, other_memory = 0;
 };
+enum class Verdict {
+  survivor,  ///< on the frontier
+  removed,   ///< proven to be dominated
+  left_out,  ///< by a limit or a heuristic of the search
+  open,      ///< neither
+};
+const char* name(Verdict verdict);  ///< "survivor", "removed", "left-out", "open"
 /// Why a schedule is, or is not, on the frontier.
 struct Explanation {
-  std::string verdict;  ///< "survivor", "removed", "left-out", "open"
-  std::string id;       ///< id of the survivor or removal of the same cost, if there is one
+  Verdict verdict = Verdict::open;
+  std::string id;  ///< id of the survivor or removal of the same cost, if there is one
   std::string trace, tree, code, time, memory;
   std::string by, kind, argument;
   std::vector<Competitor> competitors;
