@@ -7,10 +7,10 @@
 #include "compiler/cost/cost.h"
 #include "compiler/format/tensor_format.h"
 
-/// How a leaf nest touches memory (SparseAuto section 5.3, stage 5, refined; docs/cost_model.md).
+/// Memory access of a leaf nest (SparseAuto section 5.3, stage 5, refined; docs/cost_model.md).
 namespace schaas::cost {
 
-/// What one access does when one loop advances.
+/// Movement of one access when one loop advances.
 enum class Touch : std::uint8_t {
   absent,    ///< the loop's index is not in the access
   adjacent,  ///< dense or banded, and the last storage level: the next element
@@ -45,13 +45,13 @@ bool is_row_code(std::span<const Seen> operands, const Seen& target);
 /// The access class of a leaf.
 ///
 /// Elements: a dense access that the innermost loop takes a row further is strided. A loop that walks a
-/// compressed level reaches every dense row through coordinates: gathered; so are two walked operands, which
+/// compressed level reaches every dense row through coordinates: gathered. So are two walked operands, which
 /// are coiterated.
 ///
 /// Rows, vector code: what counts is how many rows come and go with each run of the innermost loop. An
 /// operand's row does when the operand has the loop around; a leaf without a loop around of its own reads at
 /// least one row that does. The target's row stays in registers over a reduction around that is not a phase's
-/// outermost loop (lower/register_blocking.h), else it is read and written and counts two.
+/// outermost loop (lower/register_blocking.h). Else it is read and written and counts two.
 Access leaf_access(std::span<const Seen> operands, const Seen& target, const InnerLoops& loops);
 
 }  // namespace schaas::cost

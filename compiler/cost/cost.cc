@@ -22,7 +22,7 @@ bool has_fiber(const Variables& variables, const std::string& tensor, int level,
   });
 }
 
-/// Of one access: a variable for each of its compressed levels that has none yet.
+/// Adds a variable for each compressed level of one access that has none yet.
 void add_fibers(const std::string& tensor, const std::vector<std::string>& indices,
                 const problem::Problem& problem, Variables& variables) {
   const format::TensorFormat& format = problem.formats.at(tensor);

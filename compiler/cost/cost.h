@@ -11,22 +11,22 @@
 namespace schaas::cost {
 
 /// A variable of the cost of one problem. `extent`: number of values of an index. `fiber`: average number of
-/// stored entries of `tensor`'s storage level `level` (0-based, a compressed level) under one entry of its
-/// parent level, so nonzeros(B, n levels) = product over its first n levels of extent (dense level) or fiber
-/// (compressed level). 0 <= fiber <= extent of the level's index. `matches`: average number of coordinates
-/// that all of `lists` hold; `steps`: average number of steps of their merge (docs/cost_model.md,
+/// stored entries of `tensor`'s compressed storage level `level` (0-based) under one entry of its
+/// parent level. So nonzeros(B, n levels) is the product of extents (dense levels) and fibers (compressed
+/// ones) of its first n levels. 0 <= fiber <= extent of the level's index. `matches`: average number of
+/// coordinates that all of `lists` hold; `steps`: average number of steps of their merge (docs/cost_model.md,
 /// "Intersections").
 struct Variable {
   enum class Kind { extent, fiber, matches, steps } kind = Kind::extent;
   std::string index;
   std::string tensor;
   int level = 0;
-  /// Of a copy, whose levels nobody has counted before it is made: its original, and the indices of the
+  /// Original of a copy, whose levels nobody has counted before it is made, and the indices of the
   /// levels above, outermost first.
   std::string copy_of{};
   std::vector<std::string> outer{};
   bool outer_dense = false;  ///< all of these are dense
-  /// Of matches and steps: the fibers that are merged, each with the indices of the levels above in `outer`.
+  /// Fibers that matches and steps merge, each with the indices of the levels above in `outer`.
   std::vector<Variable> lists{};
   bool operator==(const Variable&) const = default;
 };
@@ -42,10 +42,10 @@ struct Intersection {
   Term matches = 0, steps = 0;
 };
 
-/// The variables of a problem: bit v of a Term stands for variables[v]. Extents first, in index_variables
-/// order (bits 0..15), fibers from bit 16: of the operands, matches and steps of their intersections, then
-/// the same of copies of them that the problem needs or has (concrete_notation::with_known_copies), under the
-/// names of the copies. So a problem with copies begins with the variables of the problem it was made of.
+/// The variables of a problem: bit v of a Term stands for variables[v]. Extents come first, in
+/// index_variables order (bits 0..15), then fibers from bit 16. Fibers are those of the operands, then
+/// matches and steps of intersections, then the same for copies (concrete_notation::with_known_copies), under
+/// the names of the copies. So a problem with copies begins with the variables of the problem it was made of.
 struct Variables {
   std::vector<Variable> extents;
   std::vector<Variable> fibers;  ///< and matches and steps
@@ -64,7 +64,7 @@ struct Variables {
 };
 Variables variables_of(const problem::Problem& problem);
 
-/// How a leaf touches memory when its innermost loop advances (SparseAuto stage 5 made part of the cost;
+/// Memory access of a leaf when its innermost loop advances (SparseAuto stage 5 made part of the cost;
 /// compiler/cost/ access.h, docs/cost_model.md), or that a term is no leaf but the clearing of a temporary.
 enum class Access : std::uint8_t {
   contiguous,  ///< vector code; at most one row comes and goes with each run of the loop
@@ -79,9 +79,9 @@ enum class Access : std::uint8_t {
 };
 constexpr int access_classes = static_cast<int>(Access::merged) + 1;
 
-/// A product of variables (each at most once: a loop occurs once on a path), the access class of its leaf,
-/// and whether its phase runs on one thread. Bits 0..58 variables, bits 59..62 access, bit 63 serial. The
-/// empty product is 1 (a scalar).
+/// A product of variables, the access class of its leaf, and a bit for a phase that runs on one thread. A
+/// variable occurs at most once, as a loop does on a path. Bits 0..58 variables, bits 59..62 access, bit 63
+/// serial. The empty product is 1 (a scalar).
 constexpr int access_shift = 59;
 constexpr Term variables_mask = (Term{1} << access_shift) - 1;
 constexpr Term serial_bit = Term{1} << 63;
@@ -100,13 +100,14 @@ constexpr bool is_serial(Term term) { return (term & serial_bit) != 0; }
 int weight(Access access);
 
 /// Sorted multisets. Time: one term per leaf nest, one per loop that merges compressed levels, one per
-/// temporary that is cleared, one per copy. Memory:
-/// one term per temporary, extents only, in elements; a scalar (empty term) lives in a register and counts 0
-/// in comparisons; of a copy one for its values and one for its coordinates, the entries of the original.
+/// temporary that is cleared, one per copy. Memory, in elements: one term per temporary, extents only. A
+/// scalar (empty term) lives in a register and counts 0 in comparisons. A copy has one term for its values
+/// and one for its coordinates, the entries of the original.
 ///
-/// A phase (an outermost nest) whose outermost loop is no index of what it writes runs on one thread; its
-/// terms are serial. On P threads a schedule takes (T - S) / P + S, T the sum of all its terms and S that of
-/// the serial ones: for every P >= 1 at most another's exactly when T and S are.
+/// A phase (an outermost nest) whose outermost loop is no index of what it writes runs on one thread. Its
+/// terms are serial. T is the sum of all terms, S that of the serial ones. A schedule takes
+/// (T - S) / P + S on P threads. It takes no more than another for every P >= 1 exactly when T and S are no
+/// more.
 struct Cost {
   std::vector<Term> time;
   std::vector<Term> memory;
@@ -116,12 +117,12 @@ struct Cost {
 /// The serial terms of a sorted sum: its end.
 std::span<const Term> serial_terms(std::span<const Term> time);
 
-/// What clearing a temporary costs. One that is passed between phases is cleared whole by whoever runs the
-/// kernel, on all threads. One inside a phase is cleared where its producer reads an operand that stores one
-/// of the temporary's indices compressed, so that it cannot write every element once (lower/temporaries.h):
-/// the elements the producer can reach, each time. 0: nothing is cleared. `above`: the product of the loops
-/// above the branch; `reached`: of what the producer's loops over the temporary's indices count; `extents`:
-/// of their extents.
+/// Returns the cost of clearing a temporary. One that is passed between phases is cleared whole by whoever
+/// runs the kernel, on all threads. One inside a phase is cleared where its producer reads an operand that
+/// stores one of its indices compressed. Such a producer does not write every element once
+/// (lower/temporaries.h). Then the elements that it can reach are cleared each time. 0: nothing is cleared.
+/// `above`: the product of the loops above the branch; `reached`: of what the producer's loops over the
+/// temporary's indices count; `extents`: of their extents.
 Term clearing(bool between_phases, Term above, Term reached, Term extents);
 
 /// The cost of a verified tree, computed from the tree alone. `Profile::sparseauto` knows neither access
@@ -133,8 +134,8 @@ Cost of(const concrete_notation::StatementPtr& statement, const problem::Problem
 /// positions, lists.
 constexpr std::size_t table_elements = 4;
 
-/// What making the problem's copies costs: entries of what is copied, in class `copied`, and the memory they
-/// take. Nothing when copies are declared free (problem::SpaceOptions).
+/// Returns the cost of making the problem's copies: entries of what is copied, in class `copied`, and the
+/// memory they take. Nothing when copies are declared free (problem::SpaceOptions).
 Cost copying(const problem::Problem& problem);
 
 /// "i*j'*k + 2*i*j'*l + clear(i*j') + serial(j*k)" (a prime marks a loop over stored entries); "0" when

@@ -79,7 +79,8 @@ class Analysis {
     return constant ? Support{background, any} : unknown;
   }
 
-  /// where(condition, then, otherwise): beside the condition's space one branch is chosen for good.
+  /// Returns the support of where(condition, then, otherwise): beside the condition's space one branch is
+  /// chosen for good.
   Support of_choice(const Call& call) const {
     const Support condition = of(call.arguments[0]);
     const bool first = condition.background.value_or(0) != 0;

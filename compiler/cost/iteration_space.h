@@ -8,8 +8,8 @@
 #include "compiler/index_notation/nodes.h"
 #include "compiler/problem/problem.h"
 
-/// Where an expression has to be computed, as far as sparse operands decide: what loops count (Kjolstad et
-/// al., OOPSLA 2017, section 5; ReACT, section 4.2).
+/// Points at which an expression has to be computed, as far as sparse operands decide: what loops count
+/// (Kjolstad et al., OOPSLA 2017, section 5; ReACT, section 4.2).
 namespace schaas::cost {
 
 /// A set of sparse operands: bit n stands for the n-th of Operands.
@@ -48,8 +48,8 @@ struct StoredSpace {
 };
 std::optional<StoredSpace> stored_space(const index_notation::Expression& value, const Operands& operands);
 
-/// Where `value` may differ from what the monoid ignores. An absent operand has the semiring's zero, which
-/// annihilates the semiring's product and what is divided.
+/// Returns the points at which `value` may differ from what the monoid ignores. An absent operand has the
+/// semiring's zero, which annihilates the semiring's product and what is divided.
 IterationSpace iteration_space(const index_notation::Expression& value, operators::Monoid monoid,
                                const Operands& operands, const KnownTemporaries& temporaries);
 

@@ -33,7 +33,7 @@ class Nests {
  private:
   struct Position {
     std::vector<NestLoop> loops;
-    std::vector<const void*> nodes;  ///< of the loops: two nests share those of one node
+    std::vector<const void*> nodes;  ///< nodes of the loops: two nests share those of one node
     std::vector<int> own;  ///< loops below the innermost branch, none over blocks, nor first inside of one
     bool phase = true;     ///< no loop is above that branch
     bool serial = false;
@@ -46,8 +46,8 @@ class Nests {
           std::find_if(position.loops.begin(), position.loops.end() - 1,
                        [&](const NestLoop& other) { return other.block != 0 && other.index == loop->index; });
       const bool inside = outside != position.loops.end() - 1;
-      // Of a block's loop that stands first a row is in the first-level cache for all of the block anyway: to
-      // keep it in registers saves little (K1 in blocks of 8: 1.00 to 1.04).
+      // A row below the first loop of a block is in the first-level cache for all of the block anyway.
+      // Registers save little there (K1 in blocks of 8: 1.00 to 1.04).
       if (!inside || !position.own.empty()) position.own.push_back(number_of(variables_, loop->index));
       if (inside) {
         position.loops.back().block = outside->block;
@@ -144,7 +144,7 @@ class Nests {
     touched.tensor = pattern == nullptr ? access.tensor : pattern->tensor;
     const auto known = problem_.formats.find(access.tensor);
     touched.sparse = known != problem_.formats.end() && !known->second.all_dense();
-    // What lies in a hash table is about as close together as if it did not move.
+    // Elements of a hash table are about as close together as if it did not move.
     const bool moves = tables_.count(access.tensor) == 0;
     for (const std::string& index : access.indices) {
       if (moves) touched.loops |= moved_by(index, position);

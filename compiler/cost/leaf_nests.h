@@ -7,7 +7,7 @@
 #include "compiler/cost/cost.h"
 #include "compiler/problem/problem.h"
 
-/// What the leaves of a tree touch loop by loop: what is needed, besides the cost, to tell how much moves
+/// Accesses of the leaves of a tree, loop by loop. With the cost they tell how much moves
 /// through caches at real sizes (docs/cost_model.md, "At real sizes").
 namespace schaas::cost {
 
@@ -15,7 +15,7 @@ struct NestLoop {
   Term trips = 0;  ///< the variable it counts; of a loop over blocks, and of one inside a block, the whole's
   std::string index;
   int block = 0;            ///< values in a block; 0: the loop is not cut into blocks
-  bool inside = false;      ///< of a block: over its values; else over the blocks
+  bool inside = false;      ///< loop over the values of a block; else over the blocks
   std::uint32_t under = 0;  ///< a fiber's: bit n: loops[n] decides which coordinates are met
 };
 
@@ -23,7 +23,7 @@ struct NestAccess {
   std::string tensor;
   bool sparse = false;      ///< an operand with compressed levels
   std::uint32_t loops = 0;  ///< bit n: loops[n] moves it
-  std::uint32_t unit = 0;   ///< of these, those that move it to the next element
+  std::uint32_t unit = 0;   ///< those of `loops` that move it to the next element
 };
 
 /// An assignment with all loops above it, outermost first.

@@ -67,10 +67,10 @@ class TreeCost {
     int index;
     IterationSpace space;
   };
-  /// Where a walk stands.
+  /// Position of a walk.
   struct Position {
     std::vector<Loop> above{};
-    std::size_t shared = 0;  ///< of these the first so many are above the innermost branch
+    std::size_t shared = 0;  ///< the first so many of `above` are above the innermost branch
     Term serial = 0;         ///< serial_bit when the phase is
     std::vector<int> own{};  ///< the loops below that branch, outermost first; of blocks none
     bool phase = true;       ///< no loop is above that branch: the first of `own` is a phase's outermost
@@ -79,7 +79,7 @@ class TreeCost {
 
   /// A block of an index that the walk is in.
   struct Block {
-    IterationSpace space;  ///< of the statements in the block
+    IterationSpace space;  ///< space of the statements in the block
     int size = 0;          ///< 0: not known
   };
 
@@ -162,8 +162,8 @@ class TreeCost {
     }
   }
 
-  /// The trips of a reduction that is needed everywhere, but whose innermost loop walks what is stored and
-  /// counts the rest (lower/unstored.h): a term for each way to be stored. None of other leaves.
+  /// Returns the trips of a reduction that is needed everywhere, a term for each way to be stored. Its
+  /// innermost loop walks what is stored and counts the rest (lower/unstored.h). None of other leaves.
   std::vector<Term> counted_trips(const Assign& leaf, const IterationSpace& space, Position position) const {
     std::vector<Term> sum;
     if (papers_ || space != everywhere || position.above.size() < 2 || position.own.empty() ||
@@ -185,8 +185,8 @@ class TreeCost {
     return sum;
   }
 
-  /// The loops that a call is computed in: of those below the innermost branch down to the last one that
-  /// changes what it is called with. Lowering computes it there, in blocks with the leaf.
+  /// Returns the loops that a call is computed in: those below the innermost branch down to the last one
+  /// that changes its arguments. Lowering computes it there, in blocks with the leaf.
   Position known_before(const index_notation::Expression& call, Position position) const {
     if (!in_blocks_.empty()) return position;
     const auto operands = index_notation::operands(call);
@@ -201,8 +201,8 @@ class TreeCost {
     return position;
   }
 
-  /// What the loops above count together for a statement that is needed in `space`: a sum with a term for
-  /// each way to be needed.
+  /// Returns the trips of the loops above, together, for a statement that is needed in `space`. They are a
+  /// sum with a term for each way to be needed.
   std::vector<Term> trips_of(const IterationSpace& space, const Position& position) const {
     std::vector<Term> sum;
     for (OperandSet needed : space) {
@@ -240,7 +240,8 @@ class TreeCost {
     chosen.erase(loop.space);
   }
 
-  /// Where a statement has to be computed; temporaries that are produced in it are known by their producers.
+  /// Returns the points at which a statement has to be computed; temporaries that are produced in it are
+  /// known by their producers.
   IterationSpace space_of(const StatementPtr& statement, KnownTemporaries known) const {
     if (const auto* loop = std::get_if<Forall>(&statement->node))
       return space_of(loop->body, std::move(known));
@@ -301,7 +302,8 @@ class TreeCost {
     if (listed && !hashed) add_memory(extents, scope);  // the list and flags
     if (papers_ || listed) return;
     if (problem_.mask_of(leaf_of(both.producer).target.tensor) != nullptr) {
-      // What is read is written before: only what phases pass is cleared, by whoever runs the kernel.
+      // Elements are written before they are read. Only what phases pass is cleared, by whoever runs the
+      // kernel.
       if (position.phase) cost_.time.push_back(make_term(by_entries ? reached : extents, Access::cleared));
       return;
     }
@@ -326,8 +328,8 @@ class TreeCost {
     }
   }
 
-  /// What the producer wrote is listed, sorted and appended, entry by entry: all elements when it writes all
-  /// of them, else at most as many as it writes, however often.
+  /// Adds the listing, sorting and appending of what the producer wrote, entry by entry. These are all
+  /// elements when it writes all of them, else at most as many as it writes.
   void append(const Where& both, const Position& position) {
     const IterationSpace written = space_of(both.producer, {});
     const auto& indices = leaf_of(both.producer).target.indices;
@@ -345,7 +347,7 @@ class TreeCost {
       cost_.time.push_back(make_term(above | extents | position.serial, Access::gathered));
   }
 
-  /// How many values of an index of a temporary its producer may write: at most, in one product.
+  /// Returns an upper bound of the values of a temporary's index that its producer may write, as one product.
   Term reachable(const std::string& index, const IterationSpace& written) const {
     return written.size() == 1 ? trips(number(index), written.front()) : extent(index);
   }

@@ -17,8 +17,8 @@ struct Sum {
 Sum time_sum(std::vector<cost::Term> terms);
 Sum memory_sum(std::vector<cost::Term> terms);
 
-/// A sentence about costs. The costs in it are terms, so that `print` renders them in the names of whichever
-/// problem has these variables: the canonical one, or the same in a user's names.
+/// A sentence about costs. The costs in it are terms: `print` renders them in the names of a problem with
+/// these variables, the canonical one or the same in a user's names.
 class Argument {
  public:
   using Part = std::variant<std::string, Sum>;

@@ -13,8 +13,8 @@ class BudgetedSolver {
   BudgetedSolver(Solver& solver, const Options& options, Counts& counts)
       : solver_(solver), options_(options), counts_(counts) {}
 
-  /// Whether all relations hold at some point of the assumed constraints; unknown, and not asked, when the
-  /// total budget is spent.
+  /// Decides whether all relations hold at some point of the assumed constraints; unknown, and not asked,
+  /// when the total budget is spent.
   Verdict ask(const std::vector<SolverRelation>& relations);
 
   /// False once a question stayed open.

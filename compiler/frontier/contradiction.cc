@@ -44,9 +44,9 @@ support::Diagnostic diagnostic(const std::vector<std::string>& texts,
   return error;
 }
 
-/// What holds without being written.
+/// Adds relations that hold without being written.
 support::Diagnostic with_facts(support::Diagnostic error, const Problem& problem, bool counts) {
-  std::map<std::string, std::string> members;  // of each class of equal extents
+  std::map<std::string, std::string> members;  // by class of equal extents
   for (const auto& [index, first] : index_notation::extent_classes(problem.statements())) {
     std::string& all = members[first];
     all += (all.empty() ? "`" : ", `") + index + "`";

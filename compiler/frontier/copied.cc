@@ -96,7 +96,7 @@ class Joined {
   const support::Cancellation& cancellation_;
   const std::size_t fibers_;
   space::ListedMembers found_;
-  std::vector<space::ResultEntries> entries_;  ///< of a sparse result, by member
+  std::vector<space::ResultEntries> entries_;  ///< entries of a sparse result, by member
   std::optional<support::Diagnostic> none_;
 };
 

@@ -9,10 +9,11 @@ namespace schaas::frontier {
 /// Every trace of the answer after these directives.
 void begin_with(const schedule::Trace& first, Frontier& frontier);
 
-/// The frontier of a problem whose schedules may read copies of operands: those of the problem with each set of
-/// copies (concrete_notation::copy_sets with SpaceOption::copies, result_copy_sets for sparse results), by
-/// `without`, joined and pruned against each other. Exact: what a set's own frontier leaves out, another
-/// schedule with the same copies covers. Errors: those of `without` and of compute.
+/// The frontier of a problem whose schedules may read copies of operands. `without` makes those of the
+/// problem with each set of copies, which are joined and pruned against each other. Sets are
+/// concrete_notation::copy_sets with SpaceOption::copies, and result_copy_sets for sparse results. Exact:
+/// what a set's own frontier leaves out, another schedule with the same copies covers. Errors: those of
+/// `without` and of compute.
 using CopySets = std::vector<std::vector<problem::CopyRequest>>;
 using ComputeWithout = std::function<support::Result<Frontier>(const problem::Problem& problem)>;
 support::Result<Frontier> compute_copied(const problem::Problem& problem, const CopySets& sets,

@@ -12,13 +12,13 @@ namespace schaas::frontier {
 namespace {
 
 constexpr std::size_t sample_count = 256;
-/// What a schedule with little serial work may need to win.
+/// Threads that a schedule with little serial work may need to win.
 constexpr int many_threads = 64;
 
 /// The sums schedules are compared by.
 struct Objectives {
   std::vector<cost::Term> time, memory;  ///< memory without free temporaries
-  std::vector<cost::Term> serial;        ///< of the time: what is left of it on ever more threads
+  std::vector<cost::Term> serial;        ///< terms of time that are left on ever more threads
 };
 Objectives objectives_of(const cost::Cost& cost, ProvenDominance& dominance) {
   const auto serial = cost::serial_terms(cost.time);
@@ -219,7 +219,7 @@ class Wins {
   }
 
  private:
-  /// Where a survivor leads most clearly so far.
+  /// Sizes at which a survivor leads most clearly so far.
   struct Best {
     std::optional<Sizes> sizes;
     bool fastest = false;

@@ -16,8 +16,8 @@ namespace schaas::frontier {
 /// of temporaries without the free ones. Compared as fractions; here rounded.
 struct Witness {
   Sizes sizes;
-  double time = 0, memory = 0;              ///< of the schedule in question
-  double other_time = 0, other_memory = 0;  ///< of the other one
+  double time = 0, memory = 0;              ///< needs of the schedule in question
+  double other_time = 0, other_memory = 0;  ///< needs of the other one
   bool serial = false;  ///< neither time nor memory can win: the times are those of the serial terms alone
 };
 
@@ -57,7 +57,7 @@ class Explainer {
 
 /// The sizes one survivor wins at.
 struct Win {
-  Sizes sizes;           ///< where it leads most clearly
+  Sizes sizes;           ///< point at which it leads most clearly
   bool fastest = false;  ///< it is the fastest there; else the fastest of those that need no more memory
   double time = 0;       ///< weighted trips there
   double memory = 0;     ///< elements there, without free temporaries
@@ -66,11 +66,11 @@ struct Win {
   /// When it beats the competitor, common terms left out: of time, common factors left out as well,
   /// "j'*k + l*m < j'*k*l"; of memory, when it is not the fastest, "k < j*l elements".
   Argument condition;
-  int threads = 1;  ///< where it wins with no less than so many, `time` is the time on them
+  int threads = 1;  ///< above 1: it wins with no fewer threads, and `time` is the time on them
 };
-/// One per survivor, from samples of the allowed sizes; for survivors that win at none of them the sizes at
-/// which they beat each other one are tried while `budget` lasts. Without `sizes` when none were found: there
-/// are survivors each other one of which is beaten somewhere, but not all of them at once.
+/// Returns one per survivor, from samples of the allowed sizes. For survivors that win at none of them the
+/// sizes at which they beat each other one are tried while `budget` lasts. Without `sizes` when none were
+/// found: there are survivors each other one of which is beaten somewhere, but not all of them at once.
 std::vector<Win> wins(const problem::Problem& problem, const Frontier& frontier,
                       const support::Cancellation& budget);
 

@@ -106,7 +106,7 @@ class Search {
     return {};
   }
 
-  /// What each option adds to the whole space. One too large to be counted is left out.
+  /// Counts what each option adds to the whole space. One too large to be counted is left out.
   support::Result<void> count_options() {
     if (problem_.space.empty() || options_.operand_orders != 0) return {};
     std::vector<std::pair<std::string, problem::SpaceOptions>> parts{{"plain", {}}};
@@ -183,11 +183,11 @@ class Search {
     return {};
   }
 
-  /// The whole space within the budget, as many operand orders of it as there is time and memory for. When
-  /// the memory ended that, all orders once more without temporaries of three and more indices, which need
-  /// less of it; when the time did, of two and more, which takes a small part of it: what wins with a larger
-  /// temporary wins seldom, so breadth is worth more than depth. The classes of both are the answer. When not
-  /// one order could be finished, ever fewer orders with small temporaries.
+  /// Folds the whole space within the budget, as many operand orders as there is time and memory for. When
+  /// memory ended that, all orders follow once more without temporaries of three and more indices, which need
+  /// less. When time did, without those of two and more: a larger temporary wins seldom, so breadth is worth
+  /// more than depth. The classes of both are the answer. When no order could be finished, ever fewer orders
+  /// with small temporaries are tried.
   support::Result<void> fold(ProvenDominance& dominance) {
     auto whole = fold_part(dominance, memory_depth(), 0.6);
     const bool partial = !whole.ok() || whole->ended;
@@ -478,7 +478,7 @@ support::Result<Frontier> compute_contraction(const problem::Problem& problem, c
 using ComputeOne = support::Result<Frontier>(const problem::Problem&, const Options&, const Progress&,
                                              const support::Cancellation&);
 
-/// Of the problem with each set of copies, each in its part of the time.
+/// Computes the frontier with each set of copies, each in its part of the time.
 support::Result<Frontier> compute_sets(const problem::Problem& problem, const CopySets& sets,
                                        const Options& options, ComputeOne& compute_one,
                                        const Progress& progress, const support::Cancellation& cancellation) {
@@ -504,7 +504,7 @@ support::Result<Frontier> compute_with_needed_copies(const problem::Problem& pro
   return with_copies;
 }
 
-/// Of a problem, or of one with some of its copies.
+/// Computes the frontier of a problem, or of one with some of its copies.
 support::Result<Frontier> compute_plain(const problem::Problem& problem, const Options& options,
                                         const Progress& progress, const support::Cancellation& cancellation) {
   if (const auto factors = problem::factors_of(problem))

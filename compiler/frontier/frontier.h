@@ -22,8 +22,8 @@ struct Options {
   /// A schedule whose temporaries provably hold more elements at every allowed size is dropped; 0: none is.
   /// The default, 64 GiB as f64, is beyond the memory of the machines a kernel of one process runs on.
   std::int64_t max_temporary_elements = std::int64_t{1} << 33;
-  /// What the recursion may take before it falls back on parts of the space (docs/cost_model.md): seconds of
-  /// the search (0: until the deadline), bytes of its states and classes.
+  /// Limits of the recursion before it falls back on parts of the space (docs/cost_model.md): seconds (0:
+  /// until the deadline), bytes of its states and classes.
   double search_seconds = 150;
   std::size_t search_bytes = std::size_t{1} << 30;
   bool stage2 = false;            ///< depth poset (sparseauto: on): a heuristic, drops true Pareto points
@@ -41,7 +41,7 @@ Options options_for(problem::Profile profile);
 /// Why a class is not on the frontier, or why it is.
 struct Certificate {
   enum class Kind { depth, depth_poset, termwise, log_proof, solver, published, volume } kind = Kind::solver;
-  std::optional<cost::Cost> winner;  ///< of the class that dominates it; none: a limit excludes it
+  std::optional<cost::Cost> winner;  ///< cost of the class that dominates it; none: a limit excludes it
   Argument argument;                 ///< one sentence with the figures
 };
 
@@ -92,7 +92,7 @@ struct Frontier {
   Seconds seconds;
   bool complete = true;  ///< false: a budget ended a stage early; schedules may be missing, or too many kept
   std::string limited;   ///< which budget ended what and what to do, in a sentence; "" when complete
-  /// What the recursion's removals rest on: sums of the winner and of the loser without common terms and
+  /// Proofs of the recursion's removals: sums of the winner and of the loser without common terms and
   /// factors, each pair once. At most 20,000; `more_proofs` counts the others.
   struct Proof {
     Certificate::Kind kind = Certificate::Kind::termwise;
@@ -104,11 +104,11 @@ struct Frontier {
                              ///< from; "": searched
 };
 
-/// How far a search is. What a stage does not know is 0 or "".
+/// Progress of a search. A stage leaves what it does not know 0 or "".
 struct Stage {
   std::string stage;
   std::uint64_t done = 0, of = 0;
-  std::uint64_t states = 0;   ///< of the recursion, so far
+  std::uint64_t states = 0;   ///< states of the recursion, so far
   std::uint64_t classes = 0;  ///< kept so far
   std::string members = {};   ///< schedules covered so far, decimal
 };
@@ -116,8 +116,8 @@ struct Stage {
 using Progress = std::function<void(const Stage&)>;
 
 /// Profile::sparseauto: the papers' stages (published.h). Else the sound test: a class s is removed only if
-/// for every assignment allowed by the constraints some kept class has time <= and memory <= (UNSAT of
-/// constraints and (T_s < T_c or M_s < M_c)); among classes with equal cost one entry stays. Errors:
+/// at every allowed assignment some kept class c needs no more time and memory. That is, the constraints and
+/// (T_s < T_c or M_s < M_c) are unsatisfiable. Among classes with equal cost one entry stays. Errors:
 /// exhausted (cancelled, deadline, states); invalid [contradiction] when no assignment is allowed.
 support::Result<Frontier> compute(const problem::Problem& problem, const Options& options,
                                   const Progress& progress, const support::Cancellation& cancellation);

@@ -22,23 +22,21 @@ using concrete_notation::Where;
 
 using Names = std::vector<std::string>;
 
-/// What is shared out: whole rows, all entries below them, or the fibers one level above the entries.
+/// Unit of sharing: whole rows, all entries below them, or the fibers one level above the entries.
 enum class Rows { rows, entries, fibers };
 
-/// A point but for its columns. Of the grid these are left out:
-///  - several threads for a row or entry, each writing by itself, but where they write elements of their own:
-///    those of the row's entries, or of a row that they share around a branch;
-///  - several rows for a thread: rows have no load in common, so that it only leaves the device fewer
-///  threads;
-///  - a row's threads in several groups (`1/g row`, r < g, atomic): one group of them all folds the other
-///  groups by
-///    shuffles where these write indivisibly, once for each group;
-///  - a row's threads in segments: a row begins where its threads do, so that there is nothing to find out;
-///  - of entries with elements of their own: several for a thread (as of rows), and what writes indivisibly;
-///  - single entries written one by one where they can be grouped: on rows of one entry whole rows do the
-///  same
-///    with plain writes, on longer ones a segment writes once for many;
-///  - widths between those listed: they lose at most half of their lanes to the next one.
+/// A point but for its columns. Left out of the grid are:
+///  - several threads for a row or entry, each writing by itself, but where elements are their own.
+///    These belong to the row's entries, or to a row that they share around a branch;
+///  - several rows for a thread. Rows have no load in common: the device only has fewer
+///    threads;
+///  - a row's threads in several groups (`1/g row`, r < g, atomic). One group of them all folds the other
+///    groups by shuffles where these write atomically, once for each group;
+///  - a row's threads in segments. A row begins where its threads do: there is nothing to find out;
+///  - entries with elements of their own: several for a thread (as of rows), and atomic writes;
+///  - single entries written one by one where they can be grouped. On rows of one entry whole rows do the
+///    same with plain writes. On longer ones a segment writes once for many;
+///  - widths between those listed. They lose at most half of their lanes to the next one.
 struct Style {
   Rows rows = Rows::rows;
   int take = 1, share = 1, width = 1;

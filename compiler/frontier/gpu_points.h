@@ -7,8 +7,8 @@
 #include "compiler/problem/problem.h"
 #include "compiler/schedule/trace.h"
 
-/// How a schedule of the frontier may run on a GPU: the points of Sgap's grid {<x rows or entries, c
-/// columns>, r} (Zhang et al., section 3) that are legal for its loops and can win. docs/gpu.md, "What the
+/// Schedules of the frontier on a GPU: points of Sgap's grid {<x rows or entries, c columns>, r} (Zhang et
+/// al., section 3). Proposed are those that are legal for its loops and can win. docs/gpu.md, "What the
 /// search proposes".
 namespace schaas::frontier {
 

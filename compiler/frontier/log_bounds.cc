@@ -250,7 +250,7 @@ std::vector<LinearRow> LogBounds::linear_rows() const {
   return rows;
 }
 
-/// Rounds the multipliers to multiples of 1/divisor and checks, in integers, that they still bound the
+/// Rounds the multipliers to multiples of 1/divisor. Checks, in integers, that they still bound the
 /// objective: divisor * objective <= sum(times * row) in every column (columns are >= 0).
 std::optional<std::vector<int>> LogBounds::certify(const Form& objective,
                                                    const std::vector<double>& multipliers,

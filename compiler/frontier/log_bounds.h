@@ -11,17 +11,17 @@
 #include "compiler/frontier/solver.h"
 #include "compiler/problem/problem.h"
 
-/// What the constraints say in logarithms, where they are linear (docs/cost_model.md, "Proofs without a
+/// The constraints in logarithms, where they are linear (docs/cost_model.md, "Proofs without a
 /// solver").
 namespace schaas::frontier {
 
-/// The allowed sizes of one problem: extents >= 1, 0 <= fiber <= extent, 1 <= fiber below a compressed level
-/// (each entry stored there leads to one) and at a first level that a constraint keeps from being empty, the
-/// matches of lists at most each list, at most those of fewer of them and at most their steps, steps at most
-/// the extent and the sum of the lists, and the problem's constraints.
+/// The allowed sizes of one problem: extents >= 1, 0 <= fiber <= extent, and the problem's constraints. A
+/// fiber is at least 1 below a compressed level, whose stored entries lead to one each. So it is at a first
+/// level that a constraint keeps from being empty. The matches of lists are at most each list, those of fewer
+/// lists and their steps. Steps are at most the extent and the sum of the lists.
 ///
-/// In logarithms a constraint of monomials is a row of a linear program whose coefficients are integers and
-/// whose bound is the logarithm of a rational. a + b <= c gives two rows; a <= b + c gives none (leaving out
+/// In logarithms a constraint of monomials is a row of a linear program. Its coefficients are integers, its
+/// bound is the logarithm of a rational. a + b <= c gives two rows; a <= b + c gives none (leaving out
 /// a constraint only allows more). The columns are log(extent) >= 0 and log(extent / fiber) >= 0; the fibers
 /// are those of the cost, then those only constraints speak of (the result's). Not thread-safe (ratios are
 /// remembered).
@@ -73,7 +73,7 @@ class LogBounds {
   };
   using Form = std::vector<int>;  ///< integer coefficients of the columns
   struct Ratio {
-    double largest = 0;  ///< of the products, without weights
+    double largest = 0;  ///< largest of the products, without weights
     std::vector<int>
         times;  ///< multipliers in units of 1/divisor, exactly sufficient; empty when not certified
     int divisor = 1;

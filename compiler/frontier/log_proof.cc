@@ -40,7 +40,7 @@ class Matching {
   std::vector<int> taken_;
 };
 
-/// Of winner term `from` the part `value` is laid on loser term `to`.
+/// Part `value` of winner term `from` that is laid on loser term `to`.
 struct Share {
   std::size_t from, to;
   double ratio;  ///< largest(from / to)
@@ -79,7 +79,7 @@ bool certified(LogBounds& bounds, std::span<const cost::Term> winner, std::span<
   return std::all_of(load.begin(), load.end(), [](const mpq_class& one) { return one <= 1; });
 }
 
-/// Shares x(c,s) >= 0 with sum over s of x(c,s) = 1 and sum over c of x(c,s) * largest(c/s) <= 1: then
+/// Finds shares x(c,s) >= 0 with sum over s of x(c,s) = 1 and sum over c of x(c,s) * largest(c/s) <= 1. Then
 /// c = sum x(c,s) c <= sum x(c,s) largest(c/s) s, and summing over c gives at most sum s. Found in double
 /// precision with a margin that leaves room for rounding, then checked in fractions.
 bool distributes(LogBounds& bounds, std::span<const cost::Term> winner, std::span<const cost::Term> loser) {

@@ -11,15 +11,15 @@
 
 namespace schaas::frontier {
 
-/// How sum(winner) <= sum(loser) was shown to hold at every allowed size.
+/// Proof that sum(winner) <= sum(loser) at every allowed size.
 enum class SumProof {
   none,
   termwise,     ///< each winner term is at most a loser term of its own, checked in integers
   distributed,  ///< the winner's terms are dealt out over the loser's in shares, checked in fractions
 };
 
-/// Takes out of two sums of sorted terms what both have: equal terms, and the terms of the same variables
-/// where these weigh the same together.
+/// Takes common terms out of two sums of sorted terms: equal ones, and those of the same variables that
+/// weigh the same together.
 void cancel_common_terms(std::vector<cost::Term>& left, std::vector<cost::Term>& right);
 
 /// Proofs without a solver (docs/cost_model.md). `none` says nothing.
@@ -30,7 +30,7 @@ SumProof prove_at_most(LogBounds& bounds, std::span<const cost::Term> winner,
 /// nothing (0: only scalars are free).
 std::int64_t free_elements(problem::Profile profile);
 
-/// What all copies of one ProvenDominance found.
+/// Findings of all copies of one ProvenDominance.
 struct Findings {
   static constexpr std::size_t max_proofs = 20'000;
   std::mutex mutex;
@@ -40,7 +40,7 @@ struct Findings {
   std::uint64_t more_proofs = 0;  ///< beyond max_proofs
 };
 
-/// What the problem's constraints let the space's recursion drop. Temporaries provably of at most
+/// Dominance that follows from the problem's constraints. Temporaries provably of at most
 /// `free_elements` count nothing, those provably of more than `max_elements` do not fit (0: all fit).
 class ProvenDominance final : public space::Dominance {
  public:
@@ -58,7 +58,7 @@ class ProvenDominance final : public space::Dominance {
   ProvenDominance(const ProvenDominance& other);
   bool at_most(std::span<const cost::Term> winner, std::span<const cost::Term> loser);
 
-  std::unique_ptr<LogBounds> own_bounds_;  ///< of one made by another()
+  std::unique_ptr<LogBounds> own_bounds_;  ///< bounds of one made by another()
   LogBounds& bounds_;
   std::int64_t free_elements_, max_elements_;
   std::vector<cost::Point> samples_;

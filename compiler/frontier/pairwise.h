@@ -9,15 +9,17 @@
 
 namespace schaas::frontier {
 
-/// Stage 3: every class against every other, cheapest argument first: sizes at which the winner would lose,
-/// termwise and distributed proofs, then the solver, time, serial time and memory asked separately.
+/// Stage 3: every class against every other, cheapest argument first. These are sizes at which the winner
+/// would lose, termwise and distributed proofs, then the solver. It decides time, serial time and memory
+/// separately.
 class Pairwise {
  public:
-  /// How pairs are settled is added to `counts`.
+  /// Adds to `counts` by which argument pairs are settled.
   Pairwise(LogBounds& bounds, ProvenDominance& dominance, Solver& solver, const Options& options,
            Counts& counts);
 
-  /// Why `winner` needs no more of anything than `loser` at every allowed size; none when that is not proven.
+  /// Returns the reason why `winner` needs no more of anything than `loser` at every allowed size; none when
+  /// that is not proven.
   std::optional<Certificate> proof(const cost::Cost& winner, const cost::Cost& loser);
 
   struct Outcome {

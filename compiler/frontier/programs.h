@@ -4,9 +4,9 @@
 
 namespace schaas::frontier {
 
-/// The frontier of a program, or of an expression that is no contraction: with the copies that its default nest
-/// needs, and with intermediates computed where they are read, or everywhere. `contraction`: of the products
-/// inside. Errors: those of compute; unsupported [program-profile].
+/// The frontier of a program, or of an expression that is no contraction. Its default nest has the copies
+/// that it needs, and intermediates are computed where they are read, or everywhere. `contraction`: of the
+/// products inside. Errors: those of compute; unsupported [program-profile].
 support::Result<Frontier> compute_program(const problem::Problem& asked, const Options& options,
                                           const ComputeContraction& contraction, const Progress& progress,
                                           const support::Cancellation& cancellation);

@@ -32,7 +32,7 @@ bool less(double a, double b) { return a < b * (1 - 1e-9); }
 /// The papers' stage 3.
 class PublishedTest {
  public:
-  /// How pairs are settled is added to `counts`.
+  /// Adds to `counts` by which argument pairs are settled.
   PublishedTest(LogBounds& bounds, Solver& solver, const Options& options, Counts& counts)
       : bounds_(bounds),
         counts_(counts),
@@ -146,7 +146,7 @@ class PublishedTest {
     return !less(tb, ta) && !less(mb, ma) && (less(ta, tb) || less(ma, mb));
   }
 
-  /// Whether a dominates b at some allowed size: no worse in both, better in one.
+  /// Decides whether a dominates b at some allowed size: no worse in both, better in one.
   Verdict somewhere(const Group& a, const Group& b) {
     const Verdict less_memory = both(a.time, b.time, a.memory, b.memory);
     if (less_memory == Verdict::satisfiable) return less_memory;
@@ -155,7 +155,7 @@ class PublishedTest {
                                                                                       : less_memory;
   }
 
-  /// Whether a <= b and c < d at some allowed size.
+  /// Decides whether a <= b and c < d at some allowed size.
   Verdict both(const Terms& a, const Terms& b, const Terms& c, const Terms& d) {
     if (at_most(d, c) || below(b, a)) return Verdict::unsatisfiable;
     return solver_.ask({{bounds_.solver_sum(a), bounds_.solver_sum(b), false},

@@ -5,8 +5,8 @@
 
 namespace schaas::frontier {
 
-/// What SparseAuto's stages 1 to 3 leave (its section 5.2, table 3), for comparison and for users who cite
-/// it.
+/// Schedules that SparseAuto's stages 1 to 3 leave (its section 5.2, table 3), for comparison and for users
+/// who cite it.
 struct Published {
   /// The survivors. Members that can be run are to be looked up in the as-written space; a class may have
   /// none.

@@ -98,7 +98,7 @@ mpq_class fiber_value(const std::map<Symbol, mpz_class>& values, const cost::Var
 
 mpz_class floor_of(const mpq_class& value) { return value.get_num() / value.get_den(); }
 
-/// Averages of intersections near the point: matches at most each list and at most those of fewer lists,
+/// Adds averages of intersections near the point. Matches are at most each list and those of fewer lists,
 /// steps between the matches and the sum of the lists.
 template <class Round>
 void add_averages(const cost::Point& point, const cost::Variables& variables, Round&& round,

@@ -12,7 +12,7 @@
 
 namespace schaas::frontier {
 
-/// One size of a problem: an extent, how many entries the first levels of a sparse tensor store, or the
+/// One size of a problem: an extent, the entries of a sparse tensor's first levels, or the
 /// average matches or steps of an intersection.
 struct Size {
   problem::Symbol symbol;
@@ -28,8 +28,8 @@ using Sizes = std::vector<Size>;
 /// not have.
 std::string print(const Sizes& sizes, const problem::Problem& problem);
 
-/// True when the sizes obey every constraint of the problem and the formats, in integers: a dense level
-/// stores its extent under each entry, a compressed one at most that and, below a compressed one, at least
+/// True when the sizes obey every constraint of the problem and the formats, in integers. A dense level
+/// stores its extent under each entry, a compressed one at most that, and at least one below a compressed
 /// one.
 bool allowed(const Sizes& sizes, const problem::Problem& problem);
 

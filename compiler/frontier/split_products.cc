@@ -21,7 +21,7 @@ constexpr std::size_t max_bases = 24;  ///< schedules of the program that are co
 constexpr std::size_t max_splits = 8;  ///< entries of the product's frontier
 constexpr int min_factors = 3;
 
-/// Where every index has a thousand values and every row ten entries.
+/// Returns the time where every index has a thousand values and every row ten entries.
 double middling_time(const cost::Cost& cost) {
   cost::Point point(cost::access_shift, 1000.0);
   std::fill(point.begin() + cost::Variables::first_fiber, point.end(), 10.0);
@@ -135,7 +135,7 @@ class Splitting {
   }
 
  private:
-  /// Where the section of the nest stands when it shares nothing.
+  /// Returns the path of the section of the nest when it shares nothing.
   std::optional<Path> path_apart(const schedule::Trace& trace, const std::string& target) const {
     const auto tree = schedule::apply(trace, asked_);
     if (!tree.ok()) return std::nullopt;

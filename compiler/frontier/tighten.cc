@@ -41,7 +41,7 @@ bool possible(const problem::Problem& problem, Solver& solver, const Options& op
   return !contradictory(problem, solver, options.solver_milliseconds);
 }
 
-/// Whether the same products of extents are proven to be small.
+/// Decides whether the same products of extents are proven to be small.
 bool same_free(const problem::Problem& a, const problem::Problem& b) {
   LogBounds bounds_of_a(a), bounds_of_b(b);
   ProvenDominance in_a(bounds_of_a, 1, free_elements(a.profile)),

@@ -10,9 +10,9 @@ namespace schaas::frontier {
 bool implies(const problem::Problem& tighter, const problem::Problem& relaxed, const Options& options,
              const support::Cancellation& cancellation);
 
-/// True when the frontier of `relaxed`, searched with `options`, may stand for the whole space of `tighter`:
-/// `implies`, and the same temporaries are so small that they count nothing (else a schedule that was dropped
-/// for its memory could now be on the frontier).
+/// True when the frontier of `relaxed`, searched with `options`, may stand for the whole space of `tighter`.
+/// `implies` must hold, and the same temporaries be so small that they count nothing. Else a schedule that
+/// was dropped for its memory could now be on the frontier.
 bool stands_for_space(const problem::Problem& relaxed, const problem::Problem& tighter,
                       const Options& options, const support::Cancellation& cancellation);
 

@@ -7,9 +7,9 @@
 
 namespace schaas::frontier {
 
-/// Finds allowed whole sizes at which one sum is less than another: among whole samples of the allowed sizes,
-/// then at the extremes of the ratios of their terms and on the way to them, last near a solver's model. What
-/// is found has been compared in fractions; finding nothing proves nothing.
+/// Finds allowed whole sizes at which one sum is less than another. It tries whole samples of the allowed
+/// sizes, then extremes of the ratios of their terms and points on the way, last a solver's model.
+/// Findings have been compared in fractions; finding nothing proves nothing.
 class WitnessSearch {
  public:
   /// `solver` may be null. It is given the constraints of `bounds`.

@@ -185,8 +185,8 @@ std::vector<std::string> default_loops(const problem::Problem& problem) {
   }
 }
 
-/// Makes traces of the dense result's members, which begin from that problem's default nest, begin from the
-/// one of the sparse result, whose storage orders loops, too.
+/// Makes traces of the dense result's members begin from the default nest of the sparse result, whose storage
+/// orders loops, too.
 class FromDefaultNest {
  public:
   explicit FromDefaultNest(const problem::Problem& problem)

@@ -7,8 +7,8 @@
 #include "compiler/support/cancellation.h"
 #include "compiler/support/result.h"
 
-/// Contractions whose result has compressed levels. Every schedule that computes the dense result is a
-/// schedule of theirs: where its loops do not append in order, the result is gathered in a workspace first
+/// Contractions whose result has compressed levels. Every schedule that computes the dense result is one of
+/// theirs. Where its loops do not append in order, the result is gathered in a workspace first
 /// (schedule/ordered_appends.h), which costs time and memory. docs/schedule_space.md, "Sparse results".
 namespace schaas::space {
 

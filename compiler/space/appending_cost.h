@@ -11,20 +11,20 @@
 namespace schaas::space {
 
 /// Costs of the schedules of a contraction with a sparse result, read off the members of the dense result's
-/// space without making their trees: those of cost::of for the tree that schedule::apply completes with a
-/// workspace (schedule/ordered_appends.h). Not for blocks. Not thread-safe.
+/// space without making their trees. They are those of cost::of for the tree that schedule::apply completes
+/// with a workspace (schedule/ordered_appends.h). Not for blocks. Not thread-safe.
 class AppendingCosts {
  public:
   /// `recursion`: of the same problem with a dense result.
   AppendingCosts(Recursion& recursion, const problem::Problem& problem);
 
   cost::Cost of(const Member& root);
-  /// Of the member asked for last when what it gathers is in a hash table (schedule::WorkspaceStorage);
-  /// nothing where none may be.
+  /// Returns the cost of the member asked for last when what it gathers is in a hash table
+  /// (schedule::WorkspaceStorage); nothing where none may be.
   std::optional<cost::Cost> with_table() const;
 
  private:
-  /// Where a part of a member leaves its value.
+  /// Destination of the value of a part of a member.
   enum class Into { temporary, result, workspace };
   struct Position {
     cost::Term above = 0;  ///< the product of the loops above
@@ -50,8 +50,8 @@ class AppendingCosts {
   Recursion& recursion_;
   schedule::AppendRule rule_;
   std::vector<int> levels_;                              ///< by index: its level of the result, or -1
-  std::array<cost::Touch, max_indices> result_touch_{};  ///< of the sparse result
-  cost::Cost copies_;                                    ///< of all schedules alike
+  std::array<cost::Touch, max_indices> result_touch_{};  ///< touch of the sparse result
+  cost::Cost copies_;                                    ///< cost of copies, for all schedules alike
   cost::Cost cost_;
   std::vector<cost::Term> gathered_;  ///< the array that gathers, if there is one: its elements
   cost::Term around_ = 0;             ///< the product of the loops around it

@@ -24,8 +24,8 @@ class Classes {
   Classes(Recursion& recursion, Sums& sums, int max_memory_depth)
       : recursion_(recursion), sums_(sums), max_memory_depth_(max_memory_depth) {}
 
-  /// Of members whose time terms have at most `loop_depth` factors. Sorted by (time, memory) number; the
-  /// reference stays valid. `outermost`: no loop is above the state.
+  /// Returns the classes of members whose time terms have at most `loop_depth` factors. Sorted by (time,
+  /// memory) number; the reference stays valid. `outermost`: no loop is above the state.
   const std::vector<Entry>& of(StateId id, bool outermost, int loop_depth, Watch& watch);
   /// True when a multiplicity did not fit: nothing found is to be used.
   bool overflowed() const { return overflowed_; }

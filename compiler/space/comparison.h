@@ -8,7 +8,7 @@
 #include "compiler/space/space.h"
 #include "compiler/space/sums.h"
 
-/// What decides between two cost classes: the objectives, their values at samples, and proofs.
+/// Criteria between two cost classes: the objectives, their values at samples, and proofs.
 namespace schaas::space {
 
 /// A sum that a class should have small: of its time terms or of its memory terms, those with all bits of
@@ -83,8 +83,8 @@ class TermValues {
 
 /// Compares classes under one Dominance. Not thread-safe: one per thread.
 ///
-/// Proofs are asked for and remembered in a normal form: without the terms that both sums have, and without
-/// the variables that all remaining terms have. So one proof serves below every prefix of loops.
+/// Proofs are made and remembered in a normal form, without the terms that both sums have and the variables
+/// that all remaining terms have. So one proof serves below every prefix of loops.
 class Comparison {
  public:
   using Terms = std::span<const cost::Term>;

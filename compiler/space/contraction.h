@@ -37,7 +37,7 @@ struct Contraction {
   std::vector<AccessShape> operands;
   AccessShape result;
   IndexSet all = 0;             ///< the indices of the operands
-  problem::SpaceOptions wider;  ///< what is searched beyond the plain space
+  problem::SpaceOptions wider;  ///< options searched beyond the plain space
   cost::Variables variables;
   cost::Term located = 0;      ///< fibers of levels that are located wherever another list is walked
   bool access_classes = true;  ///< false under Profile::sparseauto: every leaf counts as contiguous
@@ -47,12 +47,12 @@ struct Contraction {
 /// reduction index with its last compressed level (docs/schedule_space.md, Members).
 Contraction contraction_of(const problem::Problem& problem);
 
-/// What several accesses below the same loops say together.
+/// Facts of several accesses below the same loops, together.
 struct Context {
   Precedence before{};
   /// The variable a loop counts: the matches of the lists it merges, a fiber, else the extent.
   std::array<cost::Term, max_indices> trips{};
-  std::array<cost::Term, max_indices> steps{};  ///< of the merge that a loop is; 0: it merges nothing
+  std::array<cost::Term, max_indices> steps{};  ///< steps of the merge that a loop is; 0: it merges nothing
   IndexSet merges = 0;                          ///< the loops that merge lists
 };
 /// `result`: null where the problem's result is not computed. Of several fibers of one index that no

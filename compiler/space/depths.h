@@ -9,7 +9,7 @@
 
 namespace schaas::space {
 
-/// How many members of a state have which pair of depths: the papers' stage 2 without its classes. Number:
+/// Numbers of members of a state by pair of depths: the papers' stage 2 without its classes. Number:
 /// Multiplicity, which may overflow, or mpz_class.
 template <class Number>
 class DepthCounts {

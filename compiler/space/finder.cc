@@ -16,8 +16,8 @@ constexpr std::int64_t jump = 10'000;     ///< per unit of access weight above c
 constexpr std::size_t max_orders = 5041;
 constexpr std::int64_t inversion = 10;  ///< two loops against the storage order of an access
 
-/// What a temporary costs of which one side walks a column: lower/nest.h lays it out by the deeper side's
-/// loops, the writer's when they are equally deep.
+/// Returns the penalty of a temporary of which one side walks a column. lower/nest.h lays it out by the
+/// deeper side's loops, the writer's when they are equally deep.
 std::int64_t layout_penalty(IndexSet temporary, const Order& writer, const Order& reader) {
   const auto has = [&](std::uint8_t x) { return ((temporary >> x) & 1U) != 0; };
   const Order& deeper = reader.size() > writer.size() ? reader : writer;
@@ -39,7 +39,8 @@ std::vector<cost::Term> chosen(const std::vector<cost::Term>& terms, std::uint32
   return result;
 }
 
-/// Of equal neighbours the earlier ones are taken first, so that no choice of a multiset is met twice.
+/// Decides whether the earlier ones of equal neighbours are taken first, so that no choice of a multiset is
+/// met twice.
 bool canonical_choice(const std::vector<cost::Term>& sorted, std::uint32_t mask) {
   for (std::size_t n = 1; n < sorted.size(); ++n) {
     if (sorted[n] == sorted[n - 1] && ((mask >> n) & 1U) > ((mask >> (n - 1)) & 1U)) return false;

@@ -66,8 +66,8 @@ class Finder {
   void finish(Answer& answer) const;
   std::int64_t order_penalty(StateId id, const Order& order) const;
   std::int64_t phase_penalty(StateId id, const Order& order) const;
-  /// Loops from a member down to the leaf that writes its target, or to the one that reads the operand at an
-  /// end of its state; outermost first.
+  /// Appends the loops from a member down to the leaf that writes its target, outermost first. Or down to the
+  /// one that reads the operand at an end of its state.
   static void append_writer(const Member& member, Order& loops);
   void append_reader(const Member& member, bool left, Order& loops) const;
 

@@ -22,9 +22,9 @@ struct ListedMember {
 /// The members of a space that is small enough, or too irregular, to be counted otherwise.
 struct ListedMembers {
   std::vector<ListedMember> members;
-  mpz_class schedules;    ///< of the whole space, as far as it was listed
-  std::size_t steps = 0;  ///< of the listing: trees looked at
-  std::string limited;    ///< what was left out, in a sentence; "" when nothing was
+  mpz_class schedules;    ///< schedules of the whole space, as far as it was listed
+  std::size_t steps = 0;  ///< trees that the listing looked at
+  std::string limited;    ///< sentence on what was left out; "" when nothing was
 };
 
 }  // namespace schaas::space

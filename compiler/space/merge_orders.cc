@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <bit>
 
-// A table over the sets of loops placed so far, outermost first: the orders of a set are those of the set
+// A table over the sets of loops placed so far, outermost first. The orders of a set are those of the set
 // without its last loop, with one more merge when that loop merges. Sets are far fewer than orders.
 namespace schaas::space {
 namespace {

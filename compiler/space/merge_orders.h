@@ -5,7 +5,7 @@
 
 #include "compiler/space/prefixes.h"
 
-/// Orders of loops told apart by the merges they pay: a merge takes its steps once for every iteration of the
+/// Orders of loops told apart by the merges they pay. A merge takes its steps once for every iteration of the
 /// loops around it, so its term depends on which loops these are (docs/cost_model.md, "Intersections").
 namespace schaas::space {
 

@@ -8,8 +8,8 @@
 
 namespace schaas::space {
 
-/// The pairs of a state as SparseAuto tells them apart (its table 3, in parentheses): time as a sum, memory
-/// as the list of temporaries in preorder, so that a scalar inside a row is not a row inside a scalar.
+/// The pairs of a state as SparseAuto tells them apart (its table 3, in parentheses). Time is a sum, memory
+/// the list of temporaries in preorder: a scalar inside a row is not a row inside a scalar.
 /// Members with a temporary of more than `max_memory_depth` indices are left out.
 class Pairs {
  public:

@@ -15,16 +15,15 @@ namespace schaas::space {
 
 /// The classes of a state that no other class of the state is proven to cover.
 ///
-/// Why pruning below is safe: every member of a state is completed in the same ways whatever it looks like
-/// inside, and a completion multiplies its time by a product of loops, adds terms to it, and adds entries to
+/// Pruning below is safe: every member of a state is completed in the same ways whatever it looks like
+/// inside. A completion multiplies its time by a product of loops, adds terms to it, and adds entries to
 /// its memory; a serial phase makes all of its time serial. So when c <= s holds for two members of a state
 /// at all sizes, it holds for each of their completions. Sampled values decide most comparisons (a class that
 /// is better somewhere stays); only where one class is no better at any sample is a proof asked for.
 ///
 /// States are folded level by level, fewest operands, then fewest loops, then fewest operands that are no
-/// plain arrays first: the states of a level do not depend on each other and are shared out to threads. What
-/// is kept of a state depends on the fronts below it alone, so the answer is the same for any number of
-/// threads.
+/// plain arrays first. The states of a level do not depend on each other and are shared out to threads. A
+/// state's front depends on the fronts below it alone, so the answer is the same for any number of threads.
 class Pareto {
  public:
   struct Entry {
@@ -64,7 +63,7 @@ class Pareto {
   std::span<const Entry> front(Position position) const {
     return {known_[position.number()].entries, known_[position.number()].count};
   }
-  /// Where a root stands: the papers' profile does not tell phases apart.
+  /// Returns the position of a root: the papers' profile does not tell phases apart.
   Position outermost(StateId id) const { return {id, recursion_.contraction().access_classes}; }
 
   Recursion& recursion_;

@@ -19,12 +19,12 @@ class Orders {
 
   /// Number of orders of `loops` in which x comes after before[x] & loops; 0 when the precedence is cyclic.
   std::uint64_t count(IndexSet loops);
-  /// Of these, the number that end in `last`.
+  /// Counts those that end in `last`.
   std::uint64_t count_ending_in(IndexSet loops, int last);
-  /// Of these, the number that begin with `first` (-1: with any) and end in `last`, `around` before it (-1:
+  /// Counts those that begin with `first` (-1: with any) and end in `last`, `around` before it (-1:
   /// any).
   std::uint64_t count_between(IndexSet loops, int first, int around, int last);
-  /// Whether there are any, given that `loops` has an order at all. Thread-safe.
+  /// Decides whether there are any, given that `loops` has an order at all. Thread-safe.
   bool any_between(IndexSet loops, int first, int around, int last) const;
   /// The order with this number, 0 <= number < count(loops), lexicographic.
   Order at(IndexSet loops, std::uint64_t number);
@@ -55,11 +55,11 @@ class Orders {
   std::unordered_map<IndexSet, std::uint64_t> counts_;
 };
 
-/// How long common prefixes are: as long as both sides go the same way, or shorter as well.
+/// Length of common prefixes: as long as both sides go the same way, or shorter as well.
 enum class Prefixes { maximal, every };
 
-/// The distinct maximal common prefixes of the restrictions of the orders of `loops` to two sides with union
-/// `loops` (docs/schedule_space.md, The recursion): a set q is one when it is closed under the precedence
+/// Visits the distinct maximal common prefixes of the orders of `loops`, restricted to two sides with union
+/// `loops` (docs/schedule_space.md, The recursion). A set q is one when it is closed under the precedence
 /// within `loops`, holds shared indices only, and some unshared index may follow it. Calls `visit` with each
 /// such set that leaves both sides a loop, ascending; the prefix's orders are those of q itself. With
 /// Prefixes::every nothing need follow: what both sides still share is not fused.

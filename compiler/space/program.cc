@@ -30,7 +30,7 @@ bool begins_with(const Names& names, const Names& start) {
   return names.size() >= start.size() && std::equal(start.begin(), start.end(), names.begin());
 }
 
-/// What the storage of a nest's tensors demands of its loops.
+/// Returns the loop orders that the storage of a nest's tensors demands.
 std::vector<LoopOrder> orders_of(const Nest& nest, const problem::Problem& problem) {
   std::vector<LoopOrder> orders;
   for (const auto& read : concrete_notation::reads(nest.assignment)) {
@@ -151,7 +151,8 @@ class Search {
     return !reaches_its_readers(at) || choose(at + 1);
   }
 
-  /// What a nest shares with the one before and with the next one: one list begins with the other.
+  /// Checks that of the loops shared with the nest before and with the next one, one list begins with the
+  /// other.
   bool agrees(std::size_t at, const std::string& index) const {
     if (at == 0) return true;
     const std::size_t position = shared_[at].size();
@@ -224,10 +225,11 @@ class Search {
   struct Below {
     std::vector<Names> best;  ///< all loops: for each set of merges an order that no other of these beats,
                               ///< and one whose phase runs on all threads
-    mpz_class count;          ///< of all legal orders
+    mpz_class count;          ///< number of all legal orders
   };
 
-  /// Which order is best depends on the shared loops alone: they say where the innermost branch is.
+  /// Returns the best orders. They depend on the shared loops alone, which decide where the innermost branch
+  /// is.
   const Below& best_orders(std::size_t nest, const Nests& chosen) {
     const auto [known, first] = known_.try_emplace({sequence_[nest], prefix(nest)});
     if (!first) return known->second;
@@ -391,8 +393,8 @@ class Search {
   const support::Cancellation& cancellation_;
   std::vector<int> sequence_;                   ///< the present one, by number in default_
   Nests nests_;                                 ///< in this sequence, apart
-  std::vector<std::vector<LoopOrder>> orders_;  ///< of each
-  std::vector<Names> shared_;                   ///< with the next one
+  std::vector<std::vector<LoopOrder>> orders_;  ///< loop orders of each nest
+  std::vector<Names> shared_;                   ///< loops shared with the next one
   std::map<std::pair<int, Names>, Below> known_;
   ListedMembers found_;
   /// Entries of a sparse result, by trie.

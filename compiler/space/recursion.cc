@@ -256,8 +256,8 @@ bool Recursion::merges(StateId id, Slot slot) {
   return false;
 }
 
-/// One loop, that at most one sparse operand holds, each coordinate once: the entries of several are merged,
-/// equal coordinates are walked together, and have no blocks.
+/// Returns true for one loop that at most one sparse operand holds, each coordinate once. The entries of
+/// several are merged, equal coordinates are walked together, and have no blocks.
 bool Recursion::one_block_loop(const State& state, IndexSet prefix) const {
   if (std::popcount(prefix) != 1) return false;
   const auto x = static_cast<std::size_t>(std::countr_zero(prefix));

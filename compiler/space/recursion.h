@@ -15,15 +15,15 @@
 
 /// The states of the space and the transitions between them (docs/schedule_space.md). Everything the
 /// space answers (counts, classes, trees, members) is one fold over this graph. A state's transitions lead to
-/// states with fewer operands, or as many operands and fewer loops, or as many of both and, an operand that
-/// was merged having become a plain array, fewer others; so the graph has no cycle.
+/// states with fewer operands, or as many operands and fewer loops. Or with as many of both and fewer
+/// operands that are no plain arrays, where one was merged. So the graph has no cycle.
 namespace schaas::space {
 
 using StateId = std::uint32_t;
 
-/// What is left to compute: a sequence of operands, each by its shape. Kept in canonical form: of a state and
-/// its mirror image (operands reversed, the newest temporary at the other end), which have the same members
-/// but for left and right, the smaller one (both under Rule::published, which is not symmetric).
+/// A rest of a computation: a sequence of operands, each by its shape. A state and its mirror image (operands
+/// reversed, the newest temporary at the other end) have the same members but for left and right. The smaller
+/// one is kept (both under Rule::published, which is not symmetric).
 struct State {
   enum class End : std::uint8_t { none, left, right };
 
@@ -31,7 +31,7 @@ struct State {
   std::uint16_t loops = 0;  ///< the union of the operands' indices (more under Rule::published)
   std::uint16_t out = 0;    ///< indices of the target within `loops`
   std::uint8_t size = 0;
-  End newest = End::none;     ///< where the newest temporary stands: it never is a side of a split alone
+  End newest = End::none;     ///< end of the newest temporary: it never is a side of a split alone
   bool final_result = false;  ///< computes the problem's result
   bool joins = false;         ///< double-producer combinations are allowed here
   bool operator==(const State&) const = default;
@@ -57,7 +57,7 @@ struct Transition {
 /// Two producers, both stored whole, combined by one more nest.
 struct Join {
   StateId left = 0, right = 0;
-  std::uint16_t loops = 0;  ///< of the combining nest
+  std::uint16_t loops = 0;  ///< loops of the combining nest
   std::uint16_t left_temporary = 0, right_temporary = 0;
   std::uint8_t split = 0;
   bool left_mirrored = false, right_mirrored = false;
@@ -119,9 +119,10 @@ class Recursion {
   Nest leaf_nest(StateId id, const Order& order, bool outermost);
   cost::Term join_term(StateId id, const Join& join, const Order& order, bool outermost);
   Nest common_nest(StateId id, const Transition& t, const Order& order, bool outermost);
-  /// What clearing a transition's temporary costs below its common loops (cost::clearing); 0: nothing.
+  /// Returns the cost of clearing a transition's temporary below its common loops (cost::clearing); 0:
+  /// nothing.
   cost::Term clearing(StateId id, const Transition& t, bool outermost);
-  /// What clearing both temporaries of a join costs.
+  /// Returns the cost of clearing both temporaries of a join.
   std::array<cost::Term, 2> clearing(const Join& join, bool outermost);
   /// Access weight above contiguous, whatever the profile: ranks members of one class.
   int leaf_jumps(StateId id, const Order& order, bool outermost) const;
@@ -139,7 +140,7 @@ class Recursion {
     std::uint32_t context = unknown;
   };
   struct Position {
-    StateId id = 0;         ///< of the state, plus 1; 0 when empty
+    StateId id = 0;         ///< id of the state, plus 1; 0 when empty
     std::uint32_t tag = 0;  ///< more of its hash: most other states are told apart without a look at them
   };
   static std::uint32_t tag_of(std::size_t hash) { return static_cast<std::uint32_t>(hash >> 32); }
@@ -156,7 +157,7 @@ class Recursion {
   bool merges(StateId id, Slot slot);
   bool one_block_loop(const State& state, IndexSet prefix) const;
   bool wider(problem::SpaceOption option) const { return contraction_.wider.has(option); }
-  /// What a nest reads and writes, seen by its innermost loop.
+  /// Reads and writes of a nest, seen by its innermost loop.
   struct Seen {
     std::array<cost::Seen, max_operands> operands;
     std::size_t size = 0;
@@ -189,7 +190,7 @@ class Recursion {
   std::vector<Position> table_;  ///< open addressing
   Arena<Transition> transitions_;
   Arena<Join> joins_;
-  std::vector<Transition> found_transitions_;  ///< of the state being expanded
+  std::vector<Transition> found_transitions_;  ///< transitions of the state being expanded
   std::vector<Join> found_joins_;
   std::vector<Side> roots_;
   std::vector<std::vector<int>> operand_orders_;

@@ -6,7 +6,7 @@
 
 #include "compiler/space/contraction.h"
 
-/// What is left of an operand below the loops already placed. Operands of which the same is left are
+/// Rest of an operand below the loops already placed. Operands of which the same is left are
 /// interchangeable: C(i,k) below a loop over i, D(j,k) below a loop over j and a temporary over k are one.
 namespace schaas::space {
 
@@ -24,7 +24,7 @@ class Shapes {
 
   /// An operand with all its indices.
   Slot original(std::size_t operand) const { return originals_[operand]; }
-  /// What is left below loops over everything but `loops`.
+  /// Returns what is left below loops over everything but `loops`.
   Slot restricted(Slot slot, IndexSet loops);
 
   IndexSet indices(Slot slot) const { return is_plain(slot) ? slot : bound(slot).indices; }

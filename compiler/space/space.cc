@@ -226,7 +226,7 @@ support::Result<Space::Members> Space::members_of(const cost::Cost& cost, std::s
   const SumId memory = sums.intern(cost.memory);
   limit = std::max<std::size_t>(limit, 1);
   Finder::Answer all;
-  /// Where a root's members come from: the first operand order with this root, as it stands there.
+  /// Origin of a root's members: the first operand order with this root, as it stands there.
   std::map<StateId, std::size_t> first_order;
   for (std::size_t n = 0; n < implementation_->searched; ++n) {
     const StateId root = recursion.roots()[n].state;

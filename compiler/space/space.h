@@ -20,21 +20,21 @@
 /// docs/schedule_space.md), never a list.
 namespace schaas::space {
 
-/// Which operand orders take part in double-producer combinations: every one (symmetric, ours) or only the
-/// order as written (the papers' system). `published` is as written with the slip of the system the papers'
-/// counts come from: the consumer of a right-hand producer in a nest of its own takes T to have the indices
-/// that the other side's temporary would have, while its loops are right. With four operands and more some of
-/// its members are no schedules: they are counted, never listed (docs/schedule_space.md).
+/// Operand orders of double-producer combinations: every one (symmetric, ours) or only the
+/// order as written (the papers' system). `published` is as written, with the slip of the system that the
+/// papers' counts come from. There the consumer of a right-hand producer in a nest of its own takes T to have
+/// the indices of the other side's temporary. Its loops are right. With four operands and more some of
+/// its members are no schedules. They are counted, never listed (docs/schedule_space.md).
 enum class Rule { symmetric, as_written, published };
 
 struct Options {
   Rule rule = Rule::symmetric;
-  /// What states, sums and classes may hold together; more is exhausted [space-memory].
+  /// Limit of what states, sums and classes hold together; more is exhausted [space-memory].
   std::size_t max_bytes = std::size_t{2} << 30;
   /// Threads that fold large spaces; the answer is the same for any number. 0: one per core, at most 8.
   int threads = 0;
-  /// 0: every operand order. Else only so many, those first in which most neighbours share an index (the
-  /// order as written always): a part of the space, for products too large for the whole.
+  /// 0: every operand order. Else only so many, those first in which most neighbours share an index, the
+  /// order as written always. They are a part of the space, for products too large for the whole.
   std::size_t max_operand_orders = 0;
 };
 
@@ -43,7 +43,7 @@ struct ClassCount {
   mpz_class members;
 };
 
-/// What may be dropped inside the recursion. Everything said must hold at every size the problem allows.
+/// Rule for what the recursion may drop. Everything said must hold at every size the problem allows.
 /// Asked by one thread at a time.
 class Dominance {
  public:
@@ -85,8 +85,7 @@ class Space {
     Depths depths;
     mpz_class members;
   };
-  /// How many members have which pair of depths, ascending: where the front of the pairs lies is known before
-  /// any class is.
+  /// Counts members by pair of depths, ascending. The front of the pairs is known before any class is.
   support::Result<std::vector<DepthCount>> depths(const support::Cancellation& cancellation);
 
   /// Every (time, memory) class with its exact multiplicity, of members within a bound on depths; of all
@@ -101,9 +100,9 @@ class Space {
   support::Result<std::vector<cost::Cost>> published_pairs(int max_memory_depth,
                                                            const support::Cancellation& cancellation);
 
-  /// Number of distinct loop trees among members within at least one of the bounds: the papers' count after
-  /// stage 1 for one bound on memory alone, after stage 2 for the front of the depth pairs. exhausted
-  /// [loop-trees] beyond four million.
+  /// Counts distinct loop trees among members within at least one of the bounds. It is the papers' count
+  /// after stage 1 for one bound on memory alone, after stage 2 for the front of the depth pairs. Errors:
+  /// exhausted [loop-trees] beyond four million.
   support::Result<std::uint64_t> loop_trees(const std::vector<Depths>& bounds,
                                             const support::Cancellation& cancellation);
 
@@ -112,29 +111,29 @@ class Space {
     std::uint64_t dropped = 0;       ///< classes of partial schedules, over all states
     std::size_t states = 0;          ///< folded
     std::size_t operand_orders = 0;  ///< searched completely, best first (fewest neighbours without an index)
-    mpz_class members;               ///< of these operand orders
-    /// What ended the search before the last operand order; absent: the answer is complete.
+    mpz_class members;               ///< members of these operand orders
+    /// Reason for the end of the search before the last operand order; absent: the answer is complete.
     std::optional<support::Diagnostic> ended;
   };
-  /// How far pareto_classes is, told after every few operand orders and within them, milliseconds apart.
+  /// Progress of pareto_classes, told after every few operand orders and within them, milliseconds apart.
   struct ParetoProgress {
     std::size_t states = 0, folded = 0;
     std::size_t operand_orders = 0, of_operand_orders = 0;
     std::size_t classes = 0;  ///< kept, of the finished operand orders
-    mpz_class members;        ///< of the finished operand orders
+    mpz_class members;        ///< members of the finished operand orders
   };
   /// Classes kept when dominated ones are dropped inside the recursion. Exact because dominance survives
-  /// multiplying both sides by the same loops and adding the same terms to both (docs/schedule_space.md). Of
-  /// classes with equal objectives one stays.
-  /// Members with a temporary of more than `max_memory_depth` indices are left out. Anytime: when the
-  /// deadline or the memory limit ends it after the first operand order, the classes of the finished ones are
-  /// the answer, marked by `ended`; before, and when cancelled, that is the error.
+  /// multiplying both sides by the same loops and adding the same terms to both (docs/schedule_space.md). One
+  /// of classes with equal objectives stays. Members with a temporary of more than `max_memory_depth` indices
+  /// are left out. Anytime: the deadline or the memory limit may end it after the first operand order. Then
+  /// the classes of the finished ones are the answer, marked by `ended`. Before, and when cancelled, that is
+  /// the error.
   support::Result<ParetoClasses> pareto_classes(
       Dominance& dominance, int max_memory_depth, const support::Cancellation& cancellation,
       const std::function<void(const ParetoProgress&)>& progress = {});
 
-  /// One cost class: its exact size, the number of its distinct loop trees, and up to `limit` members as
-  /// traces, one per distinct loop tree, best first (docs/cost_model.md, "Inside a class"). Under
+  /// One cost class: its exact size, the number of its distinct loop trees, and up to `limit` members. These
+  /// are traces, one per distinct loop tree, best first (docs/cost_model.md, "Inside a class"). Under
   /// Rule::published `limit` must be 0: some of its members have no trace. Errors: exhausted [space-memory]
   /// when it takes more than the limit of the search; [cancelled], [deadline].
   struct Members {

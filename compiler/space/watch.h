@@ -36,7 +36,7 @@ class Watch {
     }
     return error_.has_value();
   }
-  /// What the fold and the recursion hold now, in bytes.
+  /// Tells the bytes that the fold and the recursion hold now.
   void hold(std::size_t bytes) {
     if (!error_ && bytes > recursion_.options().max_bytes) stop_for_memory();
   }
