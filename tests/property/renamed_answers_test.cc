@@ -257,6 +257,44 @@ TEST_P(RenamedAnswers, AreTheAnswersRenamed) {
   }
 }
 
+/// Returns all ways to exchange the names of the tensors and those of the indices.
+std::vector<Names> permuted_names(const Program& program) {
+  std::vector<std::string> tensors, indices;
+  for (const auto& name : identifiers_of(program)) (name[0] < 'a' ? tensors : indices).push_back(name);
+  std::sort(tensors.begin(), tensors.end());
+  std::sort(indices.begin(), indices.end());
+  const auto add = [](const std::vector<std::string>& own, const std::vector<std::string>& others,
+                      Names& names) {
+    for (std::size_t n = 0; n < own.size(); ++n) names[own[n]] = "p" + others[n] + "yp";
+  };
+  std::vector<Names> all;
+  for (auto other_tensors = tensors;;) {
+    for (auto other_indices = indices;;) {
+      add(tensors, other_tensors, all.emplace_back());
+      add(indices, other_indices, all.back());
+      if (!std::next_permutation(other_indices.begin(), other_indices.end())) break;
+    }
+    if (!std::next_permutation(other_tensors.begin(), other_tensors.end())) break;
+  }
+  return all;
+}
+
+/// Every order in which the names of small programs may sort.
+TEST_P(RenamedAnswers, AreTheAnswersRenamedInEveryOrderOfNames) {
+  const Program& program = programs()[GetParam()];
+  if (identifiers_of(program).size() > 6) GTEST_SKIP() << "a program of more than six names";
+  const Names markers = marker_names(program);
+  const std::string marked = answer(markers);
+  const auto all = permuted_names(program);
+  EXPECT_GE(all.size(), 36U);
+  for (const Names& names : all) {
+    Names replacement;
+    for (const auto& [name, marker] : markers) replacement[marker] = names.at(name);
+    ASSERT_EQ(with_markers_replaced(marked, replacement), answer(names))
+        << with_names(program.expression, names);
+  }
+}
+
 TEST_P(RenamedAnswers, NameWinnersById) {
   const Program& program = programs()[GetParam()];
   const Names names = marker_names(program);
