@@ -1,4 +1,4 @@
-/* The ABI of kernels for GPUs: what the host half of a generated kernel exports. Version 1.
+/* The ABI of kernels for GPUs: what the host half of a generated kernel exports. Version 2.
  *
  * A kernel is one or a few PHASES, run in order, each one launch of a function of the device. Tensors are
  * those of kernel_abi.h: the structs lie on the host, and what `pos`, `crd` and `values` point to on the
@@ -24,7 +24,7 @@
 extern "C" {
 #endif
 
-#define SCHAAS_GPU_ABI_VERSION 1
+#define SCHAAS_GPU_ABI_VERSION 2
 #define SCHAAS_GPU_SYMBOL "schaas_gpu_kernel"
 
 typedef struct schaas_gpu_phase {
@@ -54,6 +54,8 @@ typedef struct schaas_gpu_descriptor {
   const schaas_copy* copies;
   int32_t
       result_entries_of; /* the argument whose levels, with their arrays, the result has; -1: it is dense */
+  int32_t fixed_count;
+  const schaas_fixed_extent* fixed; /* as in kernel_abi.h */
 } schaas_gpu_descriptor;
 
 /* Beside the descriptor in a shared object: modules of the device, the last with architecture 0. "sm_80":

@@ -1,4 +1,4 @@
-/* The kernel ABI: the C structs a generated kernel receives and the descriptor it exports. Version 10.
+/* The kernel ABI: the C structs a generated kernel receives and the descriptor it exports. Version 11.
  *
  * A kernel computes a statement over tensors packed by the client. It is one or a few PHASES, run in order
  * with a barrier between them; each phase is a plain C function over a half-open range of its outermost loop
@@ -70,7 +70,7 @@
 extern "C" {
 #endif
 
-#define SCHAAS_KERNEL_ABI_VERSION 10
+#define SCHAAS_KERNEL_ABI_VERSION 11
 #define SCHAAS_KERNEL_SYMBOL "schaas_kernel"
 
 enum {
@@ -193,6 +193,13 @@ typedef struct schaas_shared {
   int32_t level;
 } schaas_shared;
 
+/* Extent of a mode of an argument for which alone the kernel is made. */
+typedef struct schaas_fixed_extent {
+  int32_t argument;
+  int32_t mode; /* of the tensor as it is written, as in schaas_tensor.extents */
+  int64_t extent;
+} schaas_fixed_extent;
+
 typedef struct schaas_kernel_descriptor {
   int32_t abi_version;
   int32_t argument_count;
@@ -218,6 +225,8 @@ typedef struct schaas_kernel_descriptor {
   int32_t appends; /* 1: the result may be appended, and counting takes about as long as filling */
   int32_t streams; /* 1: values of the result can be stored past the caches */
   const schaas_shared* shared; /* by slot; null when there are none */
+  int32_t fixed_count;
+  const schaas_fixed_extent* fixed; /* null when there are none */
 } schaas_kernel_descriptor;
 
 /* run returns 0, or */

@@ -59,6 +59,12 @@ typedef struct schaas_shared {
   int32_t level;
 } schaas_shared;
 
+typedef struct schaas_fixed_extent {
+  int32_t argument;
+  int32_t mode;
+  int64_t extent;
+} schaas_fixed_extent;
+
 typedef struct schaas_kernel_descriptor {
   int32_t abi_version;
   int32_t argument_count;
@@ -81,6 +87,8 @@ typedef struct schaas_kernel_descriptor {
   int32_t appends;
   int32_t streams;
   const schaas_shared* shared;
+  int32_t fixed_count;
+  const schaas_fixed_extent* fixed;
 } schaas_kernel_descriptor;
 )";
 }

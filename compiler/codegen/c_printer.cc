@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/codegen/argument_checks.h"
 #include "compiler/codegen/c_abi.h"
 #include "compiler/codegen/c_exponentials.h"
 #include "compiler/codegen/c_expressions.h"
@@ -243,25 +244,9 @@ void KernelPrinter::print_scratch(const loop_ir::Uses& uses) {
 /// Prints the check of the arguments: value type, position width, fixed extents.
 void KernelPrinter::print_checks() {
   out_.open("static int " + prefix_ + "check(const schaas_tensor* const* args)");
-  const std::string value_type = kernel_.value_type == loop_ir::ValueType::f64 ? "0" : "1";
   std::string wrong;
-  const auto add = [&](const std::string& condition) {
+  for (const auto& condition : wrong_arguments(kernel_))
     wrong += (wrong.empty() ? "" : " ||\n      ") + condition;
-  };
-  for (const auto& array : kernel_.arrays) {
-    if (const auto* values = std::get_if<loop_ir::ArgumentValues>(&array.origin)) {
-      add("args[" + number(values->argument) + "]->value_type != " + value_type);
-    } else if (const auto* positions = std::get_if<loop_ir::Positions>(&array.origin)) {
-      const std::string bits = array.element == Element::index32 ? "32" : "64";
-      add("args[" + number(positions->argument) + "]->levels[" + number(positions->level) +
-          "].index_bits != " + bits);
-    }
-  }
-  for (const auto& extent : kernel_.extents) {
-    if (!extent.required) continue;
-    add("args[" + number(extent.argument) + "]->extents[" + number(extent.mode) +
-        "] != " + std::to_string(*extent.required));
-  }
   out_.line("return !(" + (wrong.empty() ? std::string("0") : wrong) + ");");
   out_.close();
   out_.raw("\n");
@@ -560,10 +545,11 @@ void KernelPrinter::print_descriptor() {
   }
   print_copies();
   print_shared();
+  const std::string fixed = print_fixed_extents(kernel_, prefix_, out_);
   out_.line("extern const schaas_kernel_descriptor " + label_.symbol + ";");
   out_.open("__attribute__((visibility(\"default\"))) const schaas_kernel_descriptor " + label_.symbol +
             " =");
-  out_.line("10, " + number(kernel_.arguments) + ", " + std::to_string(kernel_.phases.size()) + ", " +
+  out_.line("11, " + number(kernel_.arguments) + ", " + std::to_string(kernel_.phases.size()) + ", " +
             number(shared_count()) + ", " + prefix_ + "phases, " + prefix_ + "shared_bytes, " + prefix_ +
             "workspace_bytes,");
   out_.line(c_literal(label_.key) + ",");
@@ -577,7 +563,7 @@ void KernelPrinter::print_descriptor() {
             (kernel_.copies.empty() ? "0" : prefix_ + "copies") + ", " +
             (has_tables() ? prefix_ + "table_bytes" : "0") + ", " + (kernel_.appends ? "1" : "0") + ", " +
             (expressions_.streaming_target().empty() ? "0" : "1") + ", " +
-            (shared_count() == 0 ? "0" : prefix_ + "shared") + ",");
+            (shared_count() == 0 ? "0" : prefix_ + "shared") + ", " + fixed + ",");
   out_.close("};");
 }
 

@@ -3,6 +3,7 @@
 #include <functional>
 #include <vector>
 
+#include "compiler/codegen/argument_checks.h"
 #include "compiler/codegen/c_abi.h"
 #include "compiler/codegen/c_expressions.h"
 #include "compiler/codegen/c_prologue.h"
@@ -266,21 +267,7 @@ void CudaPrinter::print_host_sizes(const std::vector<ExpressionPtr>& expressions
 void CudaPrinter::print_check() {
   out_.open("static int " + prefix_ + "check(const schaas_tensor* const* args)");
   out_.line("(void)args;");
-  const std::string value_type = kernel_.value_type == loop_ir::ValueType::f64 ? "0" : "1";
-  for (const auto& array : kernel_.arrays) {
-    if (const auto* values = std::get_if<loop_ir::ArgumentValues>(&array.origin)) {
-      out_.line("if (args[" + text_of(values->argument) + "]->value_type != " + value_type + ") return 0;");
-    } else if (const auto* positions = std::get_if<loop_ir::Positions>(&array.origin)) {
-      const std::string bits = array.element == loop_ir::Element::index32 ? "32" : "64";
-      out_.line("if (args[" + text_of(positions->argument) + "]->levels[" + text_of(positions->level) +
-                "].index_bits != " + bits + ") return 0;");
-    }
-  }
-  for (const auto& extent : kernel_.extents) {
-    if (extent.required)
-      out_.line("if (args[" + text_of(extent.argument) + "]->extents[" + text_of(extent.mode) +
-                "] != " + text_of(*extent.required) + ") return 0;");
-  }
+  for (const auto& condition : wrong_arguments(kernel_)) out_.line("if (" + condition + ") return 0;");
   out_.line("return 1;");
   out_.close();
   out_.raw("\n");
@@ -440,11 +427,12 @@ void CudaPrinter::print_descriptor() {
   }
   out_.close("};");
   const std::string copies = print_copies();
+  const std::string fixed = print_fixed_extents(kernel_, prefix_, out_);
   const std::string symbol = own_name_ ? label_.symbol : "schaas_gpu_kernel";
   out_.directive("#ifdef __cplusplus\nextern \"C\"\n#else\nextern\n#endif");
   out_.line("__attribute__((visibility(\"default\"))) const schaas_gpu_descriptor " + symbol + ";");
   out_.open("const schaas_gpu_descriptor " + symbol + " =");
-  out_.line("1, " + text_of(kernel_.arguments) + ", " +
+  out_.line("2, " + text_of(kernel_.arguments) + ", " +
             text_of(static_cast<std::int64_t>(kernel_.phases.size())) + ", " + text_of(shared) + ", " +
             prefix_ + "phases, " + prefix_ + "shared_bytes, " + prefix_ + "workspace_bytes,");
   out_.line(c_literal(label_.key) + ",");
@@ -452,7 +440,7 @@ void CudaPrinter::print_descriptor() {
   out_.line(c_literal(label_.schedule) + ",");
   out_.line(CExpressions::real(kernel_.result_fill) + ", " + (kernel_.writes_all ? "1" : "0") + ", " +
             text_of(static_cast<std::int64_t>(kernel_.copies.size())) + ", " + copies + ", " +
-            text_of(kernel_.result_entries_of) + ",");
+            text_of(kernel_.result_entries_of) + ", " + fixed + ",");
   out_.close("};");
 }
 

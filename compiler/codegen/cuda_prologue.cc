@@ -28,6 +28,8 @@ typedef struct schaas_gpu_descriptor {
   int32_t copy_count;
   const schaas_copy* copies;
   int32_t result_entries_of;
+  int32_t fixed_count;
+  const schaas_fixed_extent* fixed;
 } schaas_gpu_descriptor;
 
 typedef struct schaas_gpu_image {

@@ -89,6 +89,14 @@ void KernelBuilder::constrain(loop_ir::Extent& extent, int index, const std::str
   }
 }
 
+void KernelBuilder::declare_fixed_extents() {
+  for (std::size_t n = 0; n < tree_.index_names.size(); ++n) {
+    const auto index = static_cast<int>(n);
+    const auto [minimum, maximum] = problem::extent_range(problem_, classes_.at(tree_.index_names[n]));
+    if (tree_.extents.count(index) > 0 || (minimum && minimum == maximum)) extent(index);
+  }
+}
+
 ExpressionPtr KernelBuilder::block_size(int index, BlockSize size) {
   if (size.parts == 0) return loop_ir::integer(size.size);
   return loop_ir::apply(

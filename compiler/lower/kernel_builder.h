@@ -20,6 +20,9 @@ class KernelBuilder {
   Names& names() { return names_; }
   /// Returns the number of coordinates of an index: a constant when the constraints fix it.
   loop_ir::ExpressionPtr extent(int index);
+  /// Declares the extents that the schedule or the constraints fix: the kernel is for no others, also where
+  /// no loop reads them.
+  void declare_fixed_extents();
   /// Returns the largest number of values in a block of the index.
   loop_ir::ExpressionPtr block_size(int index, BlockSize size);
   /// Returns the product of the sizes of `tensor`'s levels over `indices`, named once when it has several

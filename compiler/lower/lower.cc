@@ -66,6 +66,7 @@ support::Result<loop_ir::Kernel> lower(const concrete_notation::StatementPtr& st
   run_passes(tree, for_gpu ? Machine::gpu : Machine::cpu, options);
   KernelBuilder builder(problem, tree);
   Emitter(tree, builder).emit_phases(tree.root);
+  builder.declare_fixed_extents();
   auto kernel = builder.take();
   kernel.result_entries_of = entries_of;
   return run_passes(std::move(kernel), builder.names(), options);

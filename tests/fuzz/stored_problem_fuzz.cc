@@ -6,7 +6,7 @@
 namespace schaas::fuzz {
 
 void one(std::string_view bytes) {
-  (void)client::parse_kernel_problem(std::string(bytes), "");
+  (void)client::parse_kernel_problem(std::string(bytes), {});
   const auto stored = problem::parse_problem(bytes);
   if (!stored.ok()) return;
   const problem::Canonical canonical = problem::canonicalize(*stored);

@@ -278,6 +278,8 @@ schaas_kernel_descriptor described() {
   out.writes_all = kernel.writes_all;
   out.copy_count = kernel.copy_count;
   out.copies = kernel.copies;
+  out.fixed_count = kernel.fixed_count;
+  out.fixed = kernel.fixed;
   return out;
 }
 

@@ -72,6 +72,13 @@ static int64_t workspace_bytes(const schaas_tensor* const* args) { return 8 * ar
 static const schaas_phase phases[] = {{count_rows, rows, 1, -1, 0, SCHAAS_STEP_COMPUTE, SCHAAS_FOLD_NONE, -1, 0, 0, 0, 0, 0, 0},
                                       {multiply, rows, 1, 1, 1, SCHAAS_STEP_COMPUTE, SCHAAS_FOLD_NONE, -1, 0, 0, 0, 0, 0, 0}};
 
+#ifdef FIXTURE_FIXED
+static const schaas_fixed_extent fixed[] = {FIXTURE_FIXED};
+#define FIXTURE_FIXED_FIELDS .fixed_count = 1, .fixed = fixed
+#else
+#define FIXTURE_FIXED_FIELDS .fixed_count = 0
+#endif
+
 #ifndef FIXTURE_NO_SYMBOL
 const schaas_kernel_descriptor schaas_kernel = {
     FIXTURE_ABI,     3,
@@ -82,5 +89,5 @@ const schaas_kernel_descriptor schaas_kernel = {
     "format C dense,dense:0,1\nvalues f64\npositions 32\nprofile default\n",
     "trace",         FIXTURE_ISA,
     0,               0,
-    FIXTURE_FILL};
+    FIXTURE_FILL,    FIXTURE_FIXED_FIELDS};
 #endif

@@ -102,6 +102,27 @@ TEST(Loading, two_kernels_live_side_by_side) {
   EXPECT_EQ(first->schedule(), "trace");
 }
 
+TEST(KernelProblem, FixesTheExtentsOfTheDescriptor) {
+  const auto kernel = load(fixture("fixed"));
+  ASSERT_TRUE(kernel.ok());
+  Arguments arguments;
+  EXPECT_EQ(support::render(Execution::prepare(*kernel, arguments.all()).error()),
+            "invalid [extent-bound]: mode 2 of `A` has extent 13, but the kernel is made for 64: take a "
+            "schedule without this `bound`");
+  DenseTensor c_values = *fill("C", {90, 64}, 5, ValueType::f64);
+  arguments.a = *zeros({200, 64}, format::dense(2), {"A", ValueType::f64, 32});
+  arguments.c = *pack(c_values, format::dense(2), {"C", ValueType::f64, 32});
+  EXPECT_TRUE(Execution::prepare(*kernel, arguments.all()).ok());
+}
+
+TEST(KernelProblem, RefusesAFixedExtentOfNoMode) {
+  const auto kernel = load(fixture("fixed_nowhere"));
+  ASSERT_TRUE(kernel.ok());
+  Arguments arguments;
+  EXPECT_EQ(support::render(Execution::prepare(*kernel, arguments.all()).error()),
+            "invalid [kernel-binary]: the kernel fixes an extent of a mode that no argument has");
+}
+
 TEST(Running, agrees_with_the_oracle_on_any_number_of_threads) {
   const auto kernel = load(fixture("good"));
   ASSERT_TRUE(kernel.ok());

@@ -47,7 +47,7 @@ TEST(Codegen, PrintedDeclarationsAreThoseOfTheAbiHeader) {
   const std::string header = declarations(read_file(SCHAAS_SOURCE_DIR "/proto/kernel_abi.h"));
   ASSERT_NE(std::string::npos, header.find("schaas_kernel_descriptor"));
   EXPECT_EQ(header, declarations(std::string(abi_declarations())));
-  EXPECT_EQ(10, SCHAAS_KERNEL_ABI_VERSION);  // print_descriptor writes 10
+  EXPECT_EQ(11, SCHAAS_KERNEL_ABI_VERSION);  // print_descriptor writes 11
   EXPECT_EQ(0, SCHAAS_F64);
   EXPECT_EQ(1, SCHAAS_F32);
   EXPECT_EQ(1, SCHAAS_ERROR_ARGUMENT);
@@ -57,7 +57,7 @@ TEST(Codegen, PrintedDeclarationsAreThoseOfTheGpuAbiHeader) {
   const std::string header = declarations(read_file(SCHAAS_SOURCE_DIR "/proto/gpu_abi.h"));
   ASSERT_NE(std::string::npos, header.find("schaas_gpu_descriptor"));
   EXPECT_EQ(header, declarations(std::string(gpu_abi_declarations())));
-  EXPECT_EQ(1, SCHAAS_GPU_ABI_VERSION);  // print_descriptor writes 1
+  EXPECT_EQ(2, SCHAAS_GPU_ABI_VERSION);  // print_descriptor writes 2
   EXPECT_EQ("schaas_gpu_kernel", std::string(SCHAAS_GPU_SYMBOL));
 }
 

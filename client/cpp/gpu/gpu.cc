@@ -19,7 +19,7 @@ support::Result<GpuKernel> GpuKernel::load(std::string_view bytes, const support
   const auto& d = *descriptor;
   if (d.argument_count < 1 || d.phase_count < 0 || d.shared_count < 0 || d.phases == nullptr ||
       d.shared_bytes == nullptr || d.workspace_bytes == nullptr || d.problem == nullptr ||
-      d.schedule == nullptr)
+      d.schedule == nullptr || d.fixed_count < 0 || (d.fixed_count > 0 && d.fixed == nullptr))
     return bad_binary("its description is incomplete");
   return GpuKernel(std::make_shared<Library>(std::move(object), descriptor, images));
 }

@@ -219,10 +219,11 @@ std::int64_t GpuExecution::scratch_bytes() const { return state_->arrays.bytes()
 Result<GpuExecution> GpuExecution::prepare(const Gpu& gpu, const GpuKernel& kernel,
                                            std::vector<PackedTensor*> arguments,
                                            const std::vector<std::string>& names, void* stream) {
-  SCHAAS_ASSIGN_OR_RETURN(const KernelProblem problem,
-                          parse_kernel_problem(kernel.problem(), kernel.schedule()));
-  SCHAAS_RETURN_IF_ERROR(check_arguments(problem, arguments, names));
   const auto& d = kernel.descriptor();
+  SCHAAS_ASSIGN_OR_RETURN(
+      const KernelProblem problem,
+      parse_kernel_problem(kernel.problem(), {d.fixed, static_cast<std::size_t>(d.fixed_count)}));
+  SCHAAS_RETURN_IF_ERROR(check_arguments(problem, arguments, names));
   if (d.copy_count > 0)
     return support::unsupported(
         "gpu-copies",

@@ -55,6 +55,8 @@ support::Result<void> check_phases(const schaas_kernel_descriptor& d) {
       return bad_binary("a copy of an argument that is no operand");
   }
   if (d.shared_count > 0 && d.shared_bytes == nullptr) return bad_binary("shared arrays without sizes");
+  if (d.fixed_count < 0 || (d.fixed_count > 0 && d.fixed == nullptr))
+    return bad_binary("fixed extents that are none");
   if (d.key == nullptr || d.problem == nullptr || d.schedule == nullptr || d.isa == nullptr) {
     return bad_binary("no description");
   }
@@ -84,8 +86,10 @@ support::Result<Kernel> Kernel::load(std::string_view bytes, const support::Dige
   const auto* descriptor = static_cast<const schaas_kernel_descriptor*>(object.symbol(SCHAAS_KERNEL_SYMBOL));
   if (descriptor == nullptr) return bad_binary("it has no symbol `" SCHAAS_KERNEL_SYMBOL "`");
   SCHAAS_RETURN_IF_ERROR(check_descriptor(*descriptor));
-  return Kernel(std::make_shared<const Library>(Library{
-      std::move(object), descriptor, parse_kernel_problem(descriptor->problem, descriptor->schedule)}));
+  return Kernel(std::make_shared<const Library>(
+      Library{std::move(object), descriptor,
+              parse_kernel_problem(descriptor->problem,
+                                   {descriptor->fixed, static_cast<std::size_t>(descriptor->fixed_count)})}));
 }
 
 const support::Result<KernelProblem>& problem_of(const Kernel& kernel) { return kernel.library_->problem; }

@@ -1,10 +1,7 @@
 #include "client/cpp/runtime/kernel_problem.h"
 
 #include <algorithm>
-#include <charconv>
-#include <regex>
 #include <sstream>
-#include <string_view>
 
 namespace schaas::client {
 namespace {
@@ -12,36 +9,6 @@ namespace {
 support::Diagnostic unreadable(const std::string& what) {
   return support::invalid("kernel-problem", "the kernel's problem text cannot be read: " + what);
 }
-
-bool read_number(std::string_view text, std::int64_t& number) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc() && end == text.data() + text.size();
-}
-
-/// Bounds of single extents: the lines `where k <= 64` and `where 64 <= k`.
-class Bounds {
- public:
-  void add(const std::string& left, const std::string& right) {
-    std::int64_t bound = 0;
-    if (read_number(right, bound)) {
-      upper_.emplace(left, bound);
-    } else if (read_number(left, bound)) {
-      lower_.emplace(right, bound);
-    }
-  }
-  std::map<std::string, std::int64_t> fixed(const std::vector<std::string>& indices) const {
-    std::map<std::string, std::int64_t> out;
-    for (const auto& index : indices) {
-      const auto lower = lower_.find(index), upper = upper_.find(index);
-      if (lower != lower_.end() && upper != upper_.end() && lower->second == upper->second)
-        out.emplace(index, lower->second);
-    }
-    return out;
-  }
-
- private:
-  std::map<std::string, std::int64_t> lower_, upper_;
-};
 
 std::map<std::string, std::string> same_extents(const KernelProblem& problem) {
   std::map<std::string, std::string> representative;
@@ -62,6 +29,18 @@ std::map<std::string, std::string> same_extents(const KernelProblem& problem) {
   return representative;
 }
 
+support::Result<std::map<std::string, std::int64_t>> by_index(const KernelProblem& problem,
+                                                              std::span<const schaas_fixed_extent> fixed) {
+  std::map<std::string, std::int64_t> extents;
+  for (const auto& [argument, mode, extent] : fixed) {
+    const auto a = static_cast<std::size_t>(argument), m = static_cast<std::size_t>(mode);
+    if (a >= problem.tensors.size() || m >= problem.indices_of(a).size())
+      return support::invalid("kernel-binary", "the kernel fixes an extent of a mode that no argument has");
+    extents.emplace(problem.indices_of(a)[m], extent);
+  }
+  return extents;
+}
+
 }  // namespace
 
 const std::vector<std::string>& KernelProblem::indices_of(std::size_t argument) const {
@@ -70,7 +49,8 @@ const std::vector<std::string>& KernelProblem::indices_of(std::size_t argument) 
       ->indices;
 }
 
-support::Result<KernelProblem> parse_kernel_problem(const std::string& text, const std::string& schedule) {
+support::Result<KernelProblem> parse_kernel_problem(const std::string& text,
+                                                    std::span<const schaas_fixed_extent> fixed) {
   std::istringstream lines(text);
   std::string line;
   KernelProblem problem;
@@ -84,24 +64,19 @@ support::Result<KernelProblem> parse_kernel_problem(const std::string& text, con
   problem.tensors = arguments(program);
   problem.indices = indices_of(program);
   problem.update = program.statements.back().update.has_value();
-  Bounds bounds;
   while (std::getline(lines, line)) {
     std::istringstream words(line);
-    std::string keyword, first, second, third, more;
-    words >> keyword >> first >> second >> third >> more;
+    std::string keyword, first, second;
+    words >> keyword >> first >> second;
     if (keyword == "format") problem.formats[first] = second;
     if (keyword == "values") problem.value_type = first;
     if (keyword == "positions") problem.position_bits = first;
-    if (keyword == "where" && second == "<=" && more.empty()) bounds.add(first, third);
   }
   for (const auto& tensor : problem.tensors) {
     if (problem.formats.count(tensor) == 0) return unreadable("no format of `" + tensor + "`");
   }
   problem.extent_of = same_extents(problem);
-  problem.fixed = bounds.fixed(problem.indices);
-  static const std::regex bound(R"(bound\(loop=(\w+), extent=(\d+)\))");
-  for (std::sregex_iterator at(schedule.begin(), schedule.end(), bound), end; at != end; ++at)
-    problem.fixed[(*at)[1]] = std::stoll((*at)[2]);
+  SCHAAS_ASSIGN_OR_RETURN(problem.fixed, by_index(problem, fixed));
   return problem;
 }
 

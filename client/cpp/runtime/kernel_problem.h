@@ -1,10 +1,12 @@
 #pragma once
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "compiler/support/result.h"
+#include "proto/kernel_abi.h"
 #include "schaas/expression.h"
 
 namespace schaas::client {
@@ -28,9 +30,10 @@ struct KernelProblem {
   const std::vector<std::string>& indices_of(std::size_t argument) const;
 };
 
-/// `schedule`: the kernel's trace, whose `bound`s fix extents as constraints of the problem do. Errors:
-/// invalid [kernel-problem].
-support::Result<KernelProblem> parse_kernel_problem(const std::string& text, const std::string& schedule);
+/// `fixed`: the kernel's descriptor has them. Errors: invalid [kernel-problem]; [kernel-binary] (an extent of
+/// no argument is fixed).
+support::Result<KernelProblem> parse_kernel_problem(const std::string& text,
+                                                    std::span<const schaas_fixed_extent> fixed);
 
 class Kernel;
 /// The same of a kernel's own texts, parsed once for all copies of it. Thread-safe.

@@ -275,9 +275,9 @@ class Trying {
 }  // namespace
 
 support::Result<Trial> try_kernel(const Kernel& kernel, std::uint64_t seed) {
-  SCHAAS_ASSIGN_OR_RETURN(const KernelProblem problem,
-                          parse_kernel_problem(kernel.problem(), kernel.schedule()));
-  return Trying(kernel, problem, seed).run();
+  const auto& problem = problem_of(kernel);
+  if (!problem.ok()) return problem.error();
+  return Trying(kernel, *problem, seed).run();
 }
 
 }  // namespace schaas::client
