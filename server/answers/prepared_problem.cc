@@ -270,6 +270,7 @@ NamedFrontier without_entries(const PreparedProblem& prepared) {
   NamedFrontier out;
   out.key = prepared.canonical.key;
   out.canonical = prepared.canonical.text;
+  out.constraints = prepared.canonical.problem.constraints;
   out.statement = index_notation::print(prepared.names.as_written().program());
   out.arguments = prepared.names.arguments();
   out.user_tensors = prepared.canonical.user_tensor;

@@ -107,6 +107,7 @@ struct NamedRemoval {
 };
 struct NamedFrontier {
   std::string key, canonical, statement;
+  std::vector<problem::Constraint> constraints;  ///< constraints of the canonical problem
   std::vector<std::string> arguments;
   std::map<std::string, std::string> user_tensors, user_indices;
   cost::Variables variables;  ///< variables of the costs, in the user's names

@@ -190,6 +190,22 @@ v1::Removal to_proto(const NamedRemoval& removal, const cost::Variables& variabl
   return out;
 }
 
+void add_sum(const std::vector<problem::Monomial>& sum,
+             google::protobuf::RepeatedPtrField<v1::Constraint::Monomial>& out) {
+  for (const auto& [coefficient, powers] : sum) {
+    v1::Constraint::Monomial& monomial = *out.Add();
+    monomial.set_coefficient(static_cast<std::uint64_t>(coefficient));
+    for (const auto& [symbol, exponent] : powers) {
+      v1::Constraint::Factor& factor = *monomial.add_factors();
+      factor.set_kind(symbol.kind == problem::Symbol::Kind::extent ? v1::Constraint::Factor::EXTENT
+                                                                   : v1::Constraint::Factor::NONZEROS);
+      factor.set_name(symbol.name);
+      factor.set_levels(static_cast<std::uint32_t>(symbol.levels));
+      factor.set_exponent(static_cast<std::uint32_t>(exponent));
+    }
+  }
+}
+
 v1::Counts to_proto(const frontier::Counts& counts) {
   v1::Counts out;
   for (const auto& [name, members] : counts.spaces) {
@@ -411,6 +427,11 @@ v1::Frontier to_proto(const NamedFrontier& frontier) {
   v1::Frontier out;
   out.set_key(frontier.key);
   out.set_canonical(frontier.canonical);
+  for (const problem::Constraint& constraint : frontier.constraints) {
+    v1::Constraint& to = *out.add_constraints();
+    add_sum(constraint.lhs, *to.mutable_left());
+    add_sum(constraint.rhs, *to.mutable_right());
+  }
   out.set_statement(frontier.statement);
   for (const auto& argument : frontier.arguments) out.add_arguments(argument);
   out.mutable_user_tensors()->insert(frontier.user_tensors.begin(), frontier.user_tensors.end());

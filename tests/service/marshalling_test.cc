@@ -251,6 +251,8 @@ NamedFrontier a_frontier() {
   NamedFrontier f;
   f.key = "key";
   f.canonical = "canonical";
+  const problem::Symbol entries{problem::Symbol::Kind::nonzeros, "B", 2}, rows{.name = "i"};
+  f.constraints = {{{{1000, {{entries, 1}}}}, {{3, {{rows, 2}, {entries, 1}}}}}};
   f.statement = "statement";
   f.arguments = {"Out", "In"};
   f.user_tensors = {{"A", "Out"}};
@@ -299,7 +301,8 @@ NamedFrontier a_frontier() {
 // Fields that only one kind of term or of variable has, or that are set later.
 std::vector<std::string> kind_fields() {
   const std::vector<std::string> of_copies{"tensor", "level", "copy_of", "outer", "outer_dense", "lists"};
-  std::vector<std::string> fields{"frontier.signature"};  // by the service, which has the key
+  std::vector<std::string> fields{"frontier.signature"};          // by the service, which has the key
+  fields.push_back("frontier.constraints.right.factors.levels");  // an extent has none
   for (const std::string& field : of_copies)
     for (const std::string message : {"frontier.entries.variants", "frontier.gpu"})
       fields.push_back(message + ".nests.loops.trips." + field);
@@ -324,6 +327,13 @@ TEST(Replies, SetEveryField) {
   expect_every_field_set(frontier, "frontier", variable_fields);
   EXPECT_EQ(frontier.entries(0).other_traces(0), "other");
   EXPECT_EQ(frontier.removals(0).by(), "by");
+  const v1::Constraint& constraint = frontier.constraints(0);
+  EXPECT_EQ(constraint.left(0).coefficient(), 1000u);
+  EXPECT_EQ(constraint.right(0).factors(0).kind(), v1::Constraint::Factor::EXTENT);
+  EXPECT_EQ(constraint.right(0).factors(0).exponent(), 2u);
+  EXPECT_EQ(constraint.right(0).factors(1).kind(), v1::Constraint::Factor::NONZEROS);
+  EXPECT_EQ(constraint.right(0).factors(1).name(), "B");
+  EXPECT_EQ(constraint.right(0).factors(1).levels(), 2u);
   ASSERT_EQ(frontier.gpu_size(), 1);
   EXPECT_EQ(frontier.gpu(0).entry(), "s1");
   EXPECT_EQ(frontier.gpu(0).trace(), "gpu trace");

@@ -31,6 +31,7 @@ Frontier answer_to(const ProblemText& problem) {
   Frontier frontier;
   frontier.key = asked.key;
   frontier.canonical = asked.text;
+  frontier.constraints = constraints_of(asked);
   frontier.user_tensors = asked.user_tensor;
   frontier.user_indices = asked.user_index;
   frontier.arguments = {"Y", "M", "X"};
@@ -86,6 +87,15 @@ TEST(Question, HasTheServersDefaultsWhereATextIsEmpty) {
   EXPECT_TRUE(check_problem_signature(bare, answer_to(product()), server().public_key(), nowhere).ok());
 }
 
+TEST(Question, HasItsConstraintsAsMonomials) {
+  ProblemText problem = product();
+  problem.constraints = {"density(M) <= 0.001"};
+  using Kind = Constraint::Factor::Kind;
+  const std::vector<Constraint> expected = {{{{1000, {{Kind::nonzeros, "B", 2, 1}}}},
+                                             {{1, {{Kind::extent, "i", 0, 1}, {Kind::extent, "j", 0, 1}}}}}};
+  EXPECT_EQ(constraints_of(*canonical_form(problem)), expected);
+}
+
 TEST(Question, AcceptsItsOwnAnswer) {
   EXPECT_EQ(refusal(check_frontier(answer_to(product()), *canonical_form(product()), nowhere)), "accepted");
   EXPECT_EQ(refusal(check_signature(kernel_of(product()), server().public_key(), nowhere)), "accepted");
@@ -119,6 +129,8 @@ TEST(Question, RefusesExchangedNames) {
             "the names of tensors");
   EXPECT_EQ(refused([](Frontier& a) { std::swap(a.user_indices["i"], a.user_indices["k"]); }),
             "the names of indices");
+  EXPECT_EQ(refused([](Frontier& a) { a.constraints.clear(); }), "the constraints");
+  EXPECT_EQ(refused([](Frontier& a) { a.constraints[0].right[0].coefficient = 65; }), "the constraints");
   EXPECT_EQ(refused([](Frontier& a) { a.canonical += "\n"; }), "the problem");
   EXPECT_EQ(refused([](Frontier& a) { a = {}; }), "the problem");
 }

@@ -157,9 +157,27 @@ void fields(V& v, Removal& x) {
   v("winner", x.winner);
 }
 template <class V>
+void fields(V& v, Constraint::Factor& x) {
+  v.choice("kind", x.kind, {"EXTENT", "NONZEROS"});
+  v("name", x.name);
+  v("levels", x.levels);
+  v("exponent", x.exponent);
+}
+template <class V>
+void fields(V& v, Constraint::Monomial& x) {
+  v("coefficient", x.coefficient);
+  v("factors", x.factors);
+}
+template <class V>
+void fields(V& v, Constraint& x) {
+  v("left", x.left);
+  v("right", x.right);
+}
+template <class V>
 void fields(V& v, Frontier& x) {
   v("key", x.key);
   v("canonical", x.canonical);
+  v("constraints", x.constraints);
   v("entries", x.entries);
   v("counts", x.counts);
   v("seconds", x.seconds);

@@ -76,6 +76,22 @@ bool known(const google::protobuf::RepeatedPtrField<v1::Term>& wire) {
   return true;
 }
 
+std::vector<Constraint::Monomial> sum(
+    const google::protobuf::RepeatedPtrField<v1::Constraint::Monomial>& wire) {
+  using Factor = Constraint::Factor;
+  std::vector<Constraint::Monomial> result;
+  for (const v1::Constraint::Monomial& from : wire) {
+    Constraint::Monomial& monomial = result.emplace_back();
+    monomial.coefficient = from.coefficient();
+    for (const v1::Constraint::Factor& factor : from.factors()) {
+      const bool counts = factor.kind() == v1::Constraint::Factor::NONZEROS;
+      monomial.factors.push_back({counts ? Factor::Kind::nonzeros : Factor::Kind::extent, factor.name(),
+                                  static_cast<int>(factor.levels()), factor.exponent()});
+    }
+  }
+  return result;
+}
+
 support::Diagnostic unknown_wire(const std::string& what) {
   return support::internal("server-internal",
                            "the server sent " + what + " that this client does not know; is it newer?");
@@ -288,6 +304,8 @@ Frontier from_proto(const v1::Frontier& from) {
   Frontier frontier;
   frontier.key = from.key();
   frontier.canonical = from.canonical();
+  for (const auto& constraint : from.constraints())
+    frontier.constraints.push_back({sum(constraint.left()), sum(constraint.right())});
   for (const auto& entry : from.entries()) frontier.entries.push_back(from_proto(entry));
   frontier.counts = from_proto(from.counts());
   frontier.seconds = from_proto(from.seconds());

@@ -14,9 +14,24 @@ std::vector<std::string> arguments_of(const problem::Canonical& asked) {
   return names;
 }
 
+std::vector<Constraint::Monomial> sum(const std::vector<problem::Monomial>& from) {
+  std::vector<Constraint::Monomial> result;
+  for (const auto& [coefficient, powers] : from) {
+    auto& monomial = result.emplace_back();
+    monomial.coefficient = static_cast<std::uint64_t>(coefficient);
+    for (const auto& [symbol, exponent] : powers)
+      monomial.factors.push_back({symbol.kind == problem::Symbol::Kind::extent
+                                      ? Constraint::Factor::Kind::extent
+                                      : Constraint::Factor::Kind::nonzeros,
+                                  symbol.name, symbol.levels, static_cast<unsigned>(exponent)});
+  }
+  return result;
+}
+
 /// Returns the first field in which a frontier differs from the answer to `asked`; "": none.
 std::string difference(const Frontier& frontier, const problem::Canonical& asked) {
   if (frontier.key != asked.key || frontier.canonical != asked.text) return "problem";
+  if (frontier.constraints != constraints_of(asked)) return "constraints";
   if (frontier.arguments != arguments_of(asked)) return "order of arguments";
   if (frontier.user_tensors != asked.user_tensor) return "names of tensors";
   if (frontier.user_indices != asked.user_index) return "names of indices";
@@ -39,6 +54,12 @@ problem::ProblemText with_defaults(const ProblemText& asked) {
 }
 
 }  // namespace
+
+std::vector<Constraint> constraints_of(const problem::Canonical& asked) {
+  std::vector<Constraint> result;
+  for (const auto& [left, right] : asked.problem.constraints) result.push_back({sum(left), sum(right)});
+  return result;
+}
 
 support::Result<problem::Canonical> canonical_form(const ProblemText& asked) {
   SCHAAS_ASSIGN_OR_RETURN(const problem::Problem problem, problem::build(with_defaults(asked)));

@@ -12,6 +12,9 @@ namespace schaas::client {
 /// answer must give back its names. Errors: those of problem::build.
 support::Result<problem::Canonical> canonical_form(const ProblemText& asked);
 
+/// Returns the constraints of a problem as its answers give them.
+std::vector<Constraint> constraints_of(const problem::Canonical& asked);
+
 /// The giver of an answer, for messages.
 struct Origin {
   std::string name;    ///< "the server at unix:/s"
@@ -20,8 +23,8 @@ struct Origin {
 Origin server_at(const std::string& address);
 Origin file_at(const std::string& path);
 
-/// Checks that a frontier answers the problem: its key, its text, and the argument and index that each
-/// canonical name stands for. Errors: invalid [answer-mismatch].
+/// Checks that a frontier answers the problem: its key, its text, its constraints, and the argument
+/// and index that each canonical name stands for. Errors: invalid [answer-mismatch].
 support::Result<void> check_frontier(const Frontier& frontier, const problem::Canonical& asked,
                                      const Origin& origin);
 

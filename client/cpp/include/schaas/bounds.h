@@ -11,7 +11,7 @@ namespace schaas::client {
 /// level of every tensor that a constraint counts (dense ones too). The comparison is exact for numbers of
 /// any size and takes microseconds. Errors: invalid [bound-violated] naming the constraint in its normal form
 /// (docs/language.md), the real sizes in it and both sides' values; [unknown-size]; internal
-/// [server-internal] when the canonical text of the frontier is not in the form of docs/cache_key.md.
+/// [server-internal] when a constraint of the frontier names what its problem does not have.
 support::Result<void> check_bounds(const Frontier& frontier, const Sizes& sizes);
 
 }  // namespace schaas::client

@@ -155,9 +155,28 @@ struct Measurement {
   bool operator==(const Measurement&) const = default;
 };
 
+/// left <= right over whole numbers: sums of products of extents and entry counts, in canonical names.
+struct Constraint {
+  struct Factor {
+    enum class Kind { extent, nonzeros } kind = Kind::extent;
+    std::string name;       ///< an index, or a tensor whose entries are counted
+    int levels = 0;         ///< nonzeros: entries that the first so many storage levels hold
+    unsigned exponent = 1;  ///< >= 1
+    bool operator==(const Factor&) const = default;
+  };
+  struct Monomial {
+    std::uint64_t coefficient = 1;
+    std::vector<Factor> factors;
+    bool operator==(const Monomial&) const = default;
+  };
+  std::vector<Monomial> left, right;
+  bool operator==(const Constraint&) const = default;
+};
+
 struct Frontier {
   std::string key;        ///< key of the canonical problem
   std::string canonical;  ///< its text
+  std::vector<Constraint> constraints;
   std::vector<FrontierEntry> entries;
   Counts counts;
   StageSeconds seconds;
