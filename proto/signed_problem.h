@@ -6,7 +6,7 @@
 namespace schaas {
 
 /// Stands for the problem in the user's own texts and names, and for its key, so that neither can be
-/// exchanged in a file. Every text is preceded by its length. `ProblemText`: the client's or the compiler's.
+/// exchanged in a file. Every text is preceded by its length. `ProblemText`: the compiler's.
 template <class ProblemText>
 std::string signed_problem_text(const ProblemText& asked, const std::string& problem_key) {
   std::string out = "schaas-signed-problem 1\n";

@@ -28,7 +28,7 @@ Json json_of(const client::BundledAnswer& answer) {
   Json json = {{"expression", answer.problem.expression},
                {"formats", answer.problem.formats},
                {"constraints", answer.problem.constraints},
-               {"dtype", answer.problem.value_type},
+               {"dtype", name(answer.problem.value_type)},
                {"positions", answer.problem.position_bits},
                {"isa", answer.isa},
                {"key", answer.frontier.key},
@@ -83,7 +83,7 @@ Answer report_answers(const std::vector<client::BundledAnswer>& answers) {
   for (const auto& answer : answers) {
     std::string ids;
     for (const auto& kernel : answer.kernels) ids += (ids.empty() ? "" : " ") + kernel.id;
-    table.rows.push_back({answer.isa, answer.problem.position_bits, answer.problem.value_type,
+    table.rows.push_back({answer.isa, answer.problem.position_bits, name(answer.problem.value_type),
                           std::to_string(answer.frontier.entries.size()), ids});
     report.json["answers"].push_back(json_of(answer));
   }

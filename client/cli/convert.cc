@@ -33,7 +33,7 @@ struct Stored {
 client::PackOptions pack_options(const ConvertOptions& options) {
   client::PackOptions how;
   how.name = options.file;
-  how.value_type = options.value_type == "f32" ? client::ValueType::f32 : client::ValueType::f64;
+  how.value_type = *client::value_type_named(options.value_type);  // the option is checked
   how.fill_value = options.fill;
   return how;
 }

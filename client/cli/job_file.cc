@@ -89,7 +89,6 @@ const std::map<std::string, void (*)(ScheduleRequest&, const std::string&)>& tex
   static const std::map<std::string, void (*)(ScheduleRequest&, const std::string&)> members = {
       {"expression",
        [](ScheduleRequest& request, const std::string& text) { request.problem.expression = text; }},
-      {"dtype", [](ScheduleRequest& request, const std::string& text) { request.problem.value_type = text; }},
       {"positions",
        [](ScheduleRequest& request, const std::string& text) { request.problem.position_bits = text; }},
       {"profile", [](ScheduleRequest& request, const std::string& text) { request.problem.profile = text; }},
@@ -111,12 +110,26 @@ Result<void> add_formats(const Json& value, Combinations& combinations) {
   return {};
 }
 
+Result<void> add_value_types(const Json& value, Combinations& combinations) {
+  SCHAAS_ASSIGN_OR_RETURN(const Texts texts, texts_of(value, "dtype"));
+  std::vector<client::ValueType> types;
+  for (const std::string& text : texts) {
+    const auto type = client::value_type_named(text);
+    if (!type) return wrong("`dtype` is `" + text + "`; expected f64 or f32");
+    types.push_back(*type);
+  }
+  return combinations.multiply<client::ValueType>(
+      types,
+      [](ScheduleRequest& request, const client::ValueType& type) { request.problem.value_type = type; });
+}
+
 Result<void> add_member(const std::string& name, const Json& value, Combinations& combinations) {
   if (const auto member = text_members().find(name); member != text_members().end()) {
     SCHAAS_ASSIGN_OR_RETURN(const Texts texts, texts_of(value, name));
     return combinations.multiply<std::string>(texts, member->second);
   }
   if (name == "formats") return add_formats(value, combinations);
+  if (name == "dtype") return add_value_types(value, combinations);
   if (name == "constraints") {
     SCHAAS_ASSIGN_OR_RETURN(const auto cases, cases_of(value));
     return combinations.multiply<Texts>(
@@ -134,7 +147,7 @@ Result<void> add_member(const std::string& name, const Json& value, Combinations
         {value.get<std::uint32_t>()},
         [](ScheduleRequest& request, const std::uint32_t& number) { request.kernels = number; });
   }
-  Texts known = {"formats", "constraints", "kernels", "traces"};
+  Texts known = {"formats", "dtype", "constraints", "kernels", "traces"};
   for (const auto& [text, set] : text_members()) known.push_back(text);
   return wrong("unknown member `" + name + "`" + support::did_you_mean(name, known));
 }

@@ -2,6 +2,7 @@
 
 #include "client/cli/command_line.h"
 #include "client/cli/picture_file.h"
+#include "client/cli/problem_options.h"
 #include "client/cli/tensor_options.h"
 #include "schaas/bounds.h"
 #include "schaas/frontier_at.h"
@@ -42,7 +43,8 @@ support::Result<Answer> plot(const PlotOptions& options) {
   SCHAAS_ASSIGN_OR_RETURN(request.problem, problem_text(options.problem));
   request.search = options.search;
   request.search_only = true;
-  SCHAAS_ASSIGN_OR_RETURN(TensorArguments arguments, tensor_arguments(options.tensors, options.problem));
+  SCHAAS_ASSIGN_OR_RETURN(TensorArguments arguments,
+                          tensor_arguments(options.tensors, request.problem.value_type));
   arguments.formats = request.problem.formats;
   SCHAAS_ASSIGN_OR_RETURN(const auto program, client::parse_program(request.problem.expression));
   SCHAAS_RETURN_IF_ERROR(check_names(arguments, program));

@@ -41,7 +41,10 @@ support::Result<client::ProblemText> problem_text(const ProblemOptions& options)
   SCHAAS_ASSIGN_OR_RETURN(text.formats, parse_named(options.formats, {"-f", "NAME", "FORMAT", "-f B=csr"}));
   text.expression = options.expression;
   text.constraints = options.constraints;
-  text.value_type = options.value_type;
+  const auto type = client::value_type_named(options.value_type);
+  if (!type)
+    return support::invalid("value-type", "`--dtype " + options.value_type + "`: expected f64 or f32");
+  text.value_type = *type;
   text.position_bits = options.positions;
   text.profile = options.profile;
   text.space = options.space;

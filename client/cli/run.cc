@@ -287,7 +287,7 @@ support::Result<RunFacts> compute(const RunOptions& options, const client::Sessi
   facts.operands = &operands;
   facts.seed = options.tensors.seed;
   facts.read_seconds = since(start);
-  SCHAAS_ASSIGN_OR_RETURN(facts.value_type, value_type(text.value_type));
+  facts.value_type = text.value_type;
 
   const auto pack_start = Clock::now();
   SCHAAS_ASSIGN_OR_RETURN(auto packed,
@@ -340,9 +340,7 @@ support::Result<Answer> run(RunOptions options) {
   }
   SCHAAS_ASSIGN_OR_RETURN(client::ProblemText text,
                           bundle ? bundled_problem(options, *bundle) : problem_text(options.problem));
-  ProblemOptions problem = options.problem;
-  problem.value_type = text.value_type;
-  SCHAAS_ASSIGN_OR_RETURN(TensorArguments arguments, tensor_arguments(options.tensors, problem));
+  SCHAAS_ASSIGN_OR_RETURN(TensorArguments arguments, tensor_arguments(options.tensors, text.value_type));
   arguments.formats = text.formats;
 
   const auto program = client::parse_program(text.expression);

@@ -5,7 +5,9 @@
 namespace schaas::cli {
 
 void add_to(CLI::App& command, TensorOptions& options) {
-  command.add_option("-t,--tensor", options.files, "File of a tensor: .mtx, .tns, .npy or .npz, also compressed; - is standard input")
+  command
+      .add_option("-t,--tensor", options.files,
+                  "File of a tensor: .mtx, .tns, .npy or .npz, also compressed; - is standard input")
       ->type_name("NAME=FILE")
       ->allow_extra_args(false);
   command.add_option("-d,--extent", options.extents, "Extent of an index that no file gives")
@@ -16,19 +18,13 @@ void add_to(CLI::App& command, TensorOptions& options) {
       ->type_name("N");
 }
 
-support::Result<client::ValueType> value_type(const std::string& text) {
-  if (text == "f64") return client::ValueType::f64;
-  if (text == "f32") return client::ValueType::f32;
-  return support::invalid("value-type", "`--dtype " + text + "`: expected f64 or f32");
-}
-
 support::Result<TensorArguments> tensor_arguments(const TensorOptions& options,
-                                                  const ProblemOptions& problem) {
+                                                  client::ValueType value_type) {
   TensorArguments arguments;
   SCHAAS_ASSIGN_OR_RETURN(arguments.files,
                           parse_named(options.files, {"-t", "NAME", "FILE", "-t B=matrix.mtx.gz"}));
   SCHAAS_ASSIGN_OR_RETURN(arguments.extents, parse_extents(options.extents));
-  SCHAAS_ASSIGN_OR_RETURN(arguments.value_type, value_type(problem.value_type));
+  arguments.value_type = value_type;
   arguments.seed = options.seed;
   return arguments;
 }

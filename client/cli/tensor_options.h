@@ -6,7 +6,6 @@
 #include <CLI/CLI.hpp>
 
 #include "client/cli/operands.h"
-#include "client/cli/problem_options.h"
 
 namespace schaas::cli {
 
@@ -17,12 +16,7 @@ struct TensorOptions {
 };
 void add_to(CLI::App& command, TensorOptions& options);
 
-/// "f64", "f32". Errors: invalid [value-type].
-support::Result<client::ValueType> value_type(const std::string& text);
-
-/// Formats come from the problem's options. Errors: invalid [option-syntax], [given-twice], [extent],
-/// [value-type].
-support::Result<TensorArguments> tensor_arguments(const TensorOptions& options,
-                                                  const ProblemOptions& problem);
+/// Formats come from the problem's options. Errors: invalid [option-syntax], [given-twice], [extent].
+support::Result<TensorArguments> tensor_arguments(const TensorOptions& options, client::ValueType value_type);
 
 }  // namespace schaas::cli

@@ -71,6 +71,7 @@ TEST(AnswerJson, EqualsWhatProtocolBuffersWriteOfAllFields) {
   v1::Bundle bundle;
   int next = 0;
   fill(bundle, next);
+  for (v1::Answer& each : *bundle.mutable_answers()) each.mutable_problem()->set_value_type("f32");
   v1::Answer& answer = *bundle.mutable_answers(0);
   (*answer.mutable_problem()->mutable_formats())["B"] = "csr";
   (*answer.mutable_frontier()->mutable_user_tensors())["T1"] = "B";

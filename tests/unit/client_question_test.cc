@@ -35,7 +35,7 @@ Frontier answer_to(const ProblemText& problem) {
   frontier.user_tensors = asked.user_tensor;
   frontier.user_indices = asked.user_index;
   frontier.arguments = {"Y", "M", "X"};
-  frontier.signature = server().sign(signed_problem_text(problem, asked.key));
+  frontier.signature = server().sign(signed_problem_text(texts_with_defaults(problem), asked.key));
   return frontier;
 }
 
@@ -61,7 +61,7 @@ std::vector<ProblemText> other_problems() {
   others[3].expression = "min-plus: Y(i,k) = M(i,j) * X(j,k)";
   others[4].expression = "Y(i,k) = 2 * M(i,j) * X(j,k)";
   others[5].formats = {{"M", "csc"}};
-  others[6].value_type = "f32";
+  others[6].value_type = ValueType::f32;
   others[7].position_bits = "64";
   others[8].profile = "sparseauto";
   others[9].constraints = {"k <= 65"};
@@ -82,7 +82,7 @@ TEST(Question, HasTheKeyOfAllWaysToWriteIt) {
 
 TEST(Question, HasTheServersDefaultsWhereATextIsEmpty) {
   ProblemText bare = product();
-  bare.value_type = bare.profile = bare.space = "";
+  bare.profile = bare.space = "";
   EXPECT_EQ(canonical_form(bare)->key, canonical_form(product())->key);
   EXPECT_TRUE(check_problem_signature(bare, answer_to(product()), server().public_key(), nowhere).ok());
 }
@@ -182,7 +182,8 @@ TEST(Question, SignsEachTextWithItsLength) {
   ProblemText one = product(), other = product();
   one.constraints = {"k <= 64\n7 i <= 64"};
   other.constraints = {"k <= 64", "i <= 64"};
-  EXPECT_NE(signed_problem_text(one, "key"), signed_problem_text(other, "key"));
+  EXPECT_NE(signed_problem_text(texts_with_defaults(one), "key"),
+            signed_problem_text(texts_with_defaults(other), "key"));
 }
 
 }  // namespace

@@ -53,7 +53,7 @@ int rank(const std::string& isa) {
 std::string described(const ProblemText& problem) {
   std::string text = "`" + problem.expression + "`";
   for (const auto& [tensor, format] : problem.formats) text += ", " + tensor + "=" + format;
-  return text + ", " + problem.value_type + ", positions of " + problem.position_bits + " bits";
+  return text + ", " + name(problem.value_type) + ", positions of " + problem.position_bits + " bits";
 }
 
 class BundleSource final : public KernelSource {

@@ -50,17 +50,16 @@ support::Result<ProblemText> problem_of(const schaas_problem& given) {
                                                std::to_string(given.struct_bytes) +
                                                ", expected sizeof(schaas_problem)");
   if (given.expression == nullptr) return null_argument("expression");
-  SCHAAS_ASSIGN_OR_RETURN(const ValueType value_type, value_type_of(given.value_type));
   SCHAAS_ASSIGN_OR_RETURN(const int position_bits, position_bits_of(given.position_bits));
   if (given.format_count > 0 && given.formats == nullptr) return null_argument("formats");
   if (given.constraint_count > 0 && given.constraints == nullptr) return null_argument("constraints");
   ProblemText text;
+  SCHAAS_ASSIGN_OR_RETURN(text.value_type, value_type_of(given.value_type));
   text.expression = given.expression;
   for (std::int32_t f = 0; f < given.format_count; ++f)
     text.formats[text_or(given.formats[2 * f], "")] = text_or(given.formats[2 * f + 1], "");
   for (std::int32_t c = 0; c < given.constraint_count; ++c)
     text.constraints.push_back(text_or(given.constraints[c], ""));
-  text.value_type = name(value_type);
   text.position_bits = std::to_string(position_bits);
   text.space = text_or(given.space, "none");
   return text;

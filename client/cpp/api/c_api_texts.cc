@@ -160,7 +160,7 @@ Json description(const Bundle& bundle) {
     json["answers"].push_back({{"expression", answer.problem.expression},
                                {"formats", answer.problem.formats},
                                {"constraints", answer.problem.constraints},
-                               {"value_type", answer.problem.value_type},
+                               {"value_type", name(answer.problem.value_type)},
                                {"position_bits", answer.problem.position_bits},
                                {"isa", answer.isa}});
   }

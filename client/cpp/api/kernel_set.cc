@@ -86,7 +86,6 @@ struct KernelSet::State {
   Program program;
   std::set<std::string> summed;  ///< operands, by summed_operands
   format::TensorFormat result_format;
-  ValueType value_type = ValueType::f64;
   Machine machine;
 
   ProcessMutex mutex;  ///< guards all members below; never held while the server is asked
@@ -143,8 +142,7 @@ support::Result<KernelSet> KernelSet::open(const Session& session, ProblemText p
   SCHAAS_ASSIGN_OR_RETURN(state->result_format,
                           format::parse(given == state->problem.formats.end() ? "dense" : given->second,
                                         static_cast<int>(result.indices.size()), result.tensor));
-  state->value_type = state->problem.value_type == "f32" ? ValueType::f32 : ValueType::f64;
-  state->machine = this_machine(state->value_type);
+  state->machine = this_machine(state->problem.value_type);
   return KernelSet(std::move(state));
 }
 
@@ -322,7 +320,7 @@ support::Result<void> KernelSet::State::choose_result(const Sizes& sizes, const 
   std::vector<std::int64_t> extents;
   for (const auto& index : result.indices) extents.push_back(sizes.extents.at(index));
   if (bind.result != nullptr) {
-    SCHAAS_RETURN_IF_ERROR(check_result(result, result_format, value_type, extents, *bind.result));
+    SCHAAS_RETURN_IF_ERROR(check_result(result, result_format, problem.value_type, extents, *bind.result));
     if (bind.result->on_device() && written != result_format)
       return support::unsupported(
           "result-format", "the tensor given for the result `" + print(result) + "` lies on a device in " +
@@ -341,7 +339,7 @@ support::Result<void> KernelSet::State::choose_result(const Sizes& sizes, const 
   }
   if (written != result_format || bind.result != nullptr)
     computation.converted.emplace(result_format, result.tensor, bind.result, bind.gpu);
-  const PackOptions pack{result.tensor, value_type, problem.position_bits == "32" ? 32 : 64,
+  const PackOptions pack{result.tensor, problem.value_type, problem.position_bits == "32" ? 32 : 64,
                          program.semiring->zero};
   SCHAAS_ASSIGN_OR_RETURN(computation.own, zeros(extents, written, pack));
   computation.written = &computation.own;

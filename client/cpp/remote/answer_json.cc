@@ -224,7 +224,7 @@ void fields(V& v, ProblemText& x) {
   v("expression", x.expression);
   v("formats", x.formats);
   v("constraints", x.constraints);
-  v("value_type", x.value_type);
+  v.added_choice("value_type", x.value_type, {"f64", "f32"});
   v("position_bits", x.position_bits);
   v("profile", x.profile);
   v("space", x.space);

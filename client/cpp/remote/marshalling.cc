@@ -239,23 +239,11 @@ v1::Problem to_proto(const ProblemText& problem) {
   wire.set_expression(problem.expression);
   for (const auto& [tensor, format] : problem.formats) (*wire.mutable_formats())[tensor] = format;
   for (const auto& constraint : problem.constraints) wire.add_constraints(constraint);
-  wire.set_value_type(problem.value_type);
+  wire.set_value_type(name(problem.value_type));
   wire.set_position_bits(problem.position_bits);
   wire.set_profile(problem.profile);
   wire.set_space(problem.space);
   return wire;
-}
-
-ProblemText from_proto(const v1::Problem& from) {
-  ProblemText problem;
-  problem.expression = from.expression();
-  problem.formats = {from.formats().begin(), from.formats().end()};
-  problem.constraints = strings(from.constraints());
-  problem.value_type = from.value_type();
-  problem.position_bits = from.position_bits();
-  problem.profile = from.profile();
-  problem.space = from.space();
-  return problem;
 }
 
 v1::SearchOptions to_proto(const SearchOptions& options) {

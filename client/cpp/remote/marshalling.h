@@ -12,7 +12,6 @@ v1::SearchOptions to_proto(const SearchOptions& options);
 v1::ScheduleRequest to_proto(const ScheduleRequest& request);
 v1::ReportRequest to_proto(const ProblemText& problem, const std::vector<Measurement>& measurements);
 
-ProblemText from_proto(const v1::Problem& problem);
 Frontier from_proto(const v1::Frontier& frontier);
 KernelInfo from_proto(const v1::Kernel& kernel);
 ServerInfo from_proto(const v1::ServerInfo& info);

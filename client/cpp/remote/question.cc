@@ -38,8 +38,9 @@ std::string difference(const Frontier& frontier, const problem::Canonical& asked
   return "";
 }
 
-/// Returns the texts as a server reads them: what is empty has its default.
-problem::ProblemText with_defaults(const ProblemText& asked) {
+}  // namespace
+
+problem::ProblemText texts_with_defaults(const ProblemText& asked) {
   const problem::ProblemText defaults;
   const auto or_default = [](const std::string& text, const std::string& otherwise) {
     return text.empty() ? otherwise : text;
@@ -47,13 +48,11 @@ problem::ProblemText with_defaults(const ProblemText& asked) {
   return {asked.expression,
           asked.formats,
           asked.constraints,
-          or_default(asked.value_type, defaults.value_type),
+          name(asked.value_type),
           or_default(asked.position_bits, defaults.position_bits),
           or_default(asked.profile, defaults.profile),
           or_default(asked.space, defaults.space)};
 }
-
-}  // namespace
 
 std::vector<Constraint> constraints_of(const problem::Canonical& asked) {
   std::vector<Constraint> result;
@@ -62,7 +61,7 @@ std::vector<Constraint> constraints_of(const problem::Canonical& asked) {
 }
 
 support::Result<problem::Canonical> canonical_form(const ProblemText& asked) {
-  SCHAAS_ASSIGN_OR_RETURN(const problem::Problem problem, problem::build(with_defaults(asked)));
+  SCHAAS_ASSIGN_OR_RETURN(const problem::Problem problem, problem::build(texts_with_defaults(asked)));
   return problem::canonicalize(problem);
 }
 
@@ -88,7 +87,8 @@ support::Result<void> check_frontier(const Frontier& frontier, const problem::Ca
 
 support::Result<void> check_problem_signature(const ProblemText& problem, const Frontier& frontier,
                                               const support::PublicKey& key, const Origin& origin) {
-  if (key.verifies(signed_problem_text(with_defaults(problem), frontier.key), frontier.signature)) return {};
+  if (key.verifies(signed_problem_text(texts_with_defaults(problem), frontier.key), frontier.signature))
+    return {};
   return support::noting(
       support::invalid("answer-signature", "the answer to `" + problem.expression + "` from " + origin.name +
                                                " is not signed by the key " + key.text() +

@@ -8,6 +8,8 @@
 /// Checks that what came from a server or a file belongs to the problem that was asked.
 namespace schaas::client {
 
+/// Returns the texts as a server reads them: what is empty has its default.
+problem::ProblemText texts_with_defaults(const ProblemText& asked);
 /// Derives the canonical form of a problem from its texts, as servers do. Kernels are signed for its key; an
 /// answer must give back its names. Errors: those of problem::build.
 support::Result<problem::Canonical> canonical_form(const ProblemText& asked);

@@ -50,17 +50,18 @@ class Check {
                                                        ", the kernel expects " + format::print(wanted));
       }
     }
-    if (problem_.value_type != client::name(tensor.value_type())) {
-      return support::invalid("argument-type", "`" + name(a) + "` holds " +
-                                                   client::name(tensor.value_type()) +
-                                                   " values, the kernel expects " + problem_.value_type);
+    if (problem_.value_type != tensor.value_type()) {
+      return support::invalid("argument-type",
+                              "`" + name(a) + "` holds " + client::name(tensor.value_type()) +
+                                  " values, the kernel expects " + client::name(problem_.value_type));
     }
     const auto& levels = tensor.format().levels;
     const bool counts = std::any_of(levels.begin(), levels.end(), has_positions);
-    if (counts && problem_.position_bits != std::to_string(tensor.position_bits())) {
-      return support::invalid("argument-positions",
-                              "`" + name(a) + "` has " + std::to_string(tensor.position_bits()) +
-                                  "-bit positions, the kernel expects " + problem_.position_bits);
+    if (counts && problem_.position_bits != tensor.position_bits()) {
+      return support::invalid("argument-positions", "`" + name(a) + "` has " +
+                                                        std::to_string(tensor.position_bits()) +
+                                                        "-bit positions, the kernel expects " +
+                                                        std::to_string(problem_.position_bits));
     }
     return {};
   }
@@ -114,8 +115,8 @@ support::Result<void> check_stored_as(const std::string& given, const format::Te
     return support::invalid("argument-format", given + " is stored as " + format::print(tensor.format()) +
                                                    ", expected " + format::print(format));
   if (tensor.value_type() != type)
-    return support::invalid("argument-type", given + " holds " + name(tensor.value_type()) +
-                                                 " values, expected " + name(type));
+    return support::invalid(
+        "argument-type", given + " holds " + name(tensor.value_type()) + " values, expected " + name(type));
   return {};
 }
 

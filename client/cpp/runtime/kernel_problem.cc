@@ -69,8 +69,15 @@ support::Result<KernelProblem> parse_kernel_problem(const std::string& text,
     std::string keyword, first, second;
     words >> keyword >> first >> second;
     if (keyword == "format") problem.formats[first] = second;
-    if (keyword == "values") problem.value_type = first;
-    if (keyword == "positions") problem.position_bits = first;
+    if (keyword == "values") {
+      const auto type = value_type_named(first);
+      if (!type) return unreadable("values of type `" + first + "`");
+      problem.value_type = *type;
+    }
+    if (keyword == "positions") {
+      if (first != "32" && first != "64") return unreadable("positions of `" + first + "` bits");
+      problem.position_bits = first == "32" ? 32 : 64;
+    }
   }
   for (const auto& tensor : problem.tensors) {
     if (problem.formats.count(tensor) == 0) return unreadable("no format of `" + tensor + "`");

@@ -8,6 +8,7 @@
 #include "compiler/support/result.h"
 #include "proto/kernel_abi.h"
 #include "schaas/expression.h"
+#include "schaas/tensor.h"
 
 namespace schaas::client {
 
@@ -20,7 +21,8 @@ struct KernelProblem {
   std::vector<std::string> indices;  ///< distinct
   bool update = false;               ///< the result starts from what it holds
   std::map<std::string, std::string> formats;
-  std::string value_type, position_bits;
+  ValueType value_type = ValueType::f64;
+  int position_bits = 64;
   /// Maps an index to the representative of all indices whose extents must agree with its. They agree by mode
   /// of a tensor that is used more than once, or by an intermediate.
   std::map<std::string, std::string> extent_of;

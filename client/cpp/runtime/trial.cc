@@ -181,8 +181,8 @@ class Trying {
   }
 
   PackOptions options_of(std::size_t argument) const {
-    return {problem_.tensors[argument], problem_.value_type == "f32" ? ValueType::f32 : ValueType::f64,
-            problem_.position_bits == "32" ? 32 : 64, problem_.program.semiring->zero};
+    return {problem_.tensors[argument], problem_.value_type, problem_.position_bits,
+            problem_.program.semiring->zero};
   }
 
   support::Result<void> attempt(const Shape& shape) {

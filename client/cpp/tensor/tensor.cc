@@ -10,6 +10,12 @@ namespace schaas::client {
 
 const char* name(ValueType type) { return type == ValueType::f64 ? "f64" : "f32"; }
 
+std::optional<ValueType> value_type_named(std::string_view text) {
+  for (const ValueType type : {ValueType::f64, ValueType::f32})
+    if (text == name(type)) return type;
+  return std::nullopt;
+}
+
 std::optional<std::int64_t> checked_product(const std::vector<std::int64_t>& extents) {
   std::int64_t product = 1;
   bool overflow = false;

@@ -11,6 +11,7 @@
 
 #include "compiler/support/result.h"
 #include "schaas/frontier.h"
+#include "schaas/tensor.h"
 
 /// Requests about a problem, answers, and the interface of their sources: a server (connection.h), a bundle
 /// (bundle.h).
@@ -23,7 +24,7 @@ struct ProblemText {
   std::string expression;
   std::map<std::string, std::string> formats;  ///< tensor -> format; others are dense
   std::vector<std::string> constraints;
-  std::string value_type = "f64";
+  ValueType value_type = ValueType::f64;
   std::string position_bits = "auto";
   std::string profile = "default";
   std::string space = "none";  ///< space searched beyond the plain one: "all", or options with commas

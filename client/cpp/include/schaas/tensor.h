@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "compiler/format/tensor_format.h"
@@ -15,6 +16,8 @@ namespace schaas::client {
 
 enum class ValueType { f64, f32 };
 const char* name(ValueType type);  ///< "f64", "f32"
+/// Returns the value type of that name, if there is one.
+std::optional<ValueType> value_type_named(std::string_view name);
 constexpr std::size_t bytes_of(ValueType type) { return type == ValueType::f64 ? 8 : 4; }
 
 /// A tensor as a list of entries, in any order, duplicates allowed (they add up). `coordinates[m][e]` is the
