@@ -9,6 +9,7 @@
 #include "client/cli/problem_options.h"
 #include "client/cli/progress.h"
 #include "client/cli/table.h"
+#include "schaas/json.h"
 #include "schaas/tensor_files.h"
 
 /// schaas bundle: one file with a frontier and its kernels, for use without a server.
@@ -25,25 +26,15 @@ struct BundleOptions {
 };
 
 Json json_of(const client::BundledAnswer& answer) {
-  Json json = {{"expression", answer.problem.expression},
-               {"formats", answer.problem.formats},
-               {"constraints", answer.problem.constraints},
-               {"dtype", name(answer.problem.value_type)},
-               {"positions", answer.problem.position_bits},
-               {"isa", answer.isa},
-               {"key", answer.frontier.key},
-               {"frontier", answer.frontier.entries.size()},
-               {"kernels", Json::array()}};
-  for (const auto& kernel : answer.kernels) {
-    json["kernels"].push_back({{"id", kernel.id},
-                               {"trace", kernel.trace},
-                               {"tree", kernel.tree},
-                               {"time", kernel.time},
-                               {"memory", kernel.memory},
-                               {"sha256", kernel.digest.sha256},
-                               {"bytes", kernel.digest.bytes}});
-  }
-  return json;
+  return {{"expression", answer.problem.expression},
+          {"formats", answer.problem.formats},
+          {"constraints", answer.problem.constraints},
+          {"dtype", name(answer.problem.value_type)},
+          {"positions", answer.problem.position_bits},
+          {"isa", answer.isa},
+          {"key", answer.frontier.key},
+          {"frontier", answer.frontier.entries.size()},
+          {"kernels", answer.kernels}};
 }
 
 support::Result<Answer> bundle(const BundleOptions& options) {

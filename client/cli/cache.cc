@@ -4,6 +4,7 @@
 #include "client/cli/figures.h"
 #include "client/cli/problem_options.h"
 #include "client/cli/table.h"
+#include "schaas/json.h"
 
 /// schaas cache list|show|verify|pin|unpin|quarantine|lift|gc: what the server's database and binary store
 /// hold.
@@ -16,19 +17,6 @@ constexpr std::size_t short_key = 16;
 std::string statement_of(const std::string& canonical) {
   const std::size_t begin = canonical.find('\n') + 1;  // after "schaas-problem 1"
   return canonical.substr(begin, canonical.find('\n', begin) - begin);
-}
-
-Json kernel_json(const client::KernelInfo& kernel) {
-  return {{"id", kernel.id},
-          {"kernel_key", kernel.kernel_key},
-          {"trace", kernel.trace},
-          {"tree", kernel.tree},
-          {"time", kernel.time},
-          {"memory", kernel.memory},
-          {"isa", kernel.isa},
-          {"sha256", kernel.digest.sha256},
-          {"bytes", kernel.digest.bytes},
-          {"compile_seconds", kernel.compile_seconds}};
 }
 
 Json entry_json(const client::CacheEntry& entry) {
@@ -98,7 +86,7 @@ support::Result<Answer> show(const ServerOptions& options, const std::string& pr
   table.header = {"kernel", "isa", "bytes", "sha256", "trace"};
   table.right = {2};
   for (const auto& kernel : entry.kernel) {
-    answer.json["kernel"].push_back(kernel_json(kernel));
+    answer.json["kernel"].push_back(kernel);
     table.rows.push_back({kernel.kernel_key.substr(0, short_key), kernel.isa,
                           std::to_string(kernel.digest.bytes), kernel.digest.sha256.substr(0, short_key),
                           kernel.trace});

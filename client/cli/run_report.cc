@@ -4,8 +4,8 @@
 
 #include "client/cli/colour.h"
 #include "client/cli/figures.h"
-#include "client/cli/schedule_report.h"
 #include "client/cli/table.h"
+#include "schaas/json.h"
 #include "schaas/tensor_files.h"
 
 namespace schaas::cli {
@@ -160,16 +160,11 @@ support::Result<Json> frontier_json(const RunFacts& facts) {
                             client::evaluate(entry.time_terms, facts.sizes, facts.threads));
     SCHAAS_ASSIGN_OR_RETURN(const double memory,
                             client::memory_elements(entry.memory_terms, facts.sizes, facts.threads));
-    frontier.push_back({{"id", entry.id},
-                        {"trace", entry.trace},
-                        {"tree", entry.tree},
-                        {"time", entry.time},
-                        {"memory", entry.memory},
-                        {"members", entry.members},
-                        {"loop_trees", entry.loop_trees},
-                        {"time_here", time},
-                        {"predicted_here", selection.evaluated[e].predicted},
-                        {"memory_elements_here", memory}});
+    Json one = entry;
+    one["time_here"] = time;
+    one["predicted_here"] = selection.evaluated[e].predicted;
+    one["memory_elements_here"] = memory;
+    frontier.push_back(std::move(one));
   }
   return frontier;
 }
@@ -212,7 +207,7 @@ support::Result<Json> json_of(const RunFacts& facts, const Values& values) {
                       {"written_as", facts.kernel_format},
                       {"seconds", facts.store_seconds}};
   SCHAAS_ASSIGN_OR_RETURN(json["frontier"], frontier_json(facts));
-  json["gpu"] = gpu_json(facts.choice.answer.frontier);
+  json["gpu"] = facts.choice.answer.frontier.gpu;
   json["extents"] = facts.sizes.extents;
   json["nnz"] = sizes_json(facts);
   json["dtype"] = client::name(facts.value_type);
@@ -228,10 +223,7 @@ support::Result<Json> json_of(const RunFacts& facts, const Values& values) {
   json["select_seconds"] = facts.choice.select_seconds;
   json["read_seconds"] = facts.read_seconds;
   json["pack_seconds"] = facts.pack_seconds;
-  json["measured"] = Json::array();
-  for (const auto& one : facts.choice.measured)
-    json["measured"].push_back(
-        {{"id", one.id}, {"trace", one.trace}, {"seconds", one.seconds}, {"runs", one.runs}});
+  json["measured"] = facts.choice.measured;
   json["verify"] = nullptr;
   if (const auto& found = facts.verification) {
     json["verify"] = {{"checked", found->checked},

@@ -5,27 +5,10 @@
 
 #include "client/cli/figures.h"
 #include "client/cli/table.h"
+#include "schaas/json.h"
 
 namespace schaas::cli {
 namespace {
-
-Json access_weights(const client::FrontierEntry& entry) {
-  Json weights = Json::array();
-  for (const auto& term : entry.time_terms) weights.push_back(term.weight);
-  return weights;
-}
-
-Json entry_json(const client::FrontierEntry& entry) {
-  return {{"id", entry.id},           {"trace", entry.trace},           {"tree", entry.tree},
-          {"time", entry.time},       {"memory", entry.memory},         {"access", access_weights(entry)},
-          {"members", entry.members}, {"loop_trees", entry.loop_trees}, {"code", entry.code},
-          {"wins", entry.wins}};
-}
-
-Json removal_json(const client::Removal& removal) {
-  return {{"id", removal.id}, {"time", removal.time}, {"memory", removal.memory},
-          {"by", removal.by}, {"kind", removal.kind}, {"argument", removal.argument}};
-}
 
 /// "" unless they were asked for.
 std::string gpu_table(const client::Frontier& frontier) {
@@ -44,12 +27,8 @@ Json json_of(const ScheduleFacts& facts) {
   const auto& frontier = facts.answer.frontier;
   const auto& counts = frontier.counts;
   const auto& spent = frontier.seconds;
-  const auto left = [](const std::string& count) { return count.empty() ? Json() : Json(count); };
   Json json = {{"expression", facts.expression}, {"key", frontier.key}, {"canonical", frontier.canonical}};
-  json["counts"] = {{"space", counts.space},
-                    {"stage1", left(counts.stage1)},
-                    {"stage2", left(counts.stage2)},
-                    {"stage3", counts.stage3}};
+  json["counts"] = counts;
   json["spaces"] = Json::object();
   for (const auto& [name, members] : counts.spaces) json["spaces"][name] = members;
   json["classes"] = {{"stage1", counts.classes_stage1},
@@ -71,9 +50,8 @@ Json json_of(const ScheduleFacts& facts) {
   json["complete"] = frontier.complete;
   json["limited"] = frontier.limited.empty() ? Json() : Json(frontier.limited);
   json["looser"] = frontier.relaxed_from.empty() ? Json() : Json(frontier.relaxed_from);
-  json["frontier"] = Json::array();
-  for (const auto& entry : frontier.entries) json["frontier"].push_back(entry_json(entry));
-  json["gpu"] = gpu_json(frontier);
+  json["frontier"] = frontier.entries;
+  json["gpu"] = frontier.gpu;
   const auto summaries = std::count_if(frontier.removals.begin(), frontier.removals.end(),
                                        [](const client::Removal& removal) { return removal.summary(); });
   json["removals"] = frontier.removed - static_cast<std::uint64_t>(summaries);
@@ -254,7 +232,7 @@ void add_entry(const client::Frontier& frontier, const client::FrontierEntry& en
       before += "before: " + removal.kind + ": " + removal.argument + "\n";
     }
     if (!won_by(removal, entry)) continue;
-    answer.json["removed"].push_back(removal_json(removal));
+    answer.json["removed"].push_back(removal);
     answer.text += "removed: " + removal.id + ": time " + removal.time + ", memory " + removal.memory +
                    "\n  " + removal.kind + ": " + removal.argument + "\n";
   }
@@ -264,19 +242,6 @@ void add_entry(const client::Frontier& frontier, const client::FrontierEntry& en
 }
 
 }  // namespace
-
-Json gpu_json(const client::Frontier& frontier) {
-  Json schedules = Json::array();
-  for (const auto& schedule : frontier.gpu) {
-    schedules.push_back({{"id", schedule.id},
-                         {"entry", schedule.entry},
-                         {"point", schedule.point},
-                         {"trace", schedule.trace},
-                         {"tree", schedule.tree},
-                         {"deterministic", !schedule.nondeterministic}});
-  }
-  return schedules;
-}
 
 Answer report(const ScheduleFacts& facts) {
   Answer answer;
@@ -291,7 +256,7 @@ Answer explain(const ScheduleFacts& facts, const std::string& which,
   Answer answer;
   // Names that are ids of the frontier come first, as in the list of schedules.
   for (const auto& entry : frontier.entries) {
-    if (entry.id == which) answer.json = entry_json(entry);
+    if (entry.id == which) answer.json = entry;
   }
   answer.json["key"] = frontier.key;
   answer.json["explanations"] = Json::array();

@@ -15,9 +15,6 @@ struct ScheduleFacts {
   std::string server_address;
 };
 
-/// Lists the schedules for a GPU: id, entry, point, trace, tree, deterministic.
-Json gpu_json(const client::Frontier& frontier);
-
 /// The table of the frontier, counts and seconds of every stage.
 Answer report(const ScheduleFacts& facts);
 

@@ -35,7 +35,7 @@ PUBLIC_HEADERS = {
     "client/cpp/expression": "blocks expression extents functions",
     "client/cpp/oracle": "oracle",
     "client/cpp/runtime": "kernel trial",
-    "client/cpp/selection": "bounds choose frontier frontier_at gpu_select kernel_source rates select tuning",
+    "client/cpp/selection": "bounds choose frontier frontier_at gpu_select json kernel_source rates select tuning",
     "client/cpp/gpu": "gpu",
     "client/cpp/remote": "bundled_answer connection jobs",
     "client/cpp/api": "bundle kernel_set operands schaas session waiting",

@@ -5,6 +5,7 @@
 
 #include "client/cpp/api/c_boundary.h"
 #include "client/cpp/selection/binding.h"
+#include "schaas/json.h"
 
 /// schaas.h: what is told as JSON.
 namespace schaas::client {
@@ -12,23 +13,14 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json entry_json(const FrontierEntry& entry) {
-  return {{"id", entry.id},         {"tree", entry.tree},       {"trace", entry.trace}, {"time", entry.time},
-          {"memory", entry.memory}, {"members", entry.members}, {"code", entry.code}};
-}
-
 Json frontier_json(const Frontier& frontier) {
   Json json = {{"key", frontier.key},
                {"statement", frontier.statement},
                {"complete", frontier.complete},
                {"partial", frontier.partial},
                {"limited", frontier.limited}};
-  json["counts"] = {{"space", frontier.counts.space},
-                    {"stage1", frontier.counts.stage1},
-                    {"stage2", frontier.counts.stage2},
-                    {"stage3", frontier.counts.stage3}};
-  json["entries"] = Json::array();
-  for (const auto& entry : frontier.entries) json["entries"].push_back(entry_json(entry));
+  json["counts"] = frontier.counts;
+  json["entries"] = frontier.entries;
   return json;
 }
 
@@ -140,10 +132,9 @@ Json description(const Program& program) {
 
 Json description(const schaas_computation& bound) {
   const Computation& computation = *bound.computation;
-  const KernelInfo& kernel = computation.kernel();
-  Json json = {{"id", kernel.id},     {"trace", kernel.trace},          {"tree", kernel.tree},
-               {"time", kernel.time}, {"memory", kernel.memory},        {"baseline", kernel.baseline},
-               {"isa", kernel.isa},   {"reason", computation.reason()}, {"threads", computation.threads()}};
+  Json json = computation.kernel();
+  json["reason"] = computation.reason();
+  json["threads"] = computation.threads();
   json["device"] = computation.device().empty() ? Json() : Json(computation.device());
   json["copies"] = Json::array();
   for (const auto& copy : computation.copies())
@@ -247,10 +238,7 @@ int32_t schaas_tune(schaas_kernels* kernels, const schaas_operand* operands, int
           given.options.wait.stop = stop;
           return kernels->set.tune(given.pointers, given.options);
         }));
-    Json found = {{"fastest", tuning.fastest}, {"measured", Json::array()}};
-    for (const Measured& one : tuning.measured)
-      found["measured"].push_back(
-          {{"id", one.id}, {"trace", one.trace}, {"seconds", one.seconds}, {"runs", one.runs}});
+    Json found = {{"fastest", tuning.fastest}, {"measured", tuning.measured}};
     *json = dumped(found);
     return {};
   });
