@@ -13,6 +13,7 @@
 #include "compiler/codegen/c_prologue.h"
 #include "compiler/codegen/c_statements.h"
 #include "compiler/codegen/c_text.h"
+#include "compiler/loop_ir/printer.h"
 #include "compiler/loop_ir/uses.h"
 
 namespace schaas::codegen {
@@ -65,6 +66,7 @@ class KernelPrinter {
         prefix_(label.symbol == "schaas_kernel" ? "" : label.symbol + "_") {}
 
   std::string run() {
+    out_.comment(label_.banner);
     print_prologue();
     for (std::size_t phase = 0; phase < kernel_.phases.size(); ++phase) print_phase(phase);
     print_shared_bytes();
@@ -290,6 +292,7 @@ void KernelPrinter::print_function(const Function& function, const loop_ir::Spec
     parameters += ", int64_t " + extent;
     passed += ", " + extent;
   }
+  out_.comment(loop_ir::print(function.body));
   out_.open("static ALWAYS_INLINE int32_t " + of + "(" + parameters +
             (prefetched.empty() ? ")" : ", int prefetch)"));
   print_body(function, specialisation.extents);

@@ -14,6 +14,8 @@ struct KernelLabel {
   /// The exported symbol. Another one than the default also prefixes every other definition, so that texts of
   /// the same value type can be compiled as one unit.
   std::string symbol = "schaas_kernel";
+  /// Lines at the top of the text, as comments for its readers.
+  std::string banner{};
 };
 
 /// Prints the C11 source of a kernel for proto/kernel_abi.h, self-contained, exporting the one symbol of the

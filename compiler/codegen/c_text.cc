@@ -1,5 +1,8 @@
 #include "compiler/codegen/c_text.h"
 
+#include <algorithm>
+#include <string>
+
 namespace schaas::codegen {
 
 void CText::line(std::string_view text) {
@@ -11,6 +14,14 @@ void CText::line(std::string_view text) {
 void CText::directive(std::string_view text) {
   text_ += text;
   text_ += '\n';
+}
+
+void CText::comment(std::string_view lines) {
+  while (!lines.empty()) {
+    const auto end = std::min(lines.find('\n'), lines.size());
+    line("// " + std::string(lines.substr(0, end)));
+    lines.remove_prefix(std::min(end + 1, lines.size()));
+  }
 }
 
 void CText::open(std::string_view text) {

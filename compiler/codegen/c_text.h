@@ -10,7 +10,8 @@ class CText {
   void line(std::string_view text);
   /// Appends a line without indentation (preprocessor).
   void directive(std::string_view text);
-  void open(std::string_view text);  ///< "text {" and one level deeper
+  void comment(std::string_view lines);  ///< each line after `//`
+  void open(std::string_view text);      ///< "text {" and one level deeper
   void close(std::string_view text = "}");
   void raw(std::string_view text) { text_ += text; }
   const std::string& text() const { return text_; }

@@ -10,6 +10,7 @@
 #include "compiler/codegen/c_statements.h"
 #include "compiler/codegen/c_text.h"
 #include "compiler/codegen/cuda_prologue.h"
+#include "compiler/loop_ir/printer.h"
 #include "compiler/loop_ir/uses.h"
 #include "compiler/support/result.h"
 
@@ -35,6 +36,7 @@ class CudaPrinter {
   }
 
   std::string run() {
+    out_.comment(label_.banner);
     print_declarations();
     print_parameters();
     out_.directive("#if defined(__CUDACC__) || defined(SCHAAS_EMULATION)");
@@ -201,6 +203,7 @@ void CudaPrinter::print_device(std::size_t phase) {
     if (const auto* workspace = std::get_if<loop_ir::Scratch>(&array.origin))
       loop_ir::collect_uses(workspace->count, sizes);
   }
+  out_.comment(loop_ir::print(described.body));
   out_.open("extern \"C\" __global__ void __launch_bounds__(" + text_of(mapping.block) + ") " + prefix_ +
             "phase_" + text_of(static_cast<std::int64_t>(phase)) + "(const " + prefix_ +
             "parameters parameters)");

@@ -96,6 +96,11 @@ class Printer {
     return text_;
   }
 
+  std::string statements(const StatementPtr& first) {
+    statement(first);
+    return text_;
+  }
+
  private:
   void line(const std::string& text) {
     text_.append(static_cast<std::size_t>(2 * depth_), ' ');
@@ -304,6 +309,7 @@ class Printer {
 }  // namespace
 
 std::string print(const Kernel& kernel) { return Printer().kernel(kernel); }
+std::string print(const StatementPtr& statement) { return Printer().statements(statement); }
 
 std::string print(const ExpressionPtr& expression) {
   return std::visit(Match{

@@ -6,6 +6,8 @@
 #include "compiler/codegen/cuda_printer.h"
 #include "compiler/concrete_notation/printer.h"
 #include "compiler/concrete_notation/verifier.h"
+#include "compiler/format/tensor_format.h"
+#include "compiler/index_notation/printer.h"
 #include "compiler/loop_ir/printer.h"
 #include "compiler/loop_ir/verifier.h"
 #include "compiler/lower/lower.h"
@@ -43,33 +45,44 @@ Result<Tree> make_tree(const problem::Problem& problem, const schedule::Trace& t
 }
 
 /// Tree -> loop IR, verified: code generation trusts it.
-Result<loop_ir::Kernel> make_loops(const problem::Problem& problem, const schedule::Trace& trace,
-                                   const lower::PassOptions& passes) {
-  SCHAAS_ASSIGN_OR_RETURN(const auto tree, make_tree(problem, trace));
+Result<loop_ir::Kernel> make_loops(const Tree& tree, const lower::PassOptions& passes) {
   SCHAAS_ASSIGN_OR_RETURN(auto kernel, lower::lower(tree.statement, tree.problem, passes));
   SCHAAS_RETURN_IF_ERROR(loop_ir::verify(kernel));
   return kernel;
 }
 
+/// Lists what a kernel computes, of which formats, by which schedule and loops, for readers of its text.
+std::string banner(const Tree& tree, const codegen::KernelLabel& label) {
+  std::string text = index_notation::print(tree.problem.program()) + "\n";
+  for (const std::string& tensor : tree.problem.tensors())
+    text += "format " + tensor + " " + format::print(tree.problem.formats.at(tensor)) + "\n";
+  if (!label.schedule.empty()) text += "schedule " + label.schedule + "\n";
+  return text + concrete_notation::print_indented(tree.statement);
+}
+
 Result<std::string> make_c(const problem::Problem& problem, const schedule::Trace& trace,
-                           const codegen::KernelLabel& label, const lower::PassOptions& passes) {
-  SCHAAS_ASSIGN_OR_RETURN(const auto kernel, make_loops(problem, trace, passes));
+                           codegen::KernelLabel label, const lower::PassOptions& passes) {
+  SCHAAS_ASSIGN_OR_RETURN(const auto tree, make_tree(problem, trace));
+  SCHAAS_ASSIGN_OR_RETURN(const auto kernel, make_loops(tree, passes));
   if (kernel.for_gpu())
     return support::unsupported(
         "gpu-schedule",
         "the schedule is for a GPU: language `cuda` prints it; without `threads` it is "
         "one for the CPU");
+  label.banner = banner(tree, label);
   return codegen::print_c(kernel, label);
 }
 
 Result<std::string> make_cuda(const problem::Problem& problem, const schedule::Trace& trace,
-                              const codegen::KernelLabel& label, const lower::PassOptions& passes) {
-  SCHAAS_ASSIGN_OR_RETURN(const auto kernel, make_loops(problem, trace, passes));
+                              codegen::KernelLabel label, const lower::PassOptions& passes) {
+  SCHAAS_ASSIGN_OR_RETURN(const auto tree, make_tree(problem, trace));
+  SCHAAS_ASSIGN_OR_RETURN(const auto kernel, make_loops(tree, passes));
   if (!kernel.for_gpu())
     return support::unsupported(
         "gpu-schedule",
         "the schedule says nothing of the threads of a GPU: `threads(loop=...)` at its "
         "end does (docs/gpu.md); language `c` prints it for the CPU");
+  label.banner = banner(tree, label);
   return codegen::print_cuda(kernel, label);
 }
 
@@ -107,7 +120,8 @@ Result<std::string> emit(const problem::Problem& problem, const schedule::Trace&
       return concrete_notation::print_indented(tree.statement);
     }
     case Language::loops: {
-      SCHAAS_ASSIGN_OR_RETURN(const auto kernel, make_loops(problem, trace, passes));
+      SCHAAS_ASSIGN_OR_RETURN(const auto tree, make_tree(problem, trace));
+      SCHAAS_ASSIGN_OR_RETURN(const auto kernel, make_loops(tree, passes));
       return loop_ir::print(kernel);
     }
     case Language::c:
@@ -119,7 +133,8 @@ Result<std::string> emit(const problem::Problem& problem, const schedule::Trace&
 }
 
 Result<void> check(const problem::Problem& problem, const schedule::Trace& trace) {
-  SCHAAS_RETURN_IF_ERROR(make_loops(problem, trace, {}));
+  SCHAAS_ASSIGN_OR_RETURN(const auto tree, make_tree(problem, trace));
+  SCHAAS_RETURN_IF_ERROR(make_loops(tree, {}));
   return {};
 }
 

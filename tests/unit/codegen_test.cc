@@ -113,6 +113,17 @@ class Compiled : public ::testing::Test {
   schaas_level level_{SCHAAS_LEVEL_DENSE, 0, nullptr, nullptr, 5};
 };
 
+TEST(Codegen, OpensWithTheBannerAndShowsEachNestAsComment) {
+  KernelLabel label{"abc", "trace", "x86-64-v3", "problem"};
+  label.banner = "A(i) += 2 * B(i)\nformat A dense:0\n";
+  const std::string text = print_c(parsed(scale), label);
+  EXPECT_EQ(text.rfind("// A(i) += 2 * B(i)\n// format A dense:0\n#include", 0), 0U);
+  const std::string nest =
+      "// for i in begin .. end {\n//   w_2[0] = B[i]\n//   A[i] += (B[i] * w_2[0])\n// }\n"
+      "static ALWAYS_INLINE int32_t phase_0_of(";
+  EXPECT_NE(text.find(nest), std::string::npos);
+}
+
 TEST_F(Compiled, DescriptorSaysWhatTheLabelSays) {
   load(scale, {"abc", "reorder(path={}, order={i})", "x86-64-v3", "line \"one\"\nline two\n"});
   EXPECT_EQ(SCHAAS_KERNEL_ABI_VERSION, descriptor().abi_version);

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "compiler/index_notation/printer.h"
 #include "tests/support/kernel_runner.h"
 
 namespace schaas::pipeline {
@@ -49,7 +50,9 @@ TEST(Pipeline, EmitsEachForm) {
   EXPECT_NE(std::string::npos,
             emit(problem, {}, Language::tree, "x86-64-v3")->find("A(i,k) += B(i,j) * C(j,k)"));
   EXPECT_EQ(0U, emit(problem, {}, Language::loops, "x86-64-v3")->find("kernel f64 arguments 3 {\n"));
-  EXPECT_NE(std::string::npos, emit(problem, {}, Language::c, "x86-64-v3")->find("schaas_kernel ="));
+  const std::string c = *emit(problem, {}, Language::c, "x86-64-v3");
+  EXPECT_NE(std::string::npos, c.find("schaas_kernel ="));
+  EXPECT_EQ(0U, c.find("// " + index_notation::print(problem.program()) + "\n// format "));
 }
 
 TEST(Pipeline, KeyChangesWithEveryIngredient) {
