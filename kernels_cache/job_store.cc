@@ -2,6 +2,7 @@
 
 #include <array>
 #include <charconv>
+#include <cstdlib>
 #include <mutex>
 
 #include "compiler/support/digest.h"
@@ -114,6 +115,15 @@ ItemState state_named(const std::string& text) {
   SCHAAS_CHECK(false, "an item's state without a name");
 }
 
+/// Prints seconds with six decimals, and in full where these do not tell them apart from others. (Digests of
+/// stored jobs have the former.)
+std::string exact(double seconds) {
+  const std::string text = std::to_string(seconds);
+  if (std::strtod(text.c_str(), nullptr) == seconds) return text;
+  char shortest[32];
+  return {shortest, std::to_chars(shortest, shortest + sizeof shortest, seconds).ptr};
+}
+
 /// Returns the identity of a job's content: a digest over every field, length-prefixed.
 std::string digest_of(const NewJob& job) {
   std::string all;
@@ -121,7 +131,7 @@ std::string digest_of(const NewJob& job) {
   add(job.client);
   add(job.label);
   add(std::to_string(job.priority));
-  add(std::to_string(job.budget_seconds));
+  add(exact(job.budget_seconds));
   for (const auto& request : job.requests) add(request);
   return support::digest_of(all).sha256;
 }

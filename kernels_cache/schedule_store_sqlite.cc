@@ -12,6 +12,22 @@ namespace {
 
 using support::Result;
 
+// A row whose digest does not fit is no row: a letter of it changed on the disk. The request makes it again.
+// On disk, never edit.
+#define FRONTIER_DIGEST                                                                    \
+  "row_digest(problem.key, problem.canonical, frontier.options, frontier.search_version, " \
+  "frontier.complete, "                                                                    \
+  "frontier.schedules, frontier.seconds, frontier.created, frontier.payload)"
+#define KERNEL_DIGEST                                                                                \
+  "row_digest(problem.key, problem.canonical, kernel.key, kernel.trace, kernel.isa, kernel.sha256, " \
+  "kernel.bytes, kernel.seconds, kernel.created, kernel.signature)"
+#define MEASUREMENT_DIGEST                                                                                \
+  "row_digest(problem.key, problem.canonical, measurement.host, measurement.sizes, measurement.threads, " \
+  "measurement.isa, measurement.trace, measurement.code_version, measurement.seconds, measurement.created)"
+#define SOUND_FRONTIER "frontier.digest = " FRONTIER_DIGEST " "
+#define SOUND_KERNEL "kernel.digest = " KERNEL_DIGEST " "
+#define SOUND_MEASUREMENT "measurement.digest = " MEASUREMENT_DIGEST " "
+
 // On disk, never edit: append an entry to change the schema. Entry n brings version n to n + 1.
 constexpr const char* migrations[] = {
     R"sql(
@@ -84,6 +100,18 @@ constexpr const char* migrations[] = {
     R"sql(
     ALTER TABLE problem ADD COLUMN asked TEXT NOT NULL DEFAULT '';
     )sql",
+    // Digests of rows, over the columns that FRONTIER_DIGEST, KERNEL_DIGEST, MEASUREMENT_DIGEST name.
+    R"sql(
+    ALTER TABLE frontier ADD COLUMN digest TEXT NOT NULL DEFAULT '';
+    ALTER TABLE kernel ADD COLUMN digest TEXT NOT NULL DEFAULT '';
+    ALTER TABLE measurement ADD COLUMN digest TEXT NOT NULL DEFAULT '';
+    UPDATE frontier SET digest = (SELECT )sql" FRONTIER_DIGEST
+    R"sql( FROM problem WHERE problem.id = frontier.problem);
+    UPDATE kernel SET digest = (SELECT )sql" KERNEL_DIGEST
+    R"sql( FROM problem WHERE problem.id = kernel.problem);
+    UPDATE measurement SET digest = (SELECT )sql" MEASUREMENT_DIGEST
+    R"sql( FROM problem WHERE problem.id = measurement.problem);
+    )sql",
 };
 static_assert(std::size(migrations) == schema_version);
 
@@ -126,6 +154,12 @@ class SqliteScheduleStore final : public ScheduleStore {
     const std::string now = print(clock_->now());
     insert.bind(now).bind(row.payload);
     SCHAAS_RETURN_IF_ERROR(insert.run(doing));
+    Statement seal(database_,
+                   "UPDATE frontier SET digest = " FRONTIER_DIGEST
+                   " FROM problem WHERE problem.id = frontier.problem AND frontier.problem = ? AND "
+                   "options = ? AND search_version = ?");
+    seal.bind(problem).bind(row.key.options).bind(std::int64_t{row.key.search_version});
+    SCHAAS_RETURN_IF_ERROR(seal.run(doing));
     Statement use(database_,
                   "INSERT OR REPLACE INTO frontier_use(frontier, used, bytes) SELECT id, ?, ? FROM frontier "
                   "WHERE problem = ? AND options = ? AND search_version = ?");
@@ -143,7 +177,7 @@ class SqliteScheduleStore final : public ScheduleStore {
         "SELECT problem.canonical, payload, complete, schedules, seconds, frontier.created, family, "
         "frontier.id, used, asked FROM frontier JOIN problem ON problem.id = frontier.problem "
         "JOIN frontier_use ON frontier_use.frontier = frontier.id "
-        "WHERE problem.key = ? AND options = ? AND search_version = ?");
+        "WHERE problem.key = ? AND options = ? AND search_version = ? AND " SOUND_FRONTIER);
     query.bind(key.problem_key).bind(key.options).bind(std::int64_t{key.search_version});
     SCHAAS_ASSIGN_OR_RETURN(const bool found, query.step("read a frontier"));
     if (!found) return std::optional<FrontierRow>();
@@ -161,7 +195,7 @@ class SqliteScheduleStore final : public ScheduleStore {
         database_,
         "SELECT problem.key, problem.canonical, payload, schedules, seconds, frontier.created, asked "
         "FROM frontier JOIN problem ON problem.id = frontier.problem "
-        "WHERE family = ? AND options = ? AND search_version = ? AND complete = 1 "
+        "WHERE family = ? AND options = ? AND search_version = ? AND complete = 1 AND " SOUND_FRONTIER
         "ORDER BY frontier.created DESC, frontier.id DESC LIMIT ?");
     query.bind(unconstrained_key).bind(options).bind(std::int64_t{search_version});
     query.bind(static_cast<std::int64_t>(limit));
@@ -184,7 +218,8 @@ class SqliteScheduleStore final : public ScheduleStore {
         database_,
         "SELECT problem.canonical, payload, complete, schedules, seconds, frontier.created, family, options, "
         "search_version, asked FROM frontier JOIN problem ON problem.id = frontier.problem "
-        "WHERE problem.key = ? ORDER BY frontier.created DESC, frontier.id DESC LIMIT 1");
+        "WHERE problem.key = ? AND " SOUND_FRONTIER
+        "ORDER BY frontier.created DESC, frontier.id DESC LIMIT 1");
     SCHAAS_ASSIGN_OR_RETURN(const bool found, query.bind(problem_key).step("read a frontier"));
     if (!found) return std::optional<FrontierRow>();
     return std::optional(FrontierRow{{problem_key, query.text(7), static_cast<int>(query.integer(8))},
@@ -215,6 +250,9 @@ class SqliteScheduleStore final : public ScheduleStore {
     insert.bind(static_cast<std::int64_t>(row.digest.bytes)).bind(row.seconds).bind(print(clock_->now()));
     insert.bind(row.signature);
     SCHAAS_RETURN_IF_ERROR(insert.run(doing));
+    Statement seal(database_, "UPDATE kernel SET digest = " KERNEL_DIGEST
+                              " FROM problem WHERE problem.id = kernel.problem AND kernel.key = ?");
+    SCHAAS_RETURN_IF_ERROR(seal.bind(row.kernel_key).run(doing));
     SCHAAS_RETURN_IF_ERROR(transaction.commit(doing));
     changes_.of_problem(row.problem_key);
     return {};
@@ -222,7 +260,7 @@ class SqliteScheduleStore final : public ScheduleStore {
 
   Result<std::optional<KernelRow>> kernel(const std::string& kernel_key) override {
     const std::lock_guard lock(mutex_);
-    const std::string sql = std::string(kernel_columns) + "WHERE kernel.key = ?";
+    const std::string sql = std::string(kernel_columns) + "WHERE kernel.key = ? AND " SOUND_KERNEL;
     Statement query(database_, sql.c_str());
     query.bind(kernel_key);
     SCHAAS_ASSIGN_OR_RETURN(const bool found, query.step("read a kernel"));
@@ -262,11 +300,12 @@ class SqliteScheduleStore final : public ScheduleStore {
   Result<std::vector<MeasurementRow>> measurements_of(const std::string& problem_key, const std::string& host,
                                                       int code_version, std::size_t limit) override {
     const std::lock_guard lock(mutex_);
-    Statement query(database_,
-                    "SELECT canonical, host, sizes, threads, isa, trace, seconds, measurement.created "
-                    "FROM measurement JOIN problem ON problem.id = measurement.problem "
-                    "WHERE problem.key = ?1 AND (?2 = '' OR host = ?2) AND code_version = ?3 "
-                    "ORDER BY measurement.id DESC LIMIT ?4");
+    Statement query(
+        database_,
+        "SELECT canonical, host, sizes, threads, isa, trace, seconds, measurement.created "
+        "FROM measurement JOIN problem ON problem.id = measurement.problem "
+        "WHERE problem.key = ?1 AND (?2 = '' OR host = ?2) AND code_version = ?3 AND " SOUND_MEASUREMENT
+        "ORDER BY measurement.id DESC LIMIT ?4");
     query.bind(problem_key).bind(host).bind(std::int64_t{code_version});
     query.bind(static_cast<std::int64_t>(limit));
     return all_rows(query, "list measurements", [&](const Statement& row) {
@@ -393,6 +432,10 @@ class SqliteScheduleStore final : public ScheduleStore {
     insert.bind(row.trace).bind(std::int64_t{row.code_version}).bind(row.seconds);
     insert.bind(print(clock_->now()));
     SCHAAS_RETURN_IF_ERROR(insert.run(doing));
+    Statement seal(database_, "UPDATE measurement SET digest = " MEASUREMENT_DIGEST
+                              " FROM problem WHERE problem.id = measurement.problem AND measurement.id = "
+                              "last_insert_rowid()");
+    SCHAAS_RETURN_IF_ERROR(seal.run(doing));
     Statement purge(database_,
                     "DELETE FROM measurement WHERE problem = ?1 AND id <= (SELECT id FROM measurement "
                     "WHERE problem = ?1 ORDER BY id DESC LIMIT 1 OFFSET ?2)");
@@ -421,9 +464,10 @@ class SqliteScheduleStore final : public ScheduleStore {
   // Returns the row id of a problem, inserting it when it is new. Runs inside the caller's transaction.
   Result<std::int64_t> insert_problem(const std::string& key, const std::string& canonical,
                                       const std::string& doing) {
-    Statement insert(
-        database_,
-        "INSERT INTO problem(key, canonical, created) VALUES (?, ?, ?) ON CONFLICT(key) DO NOTHING");
+    Statement insert(database_,
+                     "INSERT INTO problem(key, canonical, created) VALUES (?, ?, ?) "
+                     "ON CONFLICT(key) DO UPDATE SET canonical = excluded.canonical WHERE canonical <> "
+                     "excluded.canonical");
     insert.bind(key).bind(canonical).bind(print(clock_->now()));
     SCHAAS_RETURN_IF_ERROR(insert.run(doing));
     Statement query(database_, "SELECT id FROM problem WHERE key = ?");

@@ -8,7 +8,7 @@
 namespace schaas::kernels_cache {
 
 /// The newest schema version this code knows (PRAGMA user_version).
-inline constexpr int schema_version = 7;
+inline constexpr int schema_version = 8;
 
 /// Opens or creates the database at `path` and brings its schema up to date in one transaction. Write-ahead
 /// log, synchronous NORMAL: a crash of the machine may lose the last rows, never the file. Errors: invalid

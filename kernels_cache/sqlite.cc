@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <vector>
 
+#include "compiler/support/digest.h"
 #include "kernels_cache/file_system.h"
 
 namespace schaas::kernels_cache {
@@ -266,6 +267,36 @@ Result<void> back_up(const Database& database, std::mutex& mutex, const std::str
   return error;
 }
 
+namespace {
+
+std::string text_of(sqlite3_value* value) {
+  if (sqlite3_value_type(value) == SQLITE_FLOAT) {  // versions of SQLite print numbers in their own ways
+    char exact[40];
+    return {exact,
+            static_cast<std::size_t>(std::snprintf(exact, sizeof exact, "%a", sqlite3_value_double(value)))};
+  }
+  const auto* text = reinterpret_cast<const char*>(sqlite3_value_text(value));
+  return text == nullptr ? "" : std::string(text, static_cast<std::size_t>(sqlite3_value_bytes(value)));
+}
+
+/// SQL: row_digest(a, b, ...), the SHA-256 of the values as texts, length-prefixed.
+void row_digest(sqlite3_context* context, int count, sqlite3_value** values) {
+  std::string all;
+  for (int n = 0; n < count; ++n) {
+    const std::string text = text_of(values[n]);
+    all += std::to_string(text.size()) + ":" + text;
+  }
+  const std::string sha256 = support::digest_of(all).sha256;
+  sqlite3_result_text(context, sha256.data(), static_cast<int>(sha256.size()), SQLITE_TRANSIENT);
+}
+
+bool add_functions(sqlite3* database) {
+  return sqlite3_create_function(database, "row_digest", -1, SQLITE_UTF8 | SQLITE_DETERMINISTIC, nullptr,
+                                 row_digest, nullptr, nullptr) == SQLITE_OK;
+}
+
+}  // namespace
+
 Result<Database> open_database(const std::string& path, const Schema& schema) {
   static const bool page_cache = take_page_cache();
   static_cast<void>(page_cache);
@@ -279,7 +310,8 @@ Result<Database> open_database(const std::string& path, const Schema& schema) {
       std::string("PRAGMA journal_mode = WAL; PRAGMA foreign_keys = ON; PRAGMA trusted_schema = OFF; ") +
       "PRAGMA cache_size = " + std::to_string(cached_pages) + "; " +
       (schema.durable ? "PRAGMA synchronous = FULL;" : "PRAGMA synchronous = NORMAL;");
-  if (sqlite3_exec(opened, settings.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK)
+  if (sqlite3_exec(opened, settings.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK ||
+      !add_functions(opened))
     return open_error(opened, path, schema);
   SCHAAS_RETURN_IF_ERROR(check(database, path, schema));
   SCHAAS_RETURN_IF_ERROR(migrate(database, path, schema));

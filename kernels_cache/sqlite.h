@@ -31,7 +31,8 @@ struct Schema {
 };
 
 /// Opens or creates the database at `path` with a write-ahead log. Checks it as a whole (PRAGMA quick_check
-/// reads the file once) and migrates its schema in one transaction. Errors: invalid [newer-schema] (written
+/// reads the file once) and migrates its schema in one transaction. SQL knows row_digest(a, b, ...), the
+/// SHA-256 of values, for rows that tell a changed letter. Errors: invalid [newer-schema] (written
 /// by a later schaas), [damaged-database] (not a database), [data-directory] (cannot be opened: permissions);
 /// exhausted [disk-full].
 support::Result<Database> open_database(const std::string& path, const Schema& schema);

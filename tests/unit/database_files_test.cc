@@ -79,8 +79,9 @@ TEST_P(OldSchedules, KeepTheirRows) {
   EXPECT_EQ(measurements->size(), GetParam() >= 3 ? 1u : 0u);
 }
 
-INSTANTIATE_TEST_SUITE_P(EveryVersion, OldSchedules,
-                         testing::Range(std::size_t{1}, static_cast<std::size_t>(schema_version) + 1));
+// Rows of the newest version have digests, which the store alone makes.
+INSTANTIATE_TEST_SUITE_P(EveryEarlierVersion, OldSchedules,
+                         testing::Range(std::size_t{1}, static_cast<std::size_t>(schema_version)));
 
 class OldJobs : public testing::TestWithParam<std::size_t> {};
 

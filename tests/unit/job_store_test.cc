@@ -105,6 +105,14 @@ TEST_F(Jobs, AreIdempotent) {
   EXPECT_EQ(store_->jobs(1)->size(), 1u);
 }
 
+TEST_F(Jobs, TellSmallBudgetsApart) {
+  const std::string id = submit("a", {"x"}, "me", 0, 1e-7);
+  EXPECT_EQ(submit("a", {"x"}, "me", 0, 1e-7), id);
+  EXPECT_EQ(store_->submit({"a", "me", "label of a", 0, 2e-7, {"x"}}).error().code, "idempotency-key");
+  EXPECT_EQ(submit("b", {"x"}, "me", 0, 0.1), "j2");
+  EXPECT_EQ(submit("b", {"x"}, "me", 0, 0.1), "j2");
+}
+
 TEST_F(Jobs, HaveKeysPerClient) {
   const std::string mine = submit("a", {"x"}), yours = submit("a", {"y"}, "you");
   EXPECT_NE(mine, yours);

@@ -336,21 +336,60 @@ TEST_F(Database, KeepsItsRowsWhenOpenedAgain) {
 TEST_F(Database, IsInWriteAheadModeWithStrictTablesAndANumberedSchema) {
   ASSERT_TRUE(open().ok());
   EXPECT_EQ(raw(path_, "PRAGMA journal_mode"), "wal;");
-  EXPECT_EQ(raw(path_, "PRAGMA user_version"), "7;");
+  EXPECT_EQ(raw(path_, "PRAGMA user_version"), "8;");
   EXPECT_EQ(raw(path_, "SELECT name FROM pragma_table_list WHERE schema = 'main' AND strict ORDER BY name"),
             "frontier;frontier_use;kernel;measurement;problem;");
 }
 
+/// A letter that changes on the disk leaves pages that are sound to SQLite.
+TEST_F(Database, TakesChangedRowsForMissingOnes) {
+  const auto store = open().value();
+  const auto put = [&] {
+    ASSERT_TRUE(store->put_frontier(frontier_row("p", "o", "payload")).ok());
+    ASSERT_TRUE(store->put_kernel(kernel_row("k", "p", 'a')).ok());
+    ASSERT_TRUE(store->put_measurements({measurement_row("p", "linear", 0.5)}).ok());
+  };
+  const auto found = [&] {
+    return (store->frontier({"p", "o", 3})->has_value() ? 1 : 0) +
+           (store->newest_frontier("p")->has_value() ? 1 : 0) + (store->kernel("k")->has_value() ? 1 : 0) +
+           (store->measurements_of("p", "host", 7, 10)->empty() ? 0 : 1);
+  };
+  const std::pair<const char*, int> changes[] = {
+      {"UPDATE problem SET canonical = 'text of q'", 0},
+      {"UPDATE frontier SET complete = 1", 2},
+      {"UPDATE frontier SET schedules = 6", 2},
+      {"UPDATE frontier SET seconds = 0.25000000000000006", 2},
+      {"UPDATE frontier SET payload = 'paymoad'", 2},
+      {"UPDATE kernel SET trace = 'lineas'", 3},
+      {"UPDATE kernel SET isa = 'x86-64-v2'", 3},
+      {"UPDATE kernel SET sha256 = replace(sha256, 'a', 'b')", 3},
+      {"UPDATE kernel SET bytes = 4097", 3},
+      {"UPDATE kernel SET signature = 'b' || substr(signature, 2)", 3},
+      {"UPDATE measurement SET sizes = 'i=4'", 3},
+      {"UPDATE measurement SET threads = 3", 3},
+      {"UPDATE measurement SET isa = 'x86-64-v2'", 3},
+      {"UPDATE measurement SET trace = 'lineas'", 3},
+      {"UPDATE measurement SET seconds = 0.05", 3}};
+  for (const auto& [change, left] : changes) {
+    put();
+    ASSERT_EQ(found(), 4) << change;
+    raw(path_, change);
+    EXPECT_EQ(found(), left) << change;
+  }
+  put();
+  EXPECT_EQ(found(), 4) << "what is made again replaces them";
+}
+
 TEST_F(Database, RefusesALaterSchemaUntouched) {
   ASSERT_TRUE(open().ok());
-  raw(path_, "PRAGMA user_version = 8");
+  raw(path_, "PRAGMA user_version = 9");
   const auto opened = open();
   ASSERT_FALSE(opened.ok());
   EXPECT_EQ(support::render(opened.error()),
             "invalid [newer-schema]: `" + path_ +
-                "` has schema version 8, this schaas knows versions up to 7\n"
+                "` has schema version 9, this schaas knows versions up to 8\n"
                 "  note: use the newer schaas, or another data directory");
-  EXPECT_EQ(raw(path_, "PRAGMA user_version"), "8;");
+  EXPECT_EQ(raw(path_, "PRAGMA user_version"), "9;");
 }
 
 TEST_F(Database, RefusesOtherFiles) {
