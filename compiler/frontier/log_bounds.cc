@@ -250,27 +250,6 @@ std::vector<LinearRow> LogBounds::linear_rows() const {
   return rows;
 }
 
-/// Rounds the multipliers to multiples of 1/divisor. Checks, in integers, that they still bound the
-/// objective: divisor * objective <= sum(times * row) in every column (columns are >= 0).
-std::optional<std::vector<int>> LogBounds::certify(const Form& objective,
-                                                   const std::vector<double>& multipliers,
-                                                   int divisor) const {
-  std::vector<int> times;
-  for (double multiplier : multipliers) {
-    const double scaled = multiplier * divisor;
-    if (scaled > 1000 || std::abs(scaled - std::round(scaled)) > 1e-6) return std::nullopt;
-    times.push_back(static_cast<int>(std::round(scaled)));
-  }
-  for (std::size_t column = 0; column < objective.size(); ++column) {
-    long sum = 0;
-    for (std::size_t row = 0; row < times.size(); ++row) {
-      sum += static_cast<long>(times[row]) * rows_[row].coefficients[column];
-    }
-    if (sum < static_cast<long>(divisor) * objective[column]) return std::nullopt;
-  }
-  return times;
-}
-
 LogBounds::Ratio& LogBounds::ratio(cost::Term a, cost::Term b) {
   const cost::Term common = a & b & cost::variables_mask;
   const TermPair key{(a & cost::variables_mask) & ~common, (b & cost::variables_mask) & ~common};
@@ -287,7 +266,7 @@ LogBounds::Ratio& LogBounds::ratio(cost::Term a, cost::Term b) {
   }
   result.largest = std::exp(optimum->value + 1e-7);
   for (const int divisor : divisors) {
-    if (auto times = certify(objective, optimum->multipliers, divisor)) {
+    if (auto times = integer_multipliers(rows_, objective, optimum->multipliers, divisor)) {
       result.times = std::move(*times);
       result.divisor = divisor;
       return result;

@@ -7,6 +7,7 @@
 #include <gmpxx.h>
 
 #include "compiler/cost/cost.h"
+#include "compiler/frontier/integer_multipliers.h"
 #include "compiler/frontier/simplex.h"
 #include "compiler/frontier/solver.h"
 #include "compiler/problem/problem.h"
@@ -66,11 +67,6 @@ class LogBounds {
   const problem::Problem& problem() const { return problem_; }
 
  private:
-  /// row . columns <= log(numerator / denominator)
-  struct ExactRow {
-    std::vector<int> coefficients;
-    mpz_class numerator, denominator;
-  };
   using Form = std::vector<int>;  ///< integer coefficients of the columns
   struct Ratio {
     double largest = 0;  ///< largest of the products, without weights
@@ -96,8 +92,6 @@ class LogBounds {
   bool same_level(int a, int b) const;
   SolverSum sum_of_lists(const cost::Variable& steps) const;
   Ratio& ratio(cost::Term a, cost::Term b);
-  std::optional<std::vector<int>> certify(const Form& objective, const std::vector<double>& multipliers,
-                                          int divisor) const;
   /// product(bounds ^ times) * numerator^divisor <= denominator^divisor
   bool proves(const Ratio& ratio, const mpz_class& numerator, const mpz_class& denominator) const;
   std::vector<LinearRow> linear_rows() const;

@@ -56,6 +56,29 @@ TEST(Z3Solver, SumsThatTheLogarithmCannotSee) {
   EXPECT_EQ(solver->check({{{1, {0, 0}}, {1, {1, 1}}}, {{2, {0, 1}}}, true}, 1000), Verdict::unsatisfiable);
 }
 
+/// Twelve variables, products of six of them, a solution at all ones: no solver decides that in a
+/// millisecond.
+TEST(Z3Solver, LeavesOpenWhatItHasNoTimeFor) {
+  constexpr int variables = 12;
+  std::mt19937 random(5);
+  std::vector<SolverRelation> relations;
+  for (int n = 0; n < 24; ++n) {
+    SolverSum sum;
+    for (int m = 0; m < 8; ++m) {
+      SolverMonomial monomial{1 + static_cast<std::int64_t>(random() % 9), {}};
+      for (int v = 0; v < 6; ++v) monomial.variables.push_back(static_cast<int>(random() % variables));
+      sum.push_back(monomial);
+    }
+    std::int64_t at_ones = 0;
+    for (const SolverMonomial& monomial : sum) at_ones += monomial.coefficient;
+    relations.push_back({sum, {{at_ones, {}}}, false});
+    relations.push_back({{{at_ones, {}}}, sum, false});
+  }
+  const auto solver = make_z3_solver();
+  solver->assume(variables, {});
+  EXPECT_EQ(solver->check_all(relations, 1), Verdict::unknown);
+}
+
 TEST(Simplex, MaximisesAndGivesMultipliers) {
   // x + y <= 4, x <= 3, -y <= -1: maximum of 2x + y is 7 at (3, 1).
   const Simplex program(2, {{{1, 1}, 4}, {{1, 0}, 3}, {{0, -1}, -1}});
@@ -152,6 +175,60 @@ TEST(LogBounds, WholeFibersExistOnlyUnderThePapersProfile) {
   EXPECT_FALSE(LogBounds(problem_of({}, "sparseauto")).at_most(i, i | fiber));
 }
 
+TEST(LogBounds, BoundsAreComparedInIntegers) {
+  LogBounds bounds(problem_of({"k <= 1000000001", "1000000000*l <= 1000000001*j"}));
+  EXPECT_TRUE(bounds.at_most(k, std::int64_t{1'000'000'001}));
+  EXPECT_FALSE(bounds.at_most(k, std::int64_t{1'000'000'000}));
+  EXPECT_FALSE(bounds.at_most(l, j)) << "by one part in 10^9";
+  LogBounds equal(problem_of({"1000000000*l <= 1000000000*j"}));
+  EXPECT_TRUE(equal.at_most(l, j));
+}
+
+TEST(LogBounds, RootsAreRoundedUp) {
+  LogBounds bounds(problem_of({"j*j <= 2", "k*k*k <= 5*l"}));
+  const mpq_class root = bounds.certified_ratio(j, 0).value();
+  EXPECT_GE(mpq_class(root * root), mpq_class(2));
+  EXPECT_LE(root.get_d(), 1.41421357);
+  const mpq_class cube = bounds.certified_ratio(k, l).value();
+  EXPECT_GE(mpq_class(cube * cube * cube), mpq_class(5));
+}
+
+/// The multipliers of fifth roots are no multiples of a twelfth: true, and not proven.
+TEST(LogBounds, FifthRootsHaveNoCertificate) {
+  LogBounds bounds(problem_of({"j*j*j*j*j <= 3125"}));
+  EXPECT_NEAR(bounds.largest_ratio(j, 0), 5, 1e-5);
+  EXPECT_FALSE(bounds.certified_ratio(j, 0));
+  EXPECT_FALSE(bounds.at_most(i | j, strided | i));
+  EXPECT_FALSE(bounds.at_most(j, std::int64_t{8}));
+}
+
+TEST(LogBounds, FibersBelowEntriesHoldAtLeastOne) {
+  const auto bounds_of = [](const std::string& format) {
+    problem::ProblemText text;
+    text.expression = "A(i,l) = B(i,j,k) * D(k,l)";
+    text.formats = {{"B", format}};
+    return LogBounds(problem::build(text).value());
+  };
+  constexpr cost::Term second = fiber << 1U;
+  LogBounds below_entries = bounds_of("dense,compressed,compressed");
+  EXPECT_TRUE(below_entries.at_most(i | fiber, i | fiber | second));
+  EXPECT_FALSE(below_entries.at_most(i, i | fiber)) << "a row may be empty";
+  LogBounds below_dense = bounds_of("compressed,dense,compressed");
+  EXPECT_FALSE(below_dense.at_most(fiber | j, fiber | j | second)) << "so may a row of a stored block";
+}
+
+TEST(CommonTerms, CancelByWeight) {
+  const auto cancelled = [](std::vector<cost::Term> left, std::vector<cost::Term> right) {
+    cancel_common_terms(left, right);
+    return left.size() * 10 + right.size();
+  };
+  constexpr cost::Term two_rows = cost::make_term(0, cost::Access::two_rows);
+  EXPECT_EQ(cancelled({i}, {i}), 0U);
+  EXPECT_EQ(cancelled({i, i}, {two_rows | i}), 0U);
+  EXPECT_EQ(cancelled({strided | i}, {i}), 11U) << "eight times i against once i";
+  EXPECT_EQ(cancelled({i, l}, {i, i, l}), 1U);
+}
+
 TEST(LogProof, TermwiseUsesEachTermOfTheLoserOnce) {
   LogBounds bounds(problem_of({}));
   const std::vector<cost::Term> one{i | j}, two{i | fiber, i | fiber}, both{i | j, i | j};
@@ -166,6 +243,30 @@ TEST(LogProof, DistributesSeveralTermsOverOne) {
   EXPECT_EQ(prove_at_most(bounds, winner, loser), SumProof::distributed);
   LogBounds nothing_known(problem_of({}));
   EXPECT_EQ(prove_at_most(nothing_known, winner, loser), SumProof::none);
+}
+
+TEST(LogProof, SharesAreCheckedInFractions) {
+  // Twice i*j is at most i*k only where the factor is not above 2, here by 2 parts in 10^9.
+  LogBounds above(problem_of({"1000000000*j <= 500000001*k"}));
+  const std::vector<cost::Term> winner{i | j, i | j}, loser{i | k};
+  EXPECT_EQ(prove_at_most(above, winner, loser), SumProof::none);
+  LogBounds below(problem_of({"1000000000*j <= 499999000*k"}));
+  EXPECT_EQ(prove_at_most(below, winner, loser), SumProof::distributed);
+  // Ratios without a certificate in integers prove nothing, though 4 * 1.2 < 8.
+  LogBounds without(problem_of({"j*j*j*j*j <= 2"}));
+  EXPECT_EQ(prove_at_most(without, std::vector<cost::Term>(4, i | j), std::vector<cost::Term>{strided | i}),
+            SumProof::none);
+}
+
+TEST(LogProof, DistributesWholeTerms) {
+  // Three quarters of the winner fit, and no more.
+  LogBounds bounds(problem_of({"2*j <= k"}));
+  EXPECT_EQ(
+      prove_at_most(bounds, std::vector<cost::Term>{i | j, i | j, i | j}, std::vector<cost::Term>{i | k}),
+      SumProof::none);
+  EXPECT_EQ(prove_at_most(bounds, std::vector<cost::Term>{i | j, i | j, i | j},
+                          std::vector<cost::Term>{i | k, i | k}),
+            SumProof::distributed);
 }
 
 TEST(LogProof, ThePublishedRuleWouldRemoveAScheduleThatWins) {

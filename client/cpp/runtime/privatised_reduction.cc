@@ -40,7 +40,8 @@ std::int64_t PrivatisedReduction::pieces(const schaas_phase& phase, const schaas
     return static_cast<std::int64_t>(std::min(most, 2.0 * threads));
   const double work = phase.work == nullptr ? 0 : phase.work(arguments);
   const double cheap = work * overhead / each;
-  if (options.deterministic) return static_cast<std::int64_t>(std::clamp(cheap, 1.0, deterministic_pieces));
+  if (options.deterministic)
+    return static_cast<std::int64_t>(std::min(most, std::clamp(cheap, 1.0, deterministic_pieces)));
   const double team = threads;
   if (threads == 1 || each > work * (team - 1) / team || most < team) return 1;
   return static_cast<std::int64_t>(
