@@ -1,7 +1,6 @@
 #include "compiler/toolchain/isolation.h"
 
 #include <fcntl.h>
-#include <linux/audit.h>
 #include <linux/capability.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -10,10 +9,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <cstddef>
 #include <cstdint>
-#include <iterator>
+
+#include "compiler/toolchain/call_filter.h"
 
 namespace schaas::toolchain {
 namespace {
@@ -47,6 +46,7 @@ std::uint64_t known_rights(int version) {
   return (std::uint64_t{1} << count) - 1;
 }
 
+// A rule that cannot be added only closes more.
 void allow(int rules, const char* path, std::uint64_t rights) {
   const int descriptor = open(path, O_PATH | O_CLOEXEC);
   if (descriptor < 0) return;  // not everything is there on every system
@@ -77,84 +77,44 @@ constexpr const char* system_paths[] = {"/usr",
                                         "/etc/alternatives"};
 constexpr const char* devices[] = {"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"};
 
-void restrict_files(const std::vector<std::string>& readable, const std::string& writable) {
+bool restrict_files(const std::vector<std::string>& readable, const std::string& writable) {
   const int version = landlock_version();
-  if (version == 0) return;
+  if (version == 0) return true;
   const std::uint64_t all = known_rights(version);
   const Ruleset wanted{all, version >= 4 ? tcp : 0, version >= 6 ? abstract_sockets_and_signals : 0};
   const std::size_t bytes = version >= 6   ? sizeof wanted
                             : version >= 4 ? offsetof(Ruleset, scopes)
                                            : offsetof(Ruleset, network);
   const int rules = static_cast<int>(syscall(create_ruleset, &wanted, bytes, 0));
-  if (rules < 0) return;
+  if (rules < 0) return false;
   for (const char* path : system_paths) allow(rules, path, reading & all);
   for (const auto& path : readable) allow(rules, path.c_str(), reading & all);
   for (const char* device : devices) allow(rules, device, (read_file | write_file) & all);
   if (writable != "/") allow(rules, writable.c_str(), all);
-  syscall(restrict_self, rules, 0);
+  const bool restricted = syscall(restrict_self, rules, 0) == 0;
   close(rules);
+  return restricted;
 }
 
 // ---- seccomp ----
 
-#if defined(__x86_64__)
-constexpr std::uint32_t architecture = AUDIT_ARCH_X86_64;
-#elif defined(__aarch64__)
-constexpr std::uint32_t architecture = AUDIT_ARCH_AARCH64;
-#else
-constexpr std::uint32_t architecture = 0;
-#endif
-
-constexpr std::uint32_t forbidden[] = {SYS_socket,        SYS_connect,
-                                       SYS_bind,          SYS_listen,
-                                       SYS_accept,        SYS_accept4,
-                                       SYS_mount,         SYS_umount2,
-                                       SYS_pivot_root,    SYS_chroot,
-                                       SYS_setns,         SYS_unshare,
-                                       SYS_bpf,           SYS_perf_event_open,
-                                       SYS_keyctl,        SYS_add_key,
-                                       SYS_request_key,   SYS_userfaultfd,
-                                       SYS_init_module,   SYS_finit_module,
-                                       SYS_delete_module, SYS_kexec_load,
-                                       SYS_reboot,        SYS_swapon,
-                                       SYS_swapoff,       425 /* io_uring_setup: it opens sockets unseen */};
-
-constexpr sock_filter load(std::uint32_t offset) { return {BPF_LD | BPF_W | BPF_ABS, 0, 0, offset}; }
-constexpr sock_filter answer(std::uint32_t with) { return {BPF_RET | BPF_K, 0, 0, with}; }
-constexpr std::uint32_t refuse = SECCOMP_RET_ERRNO | EPERM;
-
 bool seccomp_offered() {
   std::uint32_t action = SECCOMP_RET_ERRNO;
-  return architecture != 0 && syscall(SYS_seccomp, SECCOMP_GET_ACTION_AVAIL, 0, &action) == 0;
+  return call_filter().size != 0 && syscall(SYS_seccomp, SECCOMP_GET_ACTION_AVAIL, 0, &action) == 0;
 }
 
-void forbid_calls() {
-  if (architecture == 0) return;
-  constexpr std::size_t count = std::size(forbidden);
-  sock_filter program[count + 8];
-  std::size_t n = 0;
-  program[n++] = load(offsetof(seccomp_data, arch));
-  program[n++] = {BPF_JMP | BPF_JEQ | BPF_K, 1, 0, architecture};
-  program[n++] = answer(refuse);  // calls by another convention have other numbers
-  program[n++] = load(offsetof(seccomp_data, nr));
-#if defined(__x86_64__)
-  constexpr std::uint32_t x32 = 0x40000000;
-  program[n++] = {BPF_JMP | BPF_JGE | BPF_K, 0, 1, x32};
-  program[n++] = answer(refuse);
-#endif
-  for (std::size_t call = 0; call < count; ++call)
-    program[n++] = {BPF_JMP | BPF_JEQ | BPF_K, static_cast<std::uint8_t>(count - call), 0, forbidden[call]};
-  program[n++] = answer(SECCOMP_RET_ALLOW);
-  program[n++] = answer(refuse);
-  const sock_fprog whole{static_cast<unsigned short>(n), program};
-  prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &whole, 0, 0);
+bool forbid_calls() {
+  if (!seccomp_offered()) return true;
+  const CallFilter& filter = call_filter();
+  const sock_fprog program{filter.size, const_cast<sock_filter*>(filter.program)};
+  return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) == 0;
 }
 
 // A superuser's child is not one: no_new_privs keeps exec from giving anything back.
-void drop_capabilities() {
+bool drop_capabilities() {
   __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
   const __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3]{};
-  syscall(SYS_capset, &header, none);
+  return syscall(SYS_capset, &header, none) == 0;
 }
 
 }  // namespace
@@ -175,11 +135,9 @@ std::string print(const Isolation& isolation) {
   return text.empty() ? "none" : text;
 }
 
-void isolate(const std::vector<std::string>& readable, const std::string& writable) {
-  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return;
-  restrict_files(readable, writable);
-  drop_capabilities();
-  forbid_calls();
+bool isolate(const std::vector<std::string>& readable, const std::string& writable) {
+  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && restrict_files(readable, writable) &&
+         drop_capabilities() && forbid_calls();
 }
 
 }  // namespace schaas::toolchain

@@ -11,7 +11,7 @@ namespace schaas::toolchain {
 struct Isolation {
   bool files = false;    ///< reads what `isolate` lists, writes below its working directory alone (Landlock)
   bool signals = false;  ///< none beyond itself and its children, nor their memory (Landlock, ABI 6)
-  bool network = false;  ///< no socket, mount, namespace or kernel module (seccomp)
+  bool network = false;  ///< no socket, mount, namespace, ... (seccomp, call_filter.h)
   bool operator==(const Isolation&) const = default;
 };
 
@@ -22,7 +22,8 @@ std::string print(const Isolation& isolation);
 
 /// From here on this process and its children have nothing but: to read and execute, the system's programs
 /// and libraries and `readable`; to write as well, everything below `writable` ("/": nothing). Between fork
-/// and exec: only async-signal-safe calls. What the system does not offer is left out.
-void isolate(const std::vector<std::string>& readable, const std::string& writable);
+/// and exec: only async-signal-safe calls. What the system does not offer is left out. Returns false when it
+/// refuses what it offers: the process must end then.
+[[nodiscard]] bool isolate(const std::vector<std::string>& readable, const std::string& writable);
 
 }  // namespace schaas::toolchain

@@ -5,12 +5,20 @@
 #include <arpa/inet.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <linux/audit.h>
+#include <linux/seccomp.h>
 #include <netinet/in.h>
+#include <sched.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
+#include <cstring>
 #include <fstream>
 
+#include "compiler/toolchain/call_filter.h"
 #include "compiler/toolchain/child_process.h"
 #include "tests/support/temporary_directory.h"
 
@@ -110,6 +118,199 @@ TEST_F(IsolatedChild, HasNoNetwork) {
   EXPECT_TRUE(listener.was_called());
   EXPECT_NE(run("unshare -U true").exit_code, 0);
 }
+
+TEST_F(IsolatedChild, ChangesNoModesAndTimesOfOthers) {
+  if (!offered_.network) GTEST_SKIP() << "this system has no seccomp";
+  const std::string file = outside_ / "secret";
+  const auto status = [&] {
+    struct stat found {};
+    EXPECT_EQ(stat(file.c_str(), &found), 0);
+    return std::pair(found.st_mode, found.st_mtime);
+  };
+  const auto before = status();
+  const std::string script = "chmod 0777 " + file + "; touch -d 2001-01-01 " + file;
+  run(script);
+  EXPECT_EQ(status(), before);
+  run(script, false);
+  EXPECT_NE(status(), before);
+}
+
+/// A process that left the group would survive its end.
+TEST_F(IsolatedChild, StaysInItsProcessGroup) {
+  if (!offered_.network) GTEST_SKIP() << "this system has no seccomp";
+  EXPECT_EQ(run("setsid -w true", false).exit_code, 0);
+  EXPECT_NE(run("setsid -w true").exit_code, 0);
+}
+
+TEST_F(IsolatedChild, IsEndedWithItsGroup) {
+  const std::string alive = inside_ / "alive";
+  run("(sleep 1; : > alive) & exit 0");
+  sleep(2);
+  EXPECT_FALSE(std::filesystem::exists(alive));
+}
+
+TEST_F(IsolatedChild, DumpsNoCoreAndWritesNoLargeFile) {
+  EXPECT_THAT(run("ulimit -c; ulimit -Hc").output, testing::StrEq("0\n0\n"));
+  ChildOptions options;
+  options.program = "/bin/bash";
+  options.arguments = {"-c", "ulimit -f; ulimit -Hf; head -c 9000 /dev/zero > large"};
+  options.environment = {"PATH=/usr/bin:/bin"};
+  options.working_directory = inside_.path();
+  options.file_bytes = 8192;
+  const ChildResult limited = run_child(options, support::Cancellation()).value();
+  EXPECT_THAT(limited.output, testing::StartsWith("8\n8\n"));
+  EXPECT_NE(limited.exit_code, 0);
+  EXPECT_LE(std::filesystem::file_size(inside_ / "large"), 8192U);
+}
+
+/// Landlock stacks sixteen sets of rules: it refuses the next.
+TEST(IsolationDeathTest, EndsAChildThatTheSystemRefusesToIsolate) {
+  if (!offered_isolation().files) GTEST_SKIP() << "this system has no Landlock";
+  const auto isolate_again_and_again = [] {
+    for (int layers = 0; layers < 40; ++layers) {
+      if (!isolate({}, "/")) _exit(50 + layers);
+    }
+    _exit(1);
+  };
+  EXPECT_EXIT(
+      isolate_again_and_again(), [](int status) { return WEXITSTATUS(status) >= 51; }, "");
+}
+
+// ---- the filter of system calls, interpreted: no privilege or other mechanism stands beside it ----
+
+/// What the filter answers to a call.
+std::uint32_t answer_to(std::uint32_t call, std::uint64_t first_argument = 0,
+                        std::uint32_t architecture = AUDIT_ARCH_X86_64) {
+  seccomp_data data{};
+  data.nr = static_cast<int>(call);
+  data.arch = architecture;
+  data.args[0] = first_argument;
+  const CallFilter& filter = call_filter();
+  std::uint32_t loaded = 0;
+  for (std::size_t at = 0; at < filter.size; ++at) {
+    const sock_filter& now = filter.program[at];
+    const auto jump = [&](bool condition) { at += condition ? now.jt : now.jf; };
+    switch (now.code) {
+      case BPF_LD | BPF_W | BPF_ABS:
+        std::memcpy(&loaded, reinterpret_cast<const char*>(&data) + now.k, sizeof loaded);
+        break;
+      case BPF_JMP | BPF_JEQ | BPF_K:
+        jump(loaded == now.k);
+        break;
+      case BPF_JMP | BPF_JGE | BPF_K:
+        jump(loaded >= now.k);
+        break;
+      case BPF_JMP | BPF_JSET | BPF_K:
+        jump((loaded & now.k) != 0);
+        break;
+      case BPF_RET | BPF_K:
+        return now.k;
+      default:
+        ADD_FAILURE() << "instruction " << now.code;
+        return 0;
+    }
+  }
+  ADD_FAILURE() << "the filter ends without an answer";
+  return 0;
+}
+
+constexpr std::uint32_t allowed = SECCOMP_RET_ALLOW, refused = SECCOMP_RET_ERRNO | EPERM;
+
+#if defined(__x86_64__)
+TEST(CallFilter, RefusesEachCallOfTheList) {
+  const std::pair<const char*, std::uint32_t> calls[] = {{"socket", SYS_socket},
+                                                         {"connect", SYS_connect},
+                                                         {"bind", SYS_bind},
+                                                         {"listen", SYS_listen},
+                                                         {"accept", SYS_accept},
+                                                         {"accept4", SYS_accept4},
+                                                         {"mount", SYS_mount},
+                                                         {"umount2", SYS_umount2},
+                                                         {"pivot_root", SYS_pivot_root},
+                                                         {"chroot", SYS_chroot},
+                                                         {"setns", SYS_setns},
+                                                         {"unshare", SYS_unshare},
+                                                         {"open_tree", 428},
+                                                         {"move_mount", 429},
+                                                         {"fsopen", 430},
+                                                         {"fsconfig", 431},
+                                                         {"fsmount", 432},
+                                                         {"fspick", 433},
+                                                         {"mount_setattr", 442},
+                                                         {"open_by_handle_at", SYS_open_by_handle_at},
+                                                         {"bpf", SYS_bpf},
+                                                         {"perf_event_open", SYS_perf_event_open},
+                                                         {"userfaultfd", SYS_userfaultfd},
+                                                         {"io_uring_setup", 425},
+                                                         {"keyctl", SYS_keyctl},
+                                                         {"add_key", SYS_add_key},
+                                                         {"request_key", SYS_request_key},
+                                                         {"init_module", SYS_init_module},
+                                                         {"finit_module", SYS_finit_module},
+                                                         {"delete_module", SYS_delete_module},
+                                                         {"kexec_load", SYS_kexec_load},
+                                                         {"reboot", SYS_reboot},
+                                                         {"swapon", SYS_swapon},
+                                                         {"swapoff", SYS_swapoff},
+                                                         {"ptrace", SYS_ptrace},
+                                                         {"process_vm_readv", SYS_process_vm_readv},
+                                                         {"process_vm_writev", SYS_process_vm_writev},
+                                                         {"pidfd_getfd", 438},
+                                                         {"setsid", SYS_setsid},
+                                                         {"setpgid", SYS_setpgid},
+                                                         {"sched_setattr", SYS_sched_setattr},
+                                                         {"sched_setscheduler", SYS_sched_setscheduler},
+                                                         {"sched_setparam", SYS_sched_setparam},
+                                                         {"setpriority", SYS_setpriority},
+                                                         {"inotify_init", SYS_inotify_init},
+                                                         {"inotify_init1", SYS_inotify_init1},
+                                                         {"fanotify_init", SYS_fanotify_init},
+                                                         {"setxattr", SYS_setxattr},
+                                                         {"lsetxattr", SYS_lsetxattr},
+                                                         {"fsetxattr", SYS_fsetxattr},
+                                                         {"removexattr", SYS_removexattr},
+                                                         {"setxattrat", 463},
+                                                         {"removexattrat", 466},
+                                                         {"chown", SYS_chown},
+                                                         {"lchown", SYS_lchown},
+                                                         {"fchown", SYS_fchown},
+                                                         {"fchownat", SYS_fchownat}};
+  for (const auto& [name, call] : calls) {
+    EXPECT_EQ(answer_to(call), refused) << name;
+    EXPECT_EQ(answer_to(call | 0x40000000U), refused) << name << " of x32";
+  }
+}
+
+TEST(CallFilter, RefusesOtherConventions) {
+  for (const std::uint32_t call : {SYS_read, SYS_write, SYS_exit_group}) {
+    EXPECT_EQ(answer_to(call), allowed);
+    EXPECT_EQ(answer_to(call | 0x40000000U), refused) << "x32";
+    EXPECT_EQ(answer_to(call, 0, AUDIT_ARCH_I386), refused);
+  }
+}
+
+TEST(CallFilter, AllowsThreadsAndNoNamespaces) {
+  const auto thread = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SETTLS;
+  EXPECT_EQ(answer_to(SYS_clone, static_cast<std::uint64_t>(thread)), allowed);
+  for (const int space :
+       {CLONE_NEWNS, CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNET, CLONE_NEWIPC, CLONE_NEWUTS, CLONE_NEWCGROUP})
+    EXPECT_EQ(answer_to(SYS_clone, static_cast<std::uint64_t>(thread | space)), refused);
+  EXPECT_EQ(answer_to(435), SECCOMP_RET_ERRNO | ENOSYS) << "clone3";
+}
+
+TEST(CallFilter, LimitsTheCallersOwnProcessAlone) {
+  for (const std::uint32_t call : {SYS_prlimit64, SYS_sched_setaffinity}) {
+    EXPECT_EQ(answer_to(call, 0), allowed);
+    EXPECT_EQ(answer_to(call, 1), refused);
+  }
+}
+
+TEST(CallFilter, AnswersModesAndTimesWithoutEffect) {
+  for (const std::uint32_t call :
+       {SYS_chmod, SYS_fchmod, SYS_fchmodat, 452, SYS_utime, SYS_utimes, SYS_utimensat, SYS_futimesat})
+    EXPECT_EQ(answer_to(call), SECCOMP_RET_ERRNO);
+}
+#endif
 
 TEST(Isolation, IsToldInWords) {
   EXPECT_EQ(print({}), "none");
