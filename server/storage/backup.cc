@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <vector>
 
 #include "kernels_cache/file_system.h"
 #include "kernels_cache/schedule_store_sqlite.h"
@@ -22,6 +23,11 @@ using support::Result;
 
 /// Parts of a data directory that are copied; the rest belongs to a running daemon.
 constexpr std::array parts = {"schedules.db", "jobs.db", "signing.key", "binaries"};
+
+/// Folders of a restore: what was there before; the copy of a backup as it is made, and once it is whole.
+constexpr const char* before_restore = "before-restore";
+constexpr const char* copying = ".restored";
+constexpr const char* copied = ".restored-whole";
 
 Diagnostic cannot(const std::string& doing, const fs::path& path, const std::error_code& error) {
   return kernels_cache::file_error(doing + " `" + path.string() + "`", error.value());
@@ -99,6 +105,27 @@ Result<void> check_backup(const fs::path& backup) {
   return {};
 }
 
+// Moves a whole copy in place of what is there. A part that is no longer in the copy is installed: a process
+// may end anywhere, and the next call continues.
+Result<void> install_copy(const fs::path& to) {
+  const fs::path whole = to / copied, before = to / before_restore;
+  std::error_code error;
+  if (!fs::exists(whole, error)) return {};
+  fs::create_directories(before, error);
+  for (const char* part : parts) {
+    if (!fs::exists(whole / part, error)) continue;
+    for (const std::string ending : {"", "-wal", "-shm"}) {
+      const std::string name = part + ending;
+      if (fs::exists(to / name, error)) fs::rename(to / name, before / name, error);
+      if (error) return cannot("move away", to / name, error);
+    }
+    fs::rename(whole / part, to / part, error);
+    if (error) return cannot("put in place", to / part, error);
+  }
+  fs::remove_all(whole, error);
+  return {};
+}
+
 }  // namespace
 
 Result<BackedUp> back_up(const DataDirectory& directory, const std::string& name, const Stores& stores,
@@ -128,31 +155,32 @@ Result<BackedUp> back_up(const DataDirectory& directory, const std::string& name
 }
 
 Result<void> restore(const DataDirectory& directory, const std::string& backup) {
-  const fs::path from = backup, to = directory.path(), before = to / "before-restore",
-                 next = to / ".restored";
+  const fs::path from = backup, to = directory.path(), before = to / before_restore, next = to / copying;
+  SCHAAS_RETURN_IF_ERROR(recover(directory));
   SCHAAS_RETURN_IF_ERROR(check_backup(from));
   std::error_code error;
-  fs::remove_all(next, error);
+  fs::create_directories(next, error);
   for (const char* part : parts) {  // everything is copied before anything is moved
     if (!fs::exists(from / part, error)) continue;
-    fs::create_directories(next, error);
     fs::copy(from / part, next / part, fs::copy_options::recursive, error);
     if (error) return cannot("copy", from / part, error);
   }
   fs::remove_all(before, error);
-  fs::create_directories(before, error);
-  for (const char* part : parts) {
-    for (const std::string ending : {"", "-wal", "-shm"}) {
-      const std::string name = part + ending;
-      if (fs::exists(next / part, error) && fs::exists(to / name, error))
-        fs::rename(to / name, before / name, error);
-      if (error) return cannot("move away", to / name, error);
-    }
-    if (!fs::exists(next / part, error)) continue;
-    fs::rename(next / part, to / part, error);
-    if (error) return cannot("put in place", to / part, error);
+  fs::rename(next, to / copied, error);
+  if (error) return cannot("rename", next, error);
+  return recover(directory);
+}
+
+Result<void> recover(const DataDirectory& directory) {
+  const fs::path path = directory.path();
+  SCHAAS_RETURN_IF_ERROR(install_copy(path));
+  std::error_code error;
+  fs::remove_all(path / copying, error);
+  std::vector<fs::path> partial;
+  for (fs::directory_iterator at(path / "backups", error), end; !error && at != end; at.increment(error)) {
+    if (at->path().filename().string().starts_with(".")) partial.push_back(at->path());
   }
-  fs::remove_all(next, error);
+  for (const auto& folder : partial) fs::remove_all(folder, error);
   return {};
 }
 

@@ -5,10 +5,12 @@
 #include "kernels_cache/binary_store_files.h"
 #include "kernels_cache/schedule_store_sqlite.h"
 #include "kernels_cache/sqlite.h"
+#include "server/storage/backup.h"
 
 namespace schaas::server {
 
 support::Result<Stores> open_stores(const DataDirectory& directory, const Log& log) {
+  SCHAAS_RETURN_IF_ERROR(recover(directory));
   const std::string path = directory.database();
   auto schedules = kernels_cache::open_sqlite_schedule_store(path, kernels_cache::system_clock());
   if (!schedules.ok() && schedules.error().code == "damaged-database") {
