@@ -2,9 +2,13 @@
 
 #include <httplib.h>
 
+#include <algorithm>
+#include <mutex>
+#include <set>
 #include <thread>
 #include <utility>
 
+#include "server/http/http_connection.h"
 #include "server/http/listen_address.h"
 
 namespace schaas::server {
@@ -13,7 +17,46 @@ namespace {
 using support::Result;
 
 constexpr std::size_t threads = 4;
-constexpr std::time_t seconds_each = 5;
+constexpr int max_requests = 20;              ///< on one connection
+constexpr std::chrono::seconds idle_time{1};  ///< between two of them
+
+/// The library's server over connections that end (http_connection.h). Ranges are ignored: thousands of them
+/// in one header would ask for as many copies of the content.
+class BoundedServer final : public httplib::Server {
+ public:
+  /// After stop(): ends the connections, so that nobody waits for a client.
+  void end_connections() {
+    const std::lock_guard lock(mutex_);
+    ending_ = true;
+    for (HttpConnection* connection : connections_) connection->stop_reading();
+  }
+
+ private:
+  bool process_and_close_socket(socket_t socket) override {
+    HttpConnection connection(socket);
+    if (!enter(connection)) return false;
+    bool done = true, closed = false;
+    for (int left = max_requests;
+         left > 0 && done && !closed && svr_sock_ != INVALID_SOCKET && connection.await_request(idle_time);
+         --left) {
+      done = process_request(connection, left == 1, closed,
+                             [](httplib::Request& request) { request.ranges.clear(); });
+    }
+    const std::lock_guard lock(mutex_);
+    connections_.erase(&connection);
+    return done;
+  }
+
+  bool enter(HttpConnection& connection) {
+    const std::lock_guard lock(mutex_);
+    if (!ending_) connections_.insert(&connection);
+    return !ending_;
+  }
+
+  std::mutex mutex_;
+  std::set<HttpConnection*> connections_;
+  bool ending_ = false;
+};
 
 bool is_ours(const std::string& host) {
   return host == "localhost" || host == "[::1]" || host == "127.0.0.1";
@@ -33,8 +76,9 @@ Result<ListenAddress> loopback(const std::string& text) {
 // Returns the host of a request without its port.
 std::string named_host(const httplib::Request& request) {
   const std::string host = request.get_header_value("Host");
-  const auto colon = host.rfind(':');
-  return colon == std::string::npos || host.ends_with(']') ? host : host.substr(0, colon);
+  const auto digits = host.find_last_not_of("0123456789");
+  const bool has_port = digits != std::string::npos && host[digits] == ':' && digits + 1 < host.size();
+  return has_port ? host.substr(0, digits) : host;
 }
 
 void set_up(httplib::Server& server, const Log& log) {
@@ -44,10 +88,8 @@ void set_up(httplib::Server& server, const Log& log) {
     const int yes = 1;
     setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
   });
-  server.set_read_timeout(seconds_each);
-  server.set_write_timeout(seconds_each);
-  server.set_keep_alive_max_count(20);
-  server.set_keep_alive_timeout(1);
+  server.set_keep_alive_max_count(max_requests);
+  server.set_keep_alive_timeout(idle_time.count());
   server.set_payload_max_length(1);
   server.set_default_headers(
       {{"Cache-Control", "no-store"},
@@ -83,7 +125,7 @@ void set_up(httplib::Server& server, const Log& log) {
 }  // namespace
 
 struct HttpServer::State {
-  httplib::Server server;
+  BoundedServer server;
   std::string address;
   std::thread listener;
 };
@@ -92,6 +134,7 @@ HttpServer::HttpServer(std::unique_ptr<State> state) : state_(std::move(state)) 
 
 HttpServer::~HttpServer() {
   state_->server.stop();
+  state_->server.end_connections();
   if (state_->listener.joinable()) state_->listener.join();
 }
 

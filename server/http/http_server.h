@@ -28,14 +28,14 @@ struct HttpRoute {
 
 /// HTTP server for monitors and browsers on this machine, read-only. Without authentication it listens on the
 /// loopback interface alone and answers only requests whose Host is loopback, which defeats DNS rebinding.
-/// Limits: 5 s per request, no body, four concurrent requests.
+/// Limits: 5 s and 64 KiB per request with its answer, no body, no ranges, four concurrent requests.
 class HttpServer {
  public:
   /// Listens on `address`, host:port; port 0 takes a free one. Errors: invalid [http] (not on the loopback
   /// interface, cannot be bound).
   static support::Result<std::unique_ptr<HttpServer>> open(const std::string& address,
                                                            std::vector<HttpRoute> routes, Log log);
-  /// Waits for running requests.
+  /// Waits for running requests, and for no client.
   ~HttpServer();
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;

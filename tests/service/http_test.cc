@@ -2,6 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <httplib.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <fstream>
@@ -212,6 +216,103 @@ TEST_F(Http, RefusesOtherHosts) {
   const auto local = browser().Get("/healthz", {{"Host", "localhost:1"}});
   ASSERT_TRUE(local);
   EXPECT_EQ(local->status, 200);
+}
+
+TEST_F(Http, RefusesHostsWhosePortIsAName) {
+  for (const std::string host : {"127.0.0.1:evil.example", "localhost:evil.example", "127.0.0.1:", "[::1]:x",
+                                 "evil.example", "127.0.0.1.evil.example:80"}) {
+    const auto reply = browser().Get("/healthz", {{"Host", host}});
+    ASSERT_TRUE(reply) << host;
+    EXPECT_EQ(reply->status, 421) << host;
+  }
+  for (const std::string host : {"127.0.0.1", "127.0.0.1:80", "[::1]", "[::1]:80", "localhost"}) {
+    const auto reply = browser().Get("/healthz", {{"Host", host}});
+    ASSERT_TRUE(reply) << host;
+    EXPECT_EQ(reply->status, 200) << host;
+  }
+}
+
+TEST_F(Http, IgnoresRanges) {
+  std::string ranges = "bytes=0-";
+  while (ranges.size() < 8000) ranges += ",0-";
+  const auto whole = browser().Get("/metrics");
+  const auto reply = browser().Get("/metrics", {{"Range", ranges}});
+  ASSERT_TRUE(whole && reply);
+  EXPECT_EQ(reply->status, 200);
+  EXPECT_LT(reply->body.size(), 2 * whole->body.size());
+}
+
+/// A connection that sends what it is told.
+class RawConnection {
+ public:
+  explicit RawConnection(const std::string& address) : file_(socket(AF_INET, SOCK_STREAM, 0)) {
+    sockaddr_in to{};
+    to.sin_family = AF_INET;
+    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    to.sin_port = htons(static_cast<std::uint16_t>(std::stoi(address.substr(address.rfind(':') + 1))));
+    EXPECT_EQ(connect(file_, reinterpret_cast<sockaddr*>(&to), sizeof to), 0);
+  }
+  RawConnection(const RawConnection&) = delete;
+  RawConnection& operator=(const RawConnection&) = delete;
+  ~RawConnection() { close(file_); }
+  void send(const std::string& text) const { ::send(file_, text.data(), text.size(), MSG_NOSIGNAL); }
+  /// Waits for the other end to close; sends a byte of a header each 100 ms.
+  bool closes_within(std::chrono::seconds time) const {
+    const auto end = std::chrono::steady_clock::now() + time;
+    while (std::chrono::steady_clock::now() < end) {
+      send("x");
+      pollfd watched{file_, POLLIN, 0};
+      if (poll(&watched, 1, 100) == 0) continue;
+      char some[256];
+      if (recv(file_, some, sizeof some, 0) <= 0) return true;
+    }
+    return false;
+  }
+
+ private:
+  int file_;
+};
+
+TEST_F(Http, EndsARequestThatComesByteByByte) {
+  const RawConnection slow(daemon_->http_address());
+  slow.send("GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nX: ");
+  EXPECT_TRUE(slow.closes_within(std::chrono::seconds(20)));
+}
+
+TEST_F(Http, BoundsTheSizeOfARequest) {
+  const RawConnection large(daemon_->http_address());
+  large.send("GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n");
+  const std::string header = "X: " + std::string(1000, 'x') + "\r\n";
+  for (int n = 0; n < 100; ++n) large.send(header);
+  EXPECT_TRUE(large.closes_within(std::chrono::seconds(3)));
+}
+
+TEST_F(Http, StopsWhileSlowClientsHoldEveryThread) {
+  std::vector<std::unique_ptr<RawConnection>> slow;
+  for (int n = 0; n < 8; ++n) {
+    slow.push_back(std::make_unique<RawConnection>(daemon_->http_address()));
+    slow.back()->send("GET /healthz HTTP/1.1\r\n");
+  }
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  const auto begin = std::chrono::steady_clock::now();
+  daemon_->stop();
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(3));
+}
+
+TEST_F(Http, TakesNoBody) {
+  const auto reply = browser().Post("/healthz", std::string(1000, 'x'), "text/plain");
+  ASSERT_TRUE(reply);
+  EXPECT_EQ(reply->status, 413);
+}
+
+TEST_F(Http, EndsConnectionsAfterTwentyRequests) {
+  httplib::Client browser("http://" + daemon_->http_address());
+  browser.set_keep_alive(true);
+  for (int n = 1; n <= 20; ++n) {
+    const auto reply = browser.Get("/healthz");
+    ASSERT_TRUE(reply);
+    EXPECT_EQ(reply->get_header_value("Connection") == "close", n == 20) << n;
+  }
 }
 
 TEST_F(Http, IsReadOnly) {
