@@ -12,8 +12,6 @@ using kernels_cache::ClaimedItem;
 using kernels_cache::ItemState;
 using Steady = std::chrono::steady_clock;
 
-/// Starvation bound: the longest time an item yields to interactive requests.
-constexpr std::chrono::seconds starvation_bound{30};
 constexpr std::chrono::milliseconds poll_interval{20};
 /// Delay after an error of the store, such as a full disk.
 constexpr std::chrono::seconds store_retry_interval{5};
@@ -123,7 +121,7 @@ bool JobRunner::back_off() {
 
 // Yields to interactive requests, up to the starvation bound; returns false when the runner stops.
 bool JobRunner::yield_to_interactive() {
-  const auto end = Steady::now() + starvation_bound;
+  const auto end = Steady::now() + options_.starvation_bound;
   std::unique_lock lock(mutex_);
   while (!stopping_ && Steady::now() < end && options_.has_interactive_requests())
     changed_.wait_for(lock, poll_interval);

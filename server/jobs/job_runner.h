@@ -33,6 +33,8 @@ class JobRunner {
     Work work;
     HasInteractiveRequests has_interactive_requests;
     std::chrono::seconds max_item_time{3600};  ///< time limit of one item
+    /// The longest time an item yields to interactive requests.
+    std::chrono::milliseconds starvation_bound = std::chrono::seconds(30);
   };
   /// Resumes the items that an earlier server left running.
   JobRunner(std::shared_ptr<kernels_cache::JobStore> store, Options options, Log log);

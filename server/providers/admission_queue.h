@@ -15,15 +15,18 @@ namespace schaas::server {
 enum class Priority { interactive, batch };
 
 /// A bounded queue in front of a fixed number of permits. Interactive work goes before batch work, each in
-/// order of arrival; batch work that waited for `starvation_bound` counts as interactive. Interactive work is
-/// refused while `max_waiting` wait. Thread-safe.
+/// order of arrival; batch work that waited for the starvation bound counts as interactive. Interactive work
+/// is refused while `max_waiting` wait. Thread-safe.
 class AdmissionQueue {
  public:
-  static constexpr std::chrono::seconds starvation_bound{30};
-
   /// `what` completes "32 ... are waiting".
-  AdmissionQueue(int count, std::size_t max_waiting, std::string what)
-      : free_(count), count_(count), max_waiting_(max_waiting), what_(std::move(what)) {}
+  AdmissionQueue(int count, std::size_t max_waiting, std::string what,
+                 std::chrono::milliseconds starvation_bound = std::chrono::seconds(30))
+      : free_(count),
+        count_(count),
+        max_waiting_(max_waiting),
+        what_(std::move(what)),
+        starvation_bound_(starvation_bound) {}
 
   /// Holds a permit until it goes out of scope.
   class Permit {
@@ -52,7 +55,7 @@ class AdmissionQueue {
     }
     Waiting self{priority, ++arrivals_};
     queue_.insert(self);
-    const auto starved = Clock::now() + starvation_bound;
+    const auto starved = Clock::now() + starvation_bound_;
     while (free_ == 0 || *queue_.begin() != self) {
       if (const auto state = cancellation.check("waiting in the admission queue"); !state.ok()) {
         queue_.erase(self);
@@ -97,6 +100,7 @@ class AdmissionQueue {
   const int count_;
   const std::size_t max_waiting_;
   const std::string what_;
+  const std::chrono::milliseconds starvation_bound_;
   std::uint64_t arrivals_ = 0;
   std::set<Waiting> queue_;
 };

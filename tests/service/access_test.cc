@@ -172,6 +172,17 @@ TEST_F(Authorisation, RequiresATokenOverTheNetwork) {
             "ask the server's operator to add `schedule` to its scopes");
 }
 
+TEST_F(Authorisation, ComparesEveryDigitOfATokensDigest) {
+  const std::string digest = support::digest_of("right").sha256;
+  for (std::size_t changed = 0; changed < digest.size(); ++changed) {
+    std::string other = digest;
+    other[changed] = other[changed] == '0' ? '1' : '0';
+    write("reader " + other + " scopes=read\n");
+    EXPECT_THAT(outcome(open()->authorise(methods::info, far_, "Bearer right")), HasSubstr("[unknown-token]"))
+        << changed;
+  }
+}
+
 TEST_F(Authorisation, NeedsNoTokenOnThePrivateSocket) {
   write(line_of("reader", "right", "scopes=read"));
   EXPECT_EQ(outcome(open()->authorise(methods::verify_cache, "unix:/run/s", "")), "in");

@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <memory>
+#include <thread>
 #include <vector>
 
 #include "proto/kernel_abi.h"
@@ -18,7 +20,7 @@ namespace {
 class BusyServer final : public v1::Scheduler::Service {
  public:
   std::atomic<int> refusals{0}, calls{0};
-  std::atomic<bool> says_when{true}, begins{false};
+  std::atomic<bool> says_when{true}, begins{false}, sleeps{false};
 
   grpc::Status Info(grpc::ServerContext*, const v1::InfoRequest*, v1::ServerInfo* reply) override {
     reply->set_abi_version(SCHAAS_KERNEL_ABI_VERSION);
@@ -28,6 +30,7 @@ class BusyServer final : public v1::Scheduler::Service {
   grpc::Status ListCache(grpc::ServerContext* context, const v1::ListCacheRequest*,
                          v1::ListCacheReply* reply) override {
     ++calls;
+    while (sleeps && !context->IsCancelled()) std::this_thread::sleep_for(std::chrono::milliseconds(5));
     if (refusals-- > 0) return refused(*context);
     reply->add_entries()->set_key("k");
     return grpc::Status::OK;
@@ -109,6 +112,18 @@ TEST_F(OverloadedServer, IsNotRetriedForEver) {
   ASSERT_FALSE(entries.ok());
   EXPECT_EQ(support::render(entries.error()), "exhausted [overloaded]: the server is busy");
   EXPECT_GT(service_.calls, 1);
+}
+
+TEST_F(OverloadedServer, IsNotWaitedForBeyondTheDeadline) {
+  options_.call_limit = std::chrono::milliseconds(300);
+  auto connection = connect();
+  service_.sleeps = true;
+  const auto begin = std::chrono::steady_clock::now();
+  const auto entries = connection.list_cache("");
+  ASSERT_FALSE(entries.ok());
+  EXPECT_EQ(entries.error().code, "deadline");
+  EXPECT_EQ(service_.calls, 1);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
 }
 
 TEST_F(OverloadedServer, IsNotRetriedWithoutADelay) {

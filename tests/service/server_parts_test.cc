@@ -108,6 +108,26 @@ TEST(DataDirectories, AreCreatedPrivateWithTheirParents) {
   EXPECT_EQ(status.st_mode & 0777, 0700u);
 }
 
+TEST(DataDirectories, AreClosedToOthersWhenTheyAreOpened) {
+  const test_support::TemporaryDirectory directory;
+  const std::string path = directory / "open";
+  ASSERT_EQ(mkdir(path.c_str(), 0755), 0);
+  ASSERT_EQ(chmod(path.c_str(), 0777), 0);
+  ASSERT_TRUE(DataDirectory::open(path).ok());
+  struct stat status {};
+  ASSERT_EQ(stat(path.c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777, 0700u);
+}
+
+TEST(DataDirectories, MustBelongToTheUser) {
+  const test_support::TemporaryDirectory directory;
+  const std::string path = directory / "foreign";
+  ASSERT_EQ(mkdir(path.c_str(), 0755), 0);
+  if (chown(path.c_str(), 65534, 65534) != 0) GTEST_SKIP() << "only a superuser can give a directory away";
+  EXPECT_EQ(support::render(DataDirectory::open(path).error()),
+            "invalid [data-directory]: the data directory `" + path + "` belongs to another user");
+}
+
 TEST(DataDirectories, AreLockedByOneProcess) {
   const test_support::TemporaryDirectory directory;
   const std::string path = directory / "d";
