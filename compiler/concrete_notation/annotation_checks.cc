@@ -15,6 +15,8 @@ namespace {
 using support::Result;
 
 constexpr int max_unroll_factor = 64;
+/// Copies of statements that unrolled loops around each other write: a C compiler takes a minute for 4096.
+constexpr int max_copies = 256;
 
 bool has(const index_notation::Access& access, const std::string& index) {
   return std::count(access.indices.begin(), access.indices.end(), index) > 0;
@@ -80,10 +82,35 @@ Result<void> check_races(const Forall& loop, const problem::Problem& problem) {
   return {};
 }
 
+/// Returns the copies of statements that the unrolled loops of the tree write, no more than max_copies + 1.
+int copies_of(const StatementPtr& statement) {
+  const std::int64_t copies = match(
+      statement->node,
+      [](const Forall& loop) {
+        return std::int64_t{std::clamp(loop.annotation.unroll, 1, max_unroll_factor)} * copies_of(loop.body);
+      },
+      [](const Blocks& blocks) { return std::int64_t{copies_of(blocks.body)}; },
+      [](const Where& branch) {
+        return std::int64_t{copies_of(branch.producer)} + copies_of(branch.consumer);
+      },
+      [](const Terms& sum) {
+        std::int64_t all = 0;
+        for (const auto& term : sum.terms) all += copies_of(term);
+        return all;
+      },
+      [](const Assign&) { return std::int64_t{1}; });
+  return static_cast<int>(std::min<std::int64_t>(copies, max_copies + 1));
+}
+
 Result<void> check_loop(const Forall& loop) {
-  if (loop.annotation.unroll <= max_unroll_factor) return {};
-  return illegal("loop " + quoted(loop.index) + " is unrolled " + std::to_string(loop.annotation.unroll) +
-                 " times; at most " + std::to_string(max_unroll_factor) + " are written");
+  const int factor = loop.annotation.unroll;
+  if (factor > max_unroll_factor) {
+    return illegal("loop " + quoted(loop.index) + " is unrolled " + std::to_string(factor) +
+                   " times; at most " + std::to_string(max_unroll_factor) + " are written");
+  }
+  if (factor == 1 || factor * copies_of(loop.body) <= max_copies) return {};
+  return illegal("loop " + quoted(loop.index) + " and the loops inside it are unrolled to more than " +
+                 std::to_string(max_copies) + " copies of statements");
 }
 
 /// `outermost`: the loop around.

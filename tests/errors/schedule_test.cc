@@ -341,6 +341,27 @@ TEST(UnrollErrors, FactorsAndLoops) {
             "invalid [illegal-directive]: loop `j` is unrolled 65 times; at most 64 are written");
 }
 
+TEST(UnrollErrors, FactorsOfLoopsAroundEachOther) {
+  const std::string product = "A(i,k) = B(i,j) * C(j,k)";
+  const std::string error =
+      "invalid [illegal-directive]: loop `i` and the loops inside it are unrolled to more than 256 copies of "
+      "statements";
+  const auto unrolled = [&](int i, int j, int k) {
+    return reason_of(product, "unroll(loop=i, factor=" + std::to_string(i) + "); unroll(loop=j, factor=" +
+                                  std::to_string(j) + "); unroll(loop=k, factor=" + std::to_string(k) + ")");
+  };
+  EXPECT_EQ(unrolled(64, 2, 3), error);
+  EXPECT_EQ(unrolled(64, 64, 64), error);
+  EXPECT_EQ(unrolled(16, 4, 4).substr(0, 9), "no error:");
+}
+
+TEST(LoopFuseErrors, NegativeNumbersOfLoops) {
+  const auto problem = problem::build(test_support::paper_kernel("K4").text).value();
+  const auto tree = apply(Trace{{LoopFuse{{}, 2, true, -1}}}, problem);
+  ASSERT_FALSE(tree.ok());
+  EXPECT_EQ(tree.error().message, "fuse is -1; it is a number of loops, at least 0");
+}
+
 TEST(SplitErrors, SizesAndPlaces) {
   EXPECT_EQ(reason_of("y(i) = B(i,j)", "split(loop=j, factor=1)"),
             "invalid [illegal-directive]: factor is 1; a block holds at least 2 values");
