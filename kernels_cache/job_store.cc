@@ -7,6 +7,7 @@
 
 #include "compiler/support/digest.h"
 #include "kernels_cache/file_system.h"
+#include "kernels_cache/job_digest.h"
 #include "kernels_cache/sqlite.h"
 
 namespace schaas::kernels_cache {
@@ -122,18 +123,6 @@ std::string exact(double seconds) {
   if (std::strtod(text.c_str(), nullptr) == seconds) return text;
   char shortest[32];
   return {shortest, std::to_chars(shortest, shortest + sizeof shortest, seconds).ptr};
-}
-
-/// Returns the identity of a job's content: a digest over every field, length-prefixed.
-std::string digest_of(const NewJob& job) {
-  std::string all;
-  const auto add = [&](const std::string& part) { all += std::to_string(part.size()) + ":" + part; };
-  add(job.client);
-  add(job.label);
-  add(std::to_string(job.priority));
-  add(exact(job.budget_seconds));
-  for (const auto& request : job.requests) add(request);
-  return support::digest_of(all).sha256;
 }
 
 /// Parses the number of "j17"; 0 when the text is not a job's id.
@@ -495,6 +484,17 @@ class SqliteJobStore final : public JobStore {
 };
 
 }  // namespace
+
+std::string digest_of(const NewJob& job) {
+  std::string all;
+  const auto add = [&](const std::string& part) { all += std::to_string(part.size()) + ":" + part; };
+  add(job.client);
+  add(job.label);
+  add(std::to_string(job.priority));
+  add(exact(job.budget_seconds));
+  for (const auto& request : job.requests) add(request);
+  return support::digest_of(all).sha256;
+}
 
 std::string name(ItemState state) {
   for (const auto& [known, name] : states)

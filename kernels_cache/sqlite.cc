@@ -318,4 +318,12 @@ Result<Database> open_database(const std::string& path, const Schema& schema) {
   return database;
 }
 
+Result<Database> open_unchecked(const std::string& path, const std::string& doing) {
+  sqlite3* opened = nullptr;
+  const int state = sqlite3_open_v2(path.c_str(), &opened, SQLITE_OPEN_READWRITE, nullptr);
+  Database database(opened);
+  if (state != SQLITE_OK) return storage_error(opened, doing, path);
+  return database;
+}
+
 }  // namespace schaas::kernels_cache

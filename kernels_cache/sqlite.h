@@ -36,6 +36,8 @@ struct Schema {
 /// by a later schaas), [damaged-database] (not a database), [data-directory] (cannot be opened: permissions);
 /// exhausted [disk-full].
 support::Result<Database> open_database(const std::string& path, const Schema& schema);
+/// Opens an existing database as it is, for the rows that can still be read. Errors: those of storage_error.
+support::Result<Database> open_unchecked(const std::string& path, const std::string& doing);
 
 /// Renames a damaged database to `path`.damaged, replacing an older one, together with its write-ahead log.
 /// The database must not be open. Errors: internal [storage].

@@ -123,8 +123,7 @@ Result<std::unique_ptr<Daemon>> Daemon::start(const DaemonOptions& options, Log 
   SCHAAS_RETURN_IF_ERROR(check_options(options));
   SCHAAS_ASSIGN_OR_RETURN(DataDirectory directory, DataDirectory::open(options.data_directory));
   SCHAAS_ASSIGN_OR_RETURN(const Stores stores, open_stores(directory, log));
-  SCHAAS_ASSIGN_OR_RETURN(auto jobs, kernels_cache::open_job_store(
-                                         directory.jobs(), kernels_cache::system_clock(), options.jobs));
+  SCHAAS_ASSIGN_OR_RETURN(auto jobs, open_jobs(directory, options.jobs, log));
   SCHAAS_ASSIGN_OR_RETURN(auto key, open_signing_key(options.signing_key.empty() ? directory.signing_key()
                                                                                  : options.signing_key));
   SCHAAS_ASSIGN_OR_RETURN(const std::vector<ListenAddress> addresses, addresses_of(options));

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "kernels_cache/binary_store_files.h"
+#include "kernels_cache/job_salvage.h"
 #include "kernels_cache/schedule_store_sqlite.h"
 #include "kernels_cache/sqlite.h"
 #include "server/storage/backup.h"
@@ -22,6 +23,19 @@ support::Result<Stores> open_stores(const DataDirectory& directory, const Log& l
   if (!schedules.ok()) return schedules.error();
   SCHAAS_ASSIGN_OR_RETURN(auto binaries, kernels_cache::open_file_binary_store(directory.binaries()));
   return Stores{std::move(schedules).value(), std::move(binaries)};
+}
+
+support::Result<std::unique_ptr<kernels_cache::JobStore>> open_jobs(const DataDirectory& directory,
+                                                                    const kernels_cache::JobLimits& limits,
+                                                                    const Log& log) {
+  const std::string path = directory.jobs();
+  auto jobs = kernels_cache::open_job_store(path, kernels_cache::system_clock(), limits);
+  if (jobs.ok() || jobs.error().code != "damaged-database") return jobs;
+  const auto salvaged = kernels_cache::salvage_jobs(path);
+  if (!salvaged.ok()) return salvaged.error().code == "damaged-database" ? jobs.error() : salvaged.error();
+  log->error("the job database is damaged: {} jobs are kept, {} are lost; it is kept as {}.damaged: {}",
+             salvaged->kept, salvaged->lost, path, support::render(jobs.error()));
+  return kernels_cache::open_job_store(path, kernels_cache::system_clock(), limits);
 }
 
 }  // namespace schaas::server

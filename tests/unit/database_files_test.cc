@@ -11,10 +11,14 @@
 
 #include <atomic>
 #include <chrono>
+#include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <random>
 #include <thread>
 
 #include "kernels_cache/file_system.h"
+#include "kernels_cache/job_salvage.h"
 #include "kernels_cache/job_store.h"
 #include "kernels_cache/schedule_store_sqlite.h"
 #include "kernels_cache/sqlite.h"
@@ -164,6 +168,87 @@ TEST_F(Damaged, DatabaseIsSetAsideInPlaceOfAnOlderOne) {
   ASSERT_EQ(::stat((path_ + ".damaged").c_str(), &status), 0);
   EXPECT_GT(status.st_size, 100'000);
   EXPECT_TRUE(open_sqlite_schedule_store(path_, system_clock()).ok());
+}
+
+class DamagedJobs : public testing::Test {
+ protected:
+  static NewJob job(int n) {
+    NewJob job{"key" + std::to_string(n), "client" + std::to_string(n % 3), "label", n % 5, 0.5 * n, {}};
+    for (int item = 0; item <= n % 4; ++item)
+      job.requests.push_back(std::string(600, static_cast<char>('a' + (n + item) % 26)));
+    return job;
+  }
+  void SetUp() override {
+    const auto store = open_job_store(path_, system_clock()).value();
+    for (int n = 0; n < jobs_; ++n) ASSERT_TRUE(store->submit(job(n)).ok());
+    ASSERT_TRUE(store->claim()->has_value());
+  }
+  /// Overwrites bytes of the file.
+  void overwrite(std::streamoff at, const std::string& bytes) const {
+    std::fstream file(path_, std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(at);
+    file << bytes;
+  }
+  /// Each job that is kept is the one that was submitted: its key and content are taken for the same.
+  void check_kept(const SalvagedJobs& salvaged) const {
+    const auto store = open_job_store(path_, system_clock());
+    ASSERT_TRUE(store.ok()) << support::render(store.error());
+    ASSERT_TRUE((*store)->recover().ok());
+    const auto rows = *(*store)->jobs(1000);
+    EXPECT_EQ(rows.size(), salvaged.kept);
+    for (const JobRow& row : rows) {
+      const int n = std::stoi(row.id.substr(1)) - 1;
+      const auto again = (*store)->submit(job(n));
+      ASSERT_TRUE(again.ok()) << support::render(again.error());
+      EXPECT_EQ(*again, row.id);
+      EXPECT_EQ(row.waiting + row.running + row.done + row.failed + row.cancelled, job(n).requests.size());
+    }
+    EXPECT_EQ((*store)->submit({"fresh", "c", "", 0, 0, {"x"}}).value().substr(0, 1), "j");
+  }
+  static constexpr int jobs_ = 60;
+  test_support::TemporaryDirectory directory_;
+  const std::string path_ = directory_ / "jobs.db";
+};
+
+TEST_F(DamagedJobs, AreKeptWhereTheyAreWhole) {
+  struct stat status {};
+  ASSERT_EQ(stat(path_.c_str(), &status), 0);
+  const std::streamoff pages = status.st_size / 4096;
+  ASSERT_GT(pages, 20);
+  overwrite(pages / 2 * 4096, std::string(4096, '\xee'));
+  const auto salvaged = salvage_jobs(path_);
+  ASSERT_TRUE(salvaged.ok()) << support::render(salvaged.error());
+  EXPECT_GE(salvaged->kept, 45U);
+  EXPECT_GE(salvaged->lost, 1U);
+  EXPECT_TRUE(std::filesystem::exists(path_ + ".damaged"));
+  check_kept(*salvaged);
+}
+
+TEST_F(DamagedJobs, NeverChangeWhereverALetterChanges) {
+  std::mt19937_64 random(11);
+  std::ifstream file(path_, std::ios::binary);
+  const std::string sound{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  int kept = 0;
+  for (int n = 0; n < 40; ++n) {
+    SCOPED_TRACE(n);
+    for (const char* end : {"", "-wal", "-shm", ".damaged"}) ::unlink((path_ + end).c_str());
+    std::ofstream(path_, std::ios::binary) << sound;
+    overwrite(static_cast<std::streamoff>(100 + random() % (sound.size() - 100)),
+              std::string(1 + random() % 3, static_cast<char>(random())));
+    const auto salvaged = salvage_jobs(path_);
+    if (!salvaged.ok()) continue;
+    kept += salvaged->kept >= 40 ? 1 : 0;
+    check_kept(*salvaged);
+  }
+  EXPECT_GE(kept, 30);
+}
+
+TEST_F(DamagedJobs, AreRefusedUntouchedWhereNoneCanBeRead) {
+  overwrite(0, std::string(100'000, 'x'));
+  const auto salvaged = salvage_jobs(path_);
+  ASSERT_FALSE(salvaged.ok());
+  EXPECT_EQ(salvaged.error().code, "damaged-database");
+  EXPECT_FALSE(std::filesystem::exists(path_ + ".damaged"));
 }
 
 TEST(Disks, AreFullAlsoByQuotaAndLimit) {
