@@ -70,13 +70,9 @@ Result<void> AccessControl::reload() {
 Result<AccessControl::AuthorisedRequest> AccessControl::authorise(const Method& method, std::string_view peer,
                                                                   std::string_view authorization,
                                                                   double* retry_seconds) {
-  const bool trusted = options_.tokens.empty() || (peer.starts_with("unix:") && !options_.sockets_need_token);
-  if (trusted) return AuthorisedRequest(*this, {});
-  if (!authorization.starts_with(bearer)) return no_token();
+  if (is_trusted(peer)) return AuthorisedRequest(*this, {});
   const std::lock_guard lock(mutex_);
-  const Token* token = authenticate(authorization.substr(bearer.size()));
-  if (token == nullptr) return unknown_token();
-  if (!token->allows(method.scope)) return no_scope(*token, method);
+  SCHAAS_ASSIGN_OR_RETURN(const Token* token, allowed(method, authorization));
   double retry = 0;
   const auto counted = count(*token, retry);
   if (!counted.ok()) {
@@ -84,6 +80,27 @@ Result<AccessControl::AuthorisedRequest> AccessControl::authorise(const Method& 
     return counted.error();
   }
   return AuthorisedRequest(*this, {token->name, token->quotas, token->allows(Scope::admin)});
+}
+
+Result<void> AccessControl::authorise_again(const Method& method, std::string_view peer,
+                                            std::string_view authorization) {
+  if (is_trusted(peer)) return {};
+  const std::lock_guard lock(mutex_);
+  SCHAAS_RETURN_IF_ERROR(allowed(method, authorization));
+  return {};
+}
+
+bool AccessControl::is_trusted(std::string_view peer) const {
+  return options_.tokens.empty() || (peer.starts_with("unix:") && !options_.sockets_need_token);
+}
+
+// Returns the token, whose scopes allow the method. The caller holds the mutex.
+Result<const Token*> AccessControl::allowed(const Method& method, std::string_view authorization) const {
+  if (!authorization.starts_with(bearer)) return no_token();
+  const Token* token = authenticate(authorization.substr(bearer.size()));
+  if (token == nullptr) return unknown_token();
+  if (!token->allows(method.scope)) return no_scope(*token, method);
+  return token;
 }
 
 // Finds the token by its digest. Every digest is compared in constant time, so the duration reveals nothing.

@@ -62,6 +62,10 @@ class AccessControl {
                                                std::string_view authorization,
                                                double* retry_seconds = nullptr);
 
+  /// Authorises a request again that runs for long. Errors: those of authorise, without the quotas.
+  support::Result<void> authorise_again(const Method& method, std::string_view peer,
+                                        std::string_view authorization);
+
   /// Reads the tokens file again; tokens missing from it become invalid. On an error the old ones stay.
   support::Result<void> reload();
 
@@ -73,6 +77,8 @@ class AccessControl {
     std::chrono::steady_clock::time_point counted;
   };
   explicit AccessControl(Options options) : options_(std::move(options)) {}
+  bool is_trusted(std::string_view peer) const;
+  support::Result<const Token*> allowed(const Method& method, std::string_view authorization) const;
   const Token* authenticate(std::string_view authorization) const;
   Usage& usage_of(const Token& token);
   support::Result<void> count(const Token& token, double& retry);

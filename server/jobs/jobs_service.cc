@@ -164,6 +164,7 @@ grpc::Status JobsService::Watch(grpc::ServerContext* context, const v1::WatchJob
         std::uint64_t after = request->after();
         v1::Job last_sent;
         for (;;) {
+          SCHAAS_RETURN_IF_ERROR(summary.authorise_again());
           // The job is read first, so that every item it counts as ended is listed below.
           SCHAAS_ASSIGN_OR_RETURN(const JobRow row, store_->job(request->id()));
           summary.detail = "job=" + row.id;

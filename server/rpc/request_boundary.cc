@@ -96,6 +96,10 @@ grpc::Status RequestBoundary::run(const Method& method, grpc::ServerContext& con
           access_control_->authorise(method, context.peer(), metadata_of(context, "authorization"),
                                      &summary.retry_seconds));
       summary.principal = pass.principal();
+      summary.authorise_again = [&] {
+        return access_control_->authorise_again(method, context.peer(),
+                                                metadata_of(context, "authorization"));
+      };
       return handler(summary, cancellation);
     });
   }

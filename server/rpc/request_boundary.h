@@ -22,6 +22,8 @@ struct RequestSummary {
   double retry_seconds = 1;      ///< suggested delay before a retry ([overloaded], [quota-...])
   Principal principal;           ///< set before the handler runs
   PendingWrite pending_write;    ///< streams send through it
+  /// For requests that run for long: the token may have been withdrawn.
+  std::function<support::Result<void>()> authorise_again;
 };
 
 /// Metadata key of a request's id. A client's id is used when it has 1 to 64 letters, digits, dots, dashes

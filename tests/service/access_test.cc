@@ -228,6 +228,23 @@ TEST_F(Authorisation, RevokesTokensOnReloadAndKeepsThemWhenTheFileIsWrong) {
   EXPECT_EQ(outcome(access->authorise(methods::info, far_, "Bearer n")), "in");
 }
 
+TEST_F(Authorisation, ChecksRunningRequestsAgain) {
+  write(line_of("reader", "r", "scopes=read requests-per-minute=1"));
+  const auto access = open();
+  const auto again = [&](const std::string& peer) {
+    const auto checked = access->authorise_again(methods::watch_job, peer, "Bearer r");
+    return checked.ok() ? "in" : support::render(checked.error());
+  };
+  for (int n = 0; n < 3; ++n) EXPECT_EQ(again(far_), "in") << "it is no request of its own";
+  write(line_of("reader", "r", "scopes=report"));
+  ASSERT_TRUE(access->reload().ok());
+  EXPECT_THAT(again(far_), HasSubstr("[scope]"));
+  write(line_of("reader", "another", "scopes=read"));
+  ASSERT_TRUE(access->reload().ok());
+  EXPECT_THAT(again(far_), HasSubstr("[unknown-token]"));
+  EXPECT_EQ(again("unix:/run/s"), "in");
+}
+
 // ---- over the wire ----
 
 class TransportSecurity : public testing::Test {

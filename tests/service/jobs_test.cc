@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <atomic>
+#include <fstream>
 #include <thread>
 
+#include "compiler/support/digest.h"
 #include "kernels_cache/sqlite.h"
 #include "schaas/connection.h"
 #include "schaas/v1/jobs.grpc.pb.h"
@@ -332,6 +334,35 @@ TEST_F(JobsOverTheWire, EndTheirWatchesWhenTheServerStaysAway) {
   EXPECT_THAT(
       last.error().notes,
       testing::Contains("after 3 s this was given up; the server keeps the job j1: it can be watched again"));
+}
+
+TEST_F(JobsOverTheWire, EndTheWatchOfAWithdrawnToken) {
+  const std::string tokens = directory_ / "tokens";
+  const auto allow = [&](const std::string& token) {
+    std::ofstream(tokens) << "me " << support::digest_of(token).sha256 << " scopes=read,precompute\n";
+  };
+  allow("old");
+  options_.tokens = tokens;
+  options_.socket_mode = 0660;
+  start();
+  holding_->hold = true;
+  grpc::ClientContext submission, watching;
+  for (auto* context : {&submission, &watching}) context->AddMetadata("authorization", "Bearer old");
+  v1::Job accepted;
+  ASSERT_TRUE(stub_->Submit(&submission, job("k", {spmm}), &accepted).ok());
+  v1::WatchJobRequest request;
+  request.set_id(accepted.id());
+  const auto reader = stub_->Watch(&watching, request);
+  v1::JobEvent event;
+  ASSERT_TRUE(reader->Read(&event));
+  allow("new");
+  ASSERT_TRUE(daemon_->reload().ok());
+  const auto begin = std::chrono::steady_clock::now();
+  while (reader->Read(&event)) {
+  }
+  EXPECT_EQ(reader->Finish().error_code(), grpc::StatusCode::UNAUTHENTICATED);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
+  holding_->hold = false;
 }
 
 TEST_F(JobsOverTheWire, AreNotWatchedWhenUnknown) {
