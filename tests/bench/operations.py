@@ -1,0 +1,221 @@
+#!/usr/bin/env python3
+"""Eighty ordinary operations on sparse matrices, plain calls beside scipy's: what a user of scipy writes, in one table.
+
+    SCHAAS_LIBRARY=build/release/lib/libschaas.so PYTHONPATH=client/python python3 tests/bench/operations.py [--bin DIR] [--rows 20000]
+        [--seconds 0.5] [--json FILE] [CASE ...]
+
+Matrices have 5 random entries a row. `first` is the first call, `call` the median of later ones, one thread, after the server had three
+seconds to compile what is best; both sides allocate their results. Every result is compared with scipy's. Marks: `<` slower than scipy,
+`<<` slower than two thirds of its speed, `<<<` than a tenth.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import statistics
+import sys
+import time
+import warnings
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "service"))
+import schaas_program as program
+
+
+def with_values(b, values):
+    import scipy.sparse as sp
+    return sp.csr_matrix((values, b.indices, b.indptr), shape=b.shape)
+
+
+def cases(rows):
+    """By name: expression, format of the result, operands, what scipy does."""
+    import numpy as np
+    import scipy.sparse as sp
+    diag = sp.diags
+    draw = np.random.default_rng(5)
+
+    def matrix(seed, columns=rows, height=rows, each=5):
+        random = np.random.default_rng(seed)
+        made = sp.csr_matrix((random.random(each * height) + 0.5, (np.repeat(np.arange(height), each), random.integers(0, columns, each * height))),
+                             shape=(height, columns))
+        made.sum_duplicates()
+        return made
+
+    def sums(b, axis=1):
+        return np.asarray(b.sum(axis)).ravel()
+
+    b, c, d = matrix(1), matrix(2), matrix(3)
+    bc, cc = b.tocsc(), c.tocsc()
+    p = matrix(9, columns=rows // 4, each=2)
+    small, square = matrix(7, 2000, 2000, 10), draw.random((2000, 2000))
+    x, y, dense, other, weight = draw.random(rows), draw.random(rows), draw.random((rows, 8)), draw.random((rows, 8)), draw.random((8, 8))
+    wide = np.ascontiguousarray(dense.T)
+    v = sp.csr_matrix((draw.random(rows // 100), (np.zeros(rows // 100, int), np.sort(draw.choice(rows, rows // 100, False)))), shape=(1, rows))
+    import schaas
+    vector = schaas.tensor(v.indices[None].astype(np.int64), v.data, (rows,))
+    row_of = np.repeat(np.arange(rows), np.diff(b.indptr))
+    mask = (x > 0.9) * 1.0
+    two, three = dict(B=b, C=c), dict(B=b, C=c, D=d)
+    return {
+        "trace": ("s = B(i,i)", None, dict(B=b), lambda: b.diagonal().sum()),
+        "diagonal": ("d(i) = B(i,i)", None, dict(B=b), lambda: b.diagonal()),
+        "row sums": ("y(i) = B(i,j)", None, dict(B=b), lambda: sums(b)),
+        "column sums": ("y(j) = B(i,j)", None, dict(B=b), lambda: sums(b, 0)),
+        "total": ("s = B(i,j)", None, dict(B=b), lambda: b.sum()),
+        "squared norm": ("s = B(i,j) * B(i,j)", None, dict(B=b), lambda: (b.data**2).sum()),
+        "row norms": ("y(i) = sqrt(sum(j)(B(i,j) * B(i,j)))", None, dict(B=b), lambda: np.sqrt(sums(b.multiply(b)))),
+        "row maxima": ("y(i) = max(j)(B(i,j))", None, dict(B=b), lambda: b.max(1).toarray().ravel()),
+        "column maxima": ("y(j) = max(i)(B(i,j))", None, dict(B=b), lambda: b.max(0).toarray().ravel()),
+        "entries by row": ("y(i) = B(i,j) != 0", None, dict(B=b), lambda: np.diff(b.indptr) * 1.0),
+        "normalised rows": ("A(i,j) = B(i,j) / sum(k)(B(i,k))", "csr", dict(B=b), lambda: diag(1 / sums(b)) @ b),
+        "normalised columns": ("A(i,j) = B(i,j) / d(j)", "csr", dict(B=b, d=x + 1), lambda: b @ diag(1 / (x + 1))),
+        "scaled both ways": ("A(i,j) = d(i) * B(i,j) * d(j)", "csr", dict(B=b, d=x), lambda: diag(x) @ b @ diag(x)),
+        "softmax of rows": ("A(i,j) = where(B(i,j) != 0, exp(B(i,j)), 0) / sum(k)(where(B(i,k) != 0, exp(B(i,k)), 0))", "csr", dict(B=b),
+                            lambda: with_values(b, np.exp(b.data) / np.repeat(np.add.reduceat(np.exp(b.data), b.indptr[:-1]), np.diff(b.indptr)))),
+        "transposed": ("A(j,i) = B(i,j)", "csr", dict(B=b), lambda: b.T.tocsr()),
+        "symmetric part": ("A(i,j) = 0.5 * (B(i,j) + B(j,i))", "csr", dict(B=b), lambda: 0.5 * (b + b.T)),
+        "times transposed": ("A(i,j) = B(i,j) * B(j,i)", "csr", dict(B=b), lambda: b.multiply(b.T)),
+        "B' B": ("A(i,j) = B(k,i) * B(k,j)", "csr", dict(B=b), lambda: b.T @ b),
+        "B B'": ("A(i,j) = B(i,k) * B(j,k)", "csr", dict(B=b), lambda: b @ b.T),
+        "B C": ("A(i,k) = B(i,j) * C(j,k)", "csr", two, lambda: b @ c),
+        "B C, csc": ("A(i,k) = B(i,j) * C(j,k)", "csc", dict(B=bc, C=cc), lambda: bc @ cc),
+        "csr times csc": ("A(i,k) = B(i,j) * C(j,k)", "csr", dict(B=b, C=cc), lambda: b @ cc),
+        "csc times csr": ("A(i,k) = B(i,j) * C(j,k)", "csr", dict(B=bc, C=c), lambda: (bc @ c).tocsr()),
+        "coo times csr": ("A(i,k) = B(i,j) * C(j,k)", "csr", dict(B=b.tocoo(), C=c), lambda: b.tocoo() @ c),
+        "2 B C": ("A(i,k) = 2 * B(i,j) * C(j,k)", "csr", two, lambda: 2 * (b @ c)),
+        "B C + D": ("A(i,k) = B(i,j) * C(j,k) + D(i,k)", "csr", three, lambda: b @ c + d),
+        "B C at D": ("A(i,k) = B(i,j) * C(j,k) * D(i,k)", "csr", three, lambda: (b @ c).multiply(d)),
+        "B (C + D)": ("A(i,k) = B(i,j) * (C(j,k) + D(j,k))", "csr", three, lambda: b @ (c + d)),
+        "B C D": ("A(i,l) = B(i,j) * C(j,k) * D(k,l)", "csr", three, lambda: b @ c @ d),
+        "P' B P": ("A(i,l) = P(j,i) * B(j,k) * P(k,l)", "csr", dict(P=p, B=b), lambda: p.T @ b @ p),
+        "product, then scaled": ("T(i,k) = B(i,j) * C(j,k); A(i,k) = T(i,k) * 2", "csr", two, lambda: (b @ c) * 2),
+        "product of a product": ("T(i,k) = B(i,j) * B(j,k); A(i,l) = T(i,k) * T(k,l)", "csr", dict(B=b), lambda: (b @ b) @ (b @ b)),
+        "common neighbours": ("A(i,j) = B(i,j) * B(i,k) * B(j,k)", "csr", dict(B=b), lambda: b.multiply(b @ b.T)),
+        "triangles": ("s = B(i,j) * B(j,k) * B(i,k)", None, dict(B=b), lambda: (b @ b).multiply(b).sum()),
+        "abs": ("A(i,j) = abs(B(i,j))", "csr", dict(B=b), lambda: abs(b)),
+        "sqrt": ("A(i,j) = sqrt(B(i,j))", "csr", dict(B=b), lambda: b.sqrt()),
+        "cubed": ("A(i,j) = pow(B(i,j), 3)", "csr", dict(B=b), lambda: b.power(3)),
+        "tanh": ("A(i,j) = tanh(B(i,j))", "csr", dict(B=b), lambda: b.tanh()),
+        "negated": ("A(i,j) = -B(i,j)", "csr", dict(B=b), lambda: -b),
+        "scaled": ("A(i,j) = 2 * B(i,j)", "csr", dict(B=b), lambda: 2 * b),
+        "above a bound": ("A(i,j) = B(i,j) * (B(i,j) > 1)", "csr", dict(B=b), lambda: b.multiply(b > 1).tocsr()),
+        "B + C": ("A(i,j) = B(i,j) + C(i,j)", "csr", two, lambda: b + c),
+        "B - C": ("A(i,j) = B(i,j) - C(i,j)", "csr", two, lambda: b - c),
+        "2 B - 3 C": ("A(i,j) = 2 * B(i,j) - 3 * C(i,j)", "csr", two, lambda: 2 * b - 3 * c),
+        "B + C + D": ("A(i,j) = B(i,j) + C(i,j) + D(i,j)", "csr", three, lambda: b + c + d),
+        "B + C, csc": ("A(i,j) = B(i,j) + C(i,j)", "csc", dict(B=bc, C=cc), lambda: bc + cc),
+        "csr plus csc": ("A(i,j) = B(i,j) + C(i,j)", "csr", dict(B=b, C=cc), lambda: b + cc),
+        "maximum": ("A(i,j) = max(B(i,j), C(i,j))", "csr", two, lambda: b.maximum(c)),
+        "minimum": ("A(i,j) = min(B(i,j), C(i,j))", "csr", two, lambda: b.minimum(c)),
+        "of elements": ("A(i,j) = B(i,j) * C(i,j)", "csr", two, lambda: b.multiply(c)),
+        "B x": ("y(i) = B(i,j) * x(j)", None, dict(B=b, x=x), lambda: b @ x),
+        "B' x": ("y(j) = B(i,j) * x(i)", None, dict(B=b, x=x), lambda: b.T @ x),
+        "B C x": ("y(i) = B(i,j) * C(j,k) * x(k)", None, dict(B=b, C=c, x=x), lambda: b @ (c @ x)),
+        "x' B C y": ("s = x(i) * B(i,j) * C(j,k) * y(k)", None, dict(B=b, C=c, x=x, y=y), lambda: x @ (b @ (c @ y))),
+        "B' B x": ("y(k) = B(i,k) * B(i,j) * x(j)", None, dict(B=b, x=x), lambda: b.T @ (b @ x)),
+        "B B' x": ("y(i) = B(i,j) * B(k,j) * x(k)", None, dict(B=b, x=x), lambda: b @ (b.T @ x)),
+        "2 B x + 3 y": ("z(i) = 2 * B(i,j) * x(j) + 3 * y(i)", None, dict(B=b, x=x, y=y), lambda: 2 * (b @ x) + 3 * y),
+        "Jacobi step": ("z(i) = (b(i) - sum(j)(B(i,j) * x(j))) / d(i)", None, dict(B=b, x=x, b=y, d=y + 1), lambda: (y - b @ x) / (y + 1)),
+        "(B + C) x": ("y(i) = (B(i,j) + C(i,j)) * x(j)", None, dict(B=b, C=c, x=x), lambda: (b + c) @ x),
+        "mean of neighbours": ("y(i) = B(i,j) * x(j) / sum(k)(B(i,k))", None, dict(B=b, x=x), lambda: b @ x / sums(b)),
+        "reached": ("or-and: y(i) = B(i,j) * x(j)", None, dict(B=b, x=mask), lambda: ((b != 0) @ mask > 0) * 1.0),
+        "nearest": ("min-plus: y(i) = B(i,j) * x(j)", None, dict(B=b, x=x), lambda: np.minimum.reduceat(b.data + x[b.indices], b.indptr[:-1])),
+        "B times sparse x": ("y(i) = B(i,j) * x(j)", None, dict(B=bc, x=vector), lambda: (bc @ v.T.tocsc()).toarray().ravel()),
+        "sparse x times y": ("s = v(i) * x(i)", None, dict(v=vector, x=x), lambda: (v @ x)[0]),
+        "sparse outer product": ("A(i,j) = v(i) * v(j)", "csr", dict(v=vector), lambda: v.T @ v),
+        "B X": ("Z(i,k) = B(i,j) * X(j,k)", None, dict(B=b, X=dense), lambda: b @ dense),
+        "B X, csc": ("Z(i,k) = B(i,j) * X(j,k)", None, dict(B=bc, X=dense), lambda: bc @ dense),
+        "B' X": ("Z(j,k) = B(i,j) * X(i,k)", None, dict(B=b, X=dense), lambda: b.T @ dense),
+        "X B": ("Z(k,j) = X(k,i) * B(i,j)", None, dict(X=wide, B=b), lambda: wide @ b),
+        "X' B Y": ("Z(k,l) = X(i,k) * B(i,j) * Y(j,l)", None, dict(X=dense, B=b, Y=other), lambda: dense.T @ (b @ other)),
+        "layer": ("Z(i,k) = relu(sum(j,l)(B(i,j) * X(j,l) * W(l,k)))", None, dict(B=b, X=dense, W=weight),
+                  lambda: np.maximum(b @ (dense @ weight), 0)),
+        "X Y' at B": ("A(i,j) = B(i,j) * X(i,k) * Y(j,k)", "csr", dict(B=b, X=dense, Y=other),
+                      lambda: with_values(b, b.data * np.einsum("ek,ek->e", dense[row_of], other[b.indices]))),
+        "scores of edges": ("A(i,j) = where(B(i,j) != 0, x(i) + y(j), 0)", "csr", dict(B=b, x=x, y=y),
+                            lambda: with_values(b, x[row_of] + y[b.indices])),
+        "B + dense": ("Z(i,j) = B(i,j) + D(i,j)", None, dict(B=small, D=square), lambda: np.asarray(small + square)),
+        "B times dense, elements": ("A(i,j) = B(i,j) * D(i,j)", "csr", dict(B=small, D=square), lambda: small.multiply(square).tocsr()),
+        "B over dense": ("A(i,j) = B(i,j) / D(i,j)", "csr", dict(B=small, D=square + 1), lambda: small.multiply(1 / (square + 1)).tocsr()),
+        "as dense": ("Z(i,j) = B(i,j)", None, dict(B=small), lambda: small.toarray()),
+        "B C, dense": ("Z(i,k) = B(i,j) * C(j,k)", None, dict(B=small, C=small), lambda: (small @ small).toarray()),
+        "B square": ("Z(i,k) = B(i,j) * D(j,k)", None, dict(B=small, D=square), lambda: small @ square),
+        "square B": ("Z(i,k) = D(i,j) * B(j,k)", None, dict(B=small, D=square), lambda: square @ small),
+    }
+
+
+def equal(ours, theirs):
+    import numpy as np
+    import scipy.sparse as sp
+    if hasattr(ours, "tocsr") or hasattr(theirs, "tocsr"):
+        ours, theirs = sp.csr_matrix(ours), sp.csr_matrix(theirs)
+        beside = abs(ours - theirs)
+        return beside.nnz == 0 or beside.max() <= 1e-8 * max(1, abs(theirs).max())
+    return np.allclose(np.asarray(ours, float), np.asarray(theirs, float), rtol=1e-8)
+
+
+def median_ms(run, seconds):
+    times, end = [], time.monotonic() + seconds
+    while len(times) < 3 or (time.monotonic() < end and len(times) < 200):
+        start = time.perf_counter()
+        run()
+        times.append(time.perf_counter() - start)
+    return 1e3 * statistics.median(times)
+
+
+def measure(case, options):
+    import schaas
+    expression, format, operands, theirs = case
+    name = expression.split("=")[0].split("(")[0].strip() if ";" not in expression else "A"
+    f = schaas.kernel(expression, **({name: format} if format else {}))
+    start = time.perf_counter()
+    result = f(**operands, threads=1)
+    first = 1e3 * (time.perf_counter() - start)
+    right = equal(result, theirs())
+    time.sleep(options.settle)
+    return {"first": first, "call": median_ms(lambda: f(**operands, threads=1), options.seconds), "scipy": median_ms(theirs, options.seconds),
+            "right": right}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("cases", nargs="*")
+    parser.add_argument("--bin", type=pathlib.Path, default=pathlib.Path("build/release/bin"))
+    parser.add_argument("--rows", type=int, default=20000)
+    parser.add_argument("--seconds", type=float, default=0.5)
+    parser.add_argument("--settle", type=float, default=3, help="seconds in which the server compiles the rest")
+    parser.add_argument("--json", type=pathlib.Path)
+    options = parser.parse_args()
+    warnings.filterwarnings("ignore")  # divisions by zero in empty rows, on both sides
+    daemon = program.Daemon(options.bin.resolve())
+    os.environ["SCHAAS_SERVER"] = daemon.address
+    import schaas
+    figures, wrong = [], 0
+    try:
+        known = cases(options.rows)
+        print(f"{options.rows} rows, 1 thread, ms\n{'':24} {'first':>9} {'call':>9} {'scipy':>9} {'scipy/call':>11}")
+        for name in options.cases or known:
+            try:
+                found = measure(known[name], options)
+            except schaas.Error as error:
+                wrong += 1
+                print(f"{name:24} refused: {str(error).splitlines()[0]}", flush=True)
+                continue
+            figures.append({"case": name, **found})
+            wrong += not found["right"]
+            ratio = found["scipy"] / found["call"]
+            mark = "wrong" if not found["right"] else "<<<" if ratio < 0.1 else "<<" if ratio < 0.67 else "<" if ratio < 1 else ""
+            print(f"{name:24} {found['first']:9.1f} {found['call']:9.3f} {found['scipy']:9.3f} {ratio:11.2f} {mark}", flush=True)
+    finally:
+        daemon.close()
+    if figures:
+        ratios = [one["scipy"] / one["call"] for one in figures]
+        print(f"{sum(ratio >= 1 for ratio in ratios)} of {len(ratios)} at least as fast as scipy, geometric mean {statistics.geometric_mean(ratios):.2f}, "
+              f"{wrong} refused or wrong")
+    if options.json:
+        options.json.write_text(json.dumps(figures))
+    sys.exit(wrong != 0)
+
+
+if __name__ == "__main__":
+    main()
