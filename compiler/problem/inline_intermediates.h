@@ -20,9 +20,17 @@ namespace schaas::problem {
 ///     T(i,j) = C(i,k) * D(k,j); S(i) = B(i,j) * T(i,j); A(i,j) = B(i,j) * T(i,j) / S(i)
 ///     -> S(i) = B(i,j) * sum(k)(C(i,k) * D(k,j)); A(i,j) = B(i,j) * sum(k)(C(i,k) * D(k,j)) / S(i)
 /// A product of sparse operands that one product reads once becomes part of it, whatever it sums over. The
-/// space of one product holds the schedules of both, and needs no array of all its elements. Not when an index
-/// it sums over is one of the reader's.
+/// space of one product holds the schedules of both, and needs no array of all its elements. Not when an
+/// index it sums over is one of the reader's.
 ///     T(i,k) = B(i,j) * C(j,k); A(i,l) = T(i,k) * D(k,l)   ->   A(i,l) = B(i,j) * C(j,k) * D(k,l)
+/// A product or a sum of sparse operands that the product of a sparse result reads several times becomes part
+/// of it for each read, where no mode is read with one index: no loop could compute the elements that all
+/// reads need. Products of more than five factors are not made so. Into other statements of a sparse result,
+/// sums of sparse operands are inlined so, too.
+///     T(i,k) = B(i,j) * C(j,k); A(i,l) = T(i,k) * T(k,l)
+///     -> A(i,l) = B(i,j_) * C(j_,k) * B(k,j__) * C(j__,l)
+///     T(i,j) = B(i,j) + C(i,j); A(i,k) = T(i,j) * T(j,k)
+///     -> A(i,k) = (B(i,j) + C(i,j)) * (B(j,k) + C(j,k))
 Problem with_sparse_intermediates_inlined(Problem problem);
 
 }  // namespace schaas::problem

@@ -160,12 +160,36 @@ TEST(Intermediates, AreReadWhereTheirSparseOperandIsStored) {
   EXPECT_EQ(inlined("T(i,k) = B(i,j) * C(j,k); A(i,l) = T(i,k) * D(k,l)", both),
             "A(i,l) = B(i,j) * C(j,k) * D(k,l)");
   EXPECT_EQ(inlined("T(i,k) = B(i,j) * C(j,k); A(k,i) = 2 * T(i,k)", both), "A(k,i) = 2 * B(i,j) * C(j,k)");
-  for (const std::string stays :
-       {"T(i,k) = B(i,j) * C(j,k); A(i,j) = T(i,k) * D(k,j)", "T(i,k) = B(i,j) * C(j,k); A(i,k) = T(i,k) + D(i,k)",
-        "T(i,k) = B(i,j) * C(j,k); A(i,l) = T(i,k) * T(k,l)", "T(i,k) = B(i,j) * D(j,k); A(i,l) = T(i,k) * C(k,l)"})
+  for (const std::string stays : {"T(i,k) = B(i,j) * C(j,k); A(i,j) = T(i,k) * D(k,j)",
+                                  "T(i,k) = B(i,j) * C(j,k); A(i,k) = T(i,k) + D(i,k)",
+                                  "T(i,k) = B(i,j) * D(j,k); A(i,l) = T(i,k) * C(k,l)"})
     EXPECT_EQ(inlined(stays, both), stays);
   EXPECT_EQ(inlined("D(j,i) = B(i,j) * 3; E(i,j) = D(j,i) * C(i,j); y = E(i,j)", csr),
             "y = 3 * B(i,j) * C(i,j)");
+}
+
+TEST(Intermediates, AreMergedForEachReadWhereTheReadsShareNoMode) {
+  const Formats all = {{"A", "csr"}, {"B", "csr"}, {"C", "csr"}};
+  EXPECT_EQ(inlined("T(i,k) = B(i,j) * C(j,k); A(i,l) = T(i,k) * T(k,l)", all),
+            "A(i,l) = B(i,j_) * C(j_,k) * B(k,j__) * C(j__,l)");
+  EXPECT_EQ(inlined("T(i,k) = B(i,j) * C(j,k); A(i,l) = 3 * T(i,k) * T(k,l)", all),
+            "A(i,l) = 3 * B(i,j_) * C(j_,k) * B(k,j__) * C(j__,l)");
+  EXPECT_EQ(inlined("T(i,j) = B(i,j) - 2 * C(i,j); A(i,k) = T(i,j) * T(j,k)", all),
+            "A(i,k) = (B(i,j) - 2 * C(i,j)) * (B(j,k) - 2 * C(j,k))");
+  EXPECT_EQ(inlined("T(i,j) = B(i,j) + C(i,j); A(i,j) = (T(i,j) + T(j,i)) / 2", all),
+            "A(i,j) = (B(i,j) + C(i,j) + (B(j,i) + C(j,i))) / 2");
+  for (const std::string stays :
+       {"T(i,k) = B(i,j) * C(j,k); A(i,k) = T(i,k) * T(i,k)",           // row by row
+        "T(i,k) = B(i,j) * C(j,k); A(i,j) = T(i,k) * T(j,k)",           // column by column
+        "T(i,k) = B(i,j) * C(j,k); A(i,k) = T(i,k) + T(k,i)",           // no product
+        "T(i,k) = B(i,j) * D(j,k); A(i,l) = T(i,k) * T(k,l) * C(i,l)",  // columns of a dense operand
+        "T(i,j) = B(i,j) + d(j); A(i,k) = T(i,j) * T(j,k) * C(i,k)",    // filled
+        "T(i,k) = B(i,j) * C(j,k); A(i,m) = T(i,k) * T(k,l) * T(l,m)",  // six factors
+        "T(i,k) = B(i,j) * C(j,k); A(i,l) = sum(k)(T(i,k) * T(k,l)) + B(i,l)",
+        "T(i,k) = B(i,j) * C(j,k); S(i) = T(i,k); A(i,l) = T(i,k) * T(k,l) * S(i)"})
+    EXPECT_EQ(inlined(stays, all), stays);
+  const std::string dense = "T(i,k) = B(i,j) * C(j,k); A(i,l) = T(i,k) * T(k,l)";
+  EXPECT_EQ(inlined(dense, {{"B", "csr"}, {"C", "csr"}}), dense);
 }
 
 /// A, B and C by rows, those of them that the expression has.
