@@ -29,6 +29,8 @@ using problem::Problem;
 struct Nest {
   std::vector<Access> reads;
   bool appends = false;  ///< to a sparse result
+  std::string first{};   ///< outermost loop; "": any
+  std::vector<std::string> summed{};
 };
 
 void add_nests(const Expression& value, std::size_t nest, std::vector<Nest>& out) {
@@ -36,9 +38,9 @@ void add_nests(const Expression& value, std::size_t nest, std::vector<Nest>& out
     auto& here = out[nest].reads;
     if (std::find(here.begin(), here.end(), *access) == here.end()) here.push_back(*access);
   }
-  if (std::holds_alternative<Reduction>(value.node)) {
+  if (const auto* reduction = std::get_if<Reduction>(&value.node)) {
     nest = out.size();
-    out.emplace_back();
+    out.emplace_back().summed = reduction->indices;
   }
   for (const auto& part : index_notation::parts(value)) add_nests(part, nest, out);
 }
@@ -53,7 +55,19 @@ bool gathers(const Problem& problem) {
   return problem::is_contraction(problem) || problem::factors_of(problem);
 }
 
-std::vector<Nest> nests_of(const Problem& problem) {
+std::vector<std::string> indices_of(const Nest& nest, const Problem& problem) {
+  std::vector<std::string> indices;
+  if (nest.appends) indices = problem.statement.result.indices;
+  for (const Access& access : nest.reads) {
+    for (const auto& index : access.indices) {
+      if (std::find(indices.begin(), indices.end(), index) == indices.end()) indices.push_back(index);
+    }
+  }
+  return indices;
+}
+
+/// `first`: the outermost loop of the nests that have it and do not sum over it.
+std::vector<Nest> nests_of(const Problem& problem, const std::string& first) {
   std::vector<Nest> out;
   std::size_t last = 0;
   for (const auto& statement : problem.statements()) {
@@ -66,6 +80,12 @@ std::vector<Nest> nests_of(const Problem& problem) {
   const auto* reduction = std::get_if<Reduction>(&value.node);
   if (reduction != nullptr && reduction->monoid == target_monoid(problem.statement, problem)) ++last;
   out[last].appends = has_sparse_result(problem) && !gathers(problem);
+  for (Nest& nest : out) {
+    const auto indices = indices_of(nest, problem);
+    if (std::find(indices.begin(), indices.end(), first) != indices.end() &&
+        std::find(nest.summed.begin(), nest.summed.end(), first) == nest.summed.end())
+      nest.first = first;
+  }
   return out;
 }
 
@@ -79,20 +99,18 @@ std::vector<LoopOrder> orders_of(const Nest& nest, const Problem& problem) {
   return orders;
 }
 
-std::vector<std::string> indices_of(const Nest& nest, const Problem& problem) {
-  std::vector<std::string> indices;
-  if (nest.appends) indices = problem.statement.result.indices;
-  for (const Access& access : nest.reads) {
-    for (const auto& index : access.indices) {
-      if (std::find(indices.begin(), indices.end(), index) == indices.end()) indices.push_back(index);
-    }
-  }
-  return indices;
+/// The order of the nest's loops: what `orders` says, and its outermost loop first.
+LinearOrder order_of(const Nest& nest, std::vector<LoopOrder> orders, const Problem& problem) {
+  const auto indices = indices_of(nest, problem);
+  for (const std::string& index : indices)
+    if (!nest.first.empty() && index != nest.first) orders.push_back({nest.first, index, ""});
+  return linear_order(indices, orders);
 }
 
-/// A contradiction takes two sparse tensors, or one with an index at two levels and another between.
+/// A contradiction takes two sparse tensors, or one with an index at two levels and another between, or one
+/// and an outermost loop.
 bool may_contradict(const Nest& nest, const Problem& problem) {
-  int sparse = nest.appends ? 1 : 0;
+  int sparse = nest.appends || !nest.first.empty() ? 1 : 0;
   for (const Access& access : nest.reads) {
     const auto format = problem.formats.find(access.tensor);
     if (format == problem.formats.end() || format->second.all_dense()) continue;
@@ -155,7 +173,7 @@ class Choice {
     for (std::size_t n = 0; n < reads_.size(); ++n) {
       if (!is_in(copied, n)) left.reads.push_back(reads_[n]);
     }
-    return linear_order(indices_of(nest_, problem_), orders_of(left, problem_));
+    return order_of(nest_, orders_of(left, problem_), problem_);
   }
 
   std::vector<CopyRequest> requests(unsigned copied, const std::vector<std::string>& loops) const {
@@ -172,6 +190,31 @@ class Choice {
   std::map<problem::Symbol, std::int64_t> bounds_;
   std::vector<std::size_t> candidates_;  ///< accesses of the nest that may read a re-layout
 };
+
+/// Copies that give each nest a loop order, in which `first`, if the nest has it, is the outermost loop.
+std::vector<CopyRequest> copies_for(const Problem& problem, const std::string& first) {
+  std::vector<CopyRequest> out;
+  if (!may_contradict({problem.reads(), has_sparse_result(problem), first}, problem)) return out;
+  std::vector<Nest> nests = nests_of(problem, first);
+  Problem now;
+  bool changed = false;
+  for (std::size_t n = 0; n < nests.size(); ++n) {
+    const Problem& present = changed ? now : problem;
+    if (!may_contradict(nests[n], present)) continue;
+    const auto is_legal = [&] { return order_of(nests[n], orders_of(nests[n], present), present).legal; };
+    if (is_legal()) continue;
+    std::vector<CopyRequest> requests = Choice(nests[n], present).best();
+    if (requests.empty() && std::exchange(nests[n].appends, false) && !is_legal())
+      requests = Choice(nests[n], present).best();
+    for (CopyRequest& request : requests) {
+      now = problem::with_copy(changed ? now : problem, request);
+      changed = true;
+      out.push_back(std::move(request));
+    }
+    if (changed) nests = nests_of(now, first);
+  }
+  return out;
+}
 
 }  // namespace
 
@@ -190,38 +233,23 @@ CopyRequest copy_along(const std::vector<std::string>& loops, const Access& acce
   return request;
 }
 
-std::vector<CopyRequest> needed_copies(const Problem& problem) {
-  std::vector<CopyRequest> out;
-  if (!may_contradict({problem.reads(), has_sparse_result(problem)}, problem)) return out;
-  std::vector<Nest> nests = nests_of(problem);
-  Problem now;
-  bool changed = false;
-  for (std::size_t n = 0; n < nests.size(); ++n) {
-    const Problem& present = changed ? now : problem;
-    if (!may_contradict(nests[n], present)) continue;
-    const auto is_legal = [&] {
-      return linear_order(indices_of(nests[n], present), orders_of(nests[n], present)).legal;
-    };
-    if (is_legal()) continue;
-    std::vector<CopyRequest> requests = Choice(nests[n], present).best();
-    if (requests.empty() && std::exchange(nests[n].appends, false) && !is_legal())
-      requests = Choice(nests[n], present).best();
-    for (CopyRequest& request : requests) {
-      now = problem::with_copy(changed ? now : problem, request);
-      changed = true;
-      out.push_back(std::move(request));
-    }
-    if (changed) nests = nests_of(now);
-  }
-  return out;
+std::vector<CopyRequest> needed_copies(const Problem& problem) { return copies_for(problem, ""); }
+
+std::vector<CopyRequest> row_copies(const Problem& problem) {
+  const Access& result = problem.statement.result;
+  if (result.indices.size() < 2 || !has_sparse_result(problem) || gathers(problem)) return {};
+  const auto first = static_cast<std::size_t>(problem.formats.at(result.tensor).mode_order.front());
+  return copies_for(problem, result.indices[first]);
 }
 
 Problem with_known_copies(const Problem& problem) {
   Problem out = problem::without_copies(problem);
   const Problem original = out;
   for (const CopyRequest& request : needed_copies(original)) out = problem::with_copy_beside(out, request);
-  for (const auto& set : result_copy_sets(original)) {
-    for (const CopyRequest& request : set) out = problem::with_copy_beside(out, request);
+  for (const CopyRequest& request : row_copies(original)) out = problem::with_copy_beside(out, request);
+  for (const auto& sets : {result_copy_sets(original), meeting_copy_sets(original)}) {
+    for (const auto& set : sets)
+      for (const CopyRequest& request : set) out = problem::with_copy_beside(out, request);
   }
   if (problem.space.has_copies()) {
     for (const CopyRequest& request : possible_copies(original))

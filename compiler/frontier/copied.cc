@@ -70,7 +70,7 @@ class Joined {
       survivor.cost = cost::of(tree, with_copies);
       list(survivor, found_);
       if (problem_.formats.at(problem_.statement.result.tensor).all_dense()) continue;
-      SCHAAS_ASSIGN_OR_RETURN(const auto nests, schedule::nests_of(tree));
+      SCHAAS_ASSIGN_OR_RETURN(const auto nests, schedule::nests_and_terms_of(tree));
       entries_.resize(found_.members.size(), space::result_entries(nests, with_copies));
     }
     if (!found->counts.space.empty()) found_.schedules += mpz_class(found->counts.space);

@@ -1,6 +1,7 @@
 #include "compiler/frontier/frontier.h"
 
 #include <algorithm>
+#include <bit>
 #include <iterator>
 #include <map>
 
@@ -504,6 +505,15 @@ support::Result<Frontier> compute_with_needed_copies(const problem::Problem& pro
   return with_copies;
 }
 
+/// Tells whether every schedule holds an array with an element for each value of several indices.
+bool holds_all_elements(const Frontier& found, const problem::Problem& problem) {
+  const cost::Term extents = (cost::Term{1} << cost::variables_of(problem).extents.size()) - 1;
+  return std::all_of(found.survivors.begin(), found.survivors.end(), [&](const Survivor& survivor) {
+    return std::any_of(survivor.cost.memory.begin(), survivor.cost.memory.end(),
+                       [&](cost::Term term) { return std::popcount(term & extents) > 1; });
+  });
+}
+
 /// Computes the frontier of a problem, or of one with some of its copies.
 support::Result<Frontier> compute_plain(const problem::Problem& problem, const Options& options,
                                         const Progress& progress, const support::Cancellation& cancellation) {
@@ -517,9 +527,13 @@ support::Result<Frontier> compute_plain(const problem::Problem& problem, const O
     };
     return compute_program(problem, options, contraction, progress, cancellation);
   }
-  const CopySets sets = concrete_notation::result_copy_sets(problem);
-  if (sets.empty() || options.operand_orders != 0)
-    return compute_with_needed_copies(problem, options, progress, cancellation);
+  CopySets sets = concrete_notation::result_copy_sets(problem);
+  if (sets.empty() || options.operand_orders != 0) {
+    auto found = compute_with_needed_copies(problem, options, progress, cancellation);
+    if (!found.ok() || options.operand_orders != 0 || !holds_all_elements(*found, problem)) return found;
+    sets = concrete_notation::meeting_copy_sets(problem);
+    if (sets.empty()) return found;
+  }
   return compute_sets(problem, sets, options, compute_with_needed_copies, progress, cancellation);
 }
 

@@ -4,10 +4,13 @@
 #include <utility>
 #include <vector>
 
+#include "compiler/concrete_notation/needed_copies.h"
 #include "compiler/frontier/listed.h"
 #include "compiler/schedule/apply.h"
+#include "compiler/schedule/nests.h"
 #include "compiler/schedule/section.h"
 #include "compiler/space/program.h"
+#include "compiler/space/result_entries.h"
 
 namespace schaas::frontier {
 namespace {
@@ -20,32 +23,53 @@ schedule::Reorder as_it_is(const concrete_notation::StatementPtr& tree) {
   return out;
 }
 
-/// The schedules that begin with each of these lists of directives on the problem.
-support::Result<space::ListedMembers> list_program(const std::vector<schedule::Trace>& first,
+/// The schedules that begin with these directives on the problem. `alone`: there are no others.
+support::Result<space::ListedMembers> list_program(const schedule::Trace& begin, bool alone,
                                                    const problem::Problem& asked,
                                                    const ComputeContraction& contraction,
                                                    const support::Cancellation& cancellation) {
+  problem::Problem problem = asked;
+  if (!begin.directives.empty()) {
+    SCHAAS_ASSIGN_OR_RETURN(problem, schedule::problem_of(begin, asked));
+  }
+  SCHAAS_ASSIGN_OR_RETURN(space::ListedMembers found,
+                          space::program_members(schedule::default_nest(problem), problem, {}, cancellation));
+  for (space::ListedMember& member : found.members) {
+    auto& directives = member.trace.directives;
+    if (directives.empty() && begin.directives.empty() && !alone)
+      directives.emplace_back(as_it_is(schedule::default_nest(problem)));
+    directives.insert(directives.begin(), begin.directives.begin(), begin.directives.end());
+  }
+  SCHAAS_RETURN_IF_ERROR(add_split_products(found, asked, problem, contraction, cancellation));
+  return found;
+}
+
+/// Leaves out schedules that give the sparse result more entries than others do.
+support::Result<void> keep_fewest_entries(space::ListedMembers& found, const problem::Problem& asked) {
+  std::vector<space::ResultEntries> entries;
+  for (const space::ListedMember& member : found.members) {
+    SCHAAS_ASSIGN_OR_RETURN(const auto problem, schedule::problem_of(member.trace, asked));
+    SCHAAS_ASSIGN_OR_RETURN(const auto tree, schedule::apply(member.trace, asked));
+    SCHAAS_ASSIGN_OR_RETURN(const auto nests, schedule::nests_and_terms_of(tree));
+    entries.push_back(space::result_entries(nests, problem));
+  }
+  const std::vector<bool> fewest = space::with_fewest_entries(entries);
+  std::size_t n = 0;
+  std::erase_if(found.members, [&](const space::ListedMember& member) {
+    if (!fewest[n]) found.schedules -= member.schedules;
+    return !fewest[n++];
+  });
+  return {};
+}
+
+space::ListedMembers joined(std::vector<space::ListedMembers> lists) {
   space::ListedMembers all;
-  for (const schedule::Trace& begin : first) {
-    problem::Problem problem = asked;
-    if (!begin.directives.empty()) {
-      SCHAAS_ASSIGN_OR_RETURN(problem, schedule::problem_of(begin, asked));
-    }
-    SCHAAS_ASSIGN_OR_RETURN(
-        space::ListedMembers found,
-        space::program_members(schedule::default_nest(problem), problem, {}, cancellation));
-    for (space::ListedMember& member : found.members) {
-      auto& directives = member.trace.directives;
-      if (directives.empty() && begin.directives.empty() && first.size() > 1)
-        directives.emplace_back(as_it_is(schedule::default_nest(problem)));
-      directives.insert(directives.begin(), begin.directives.begin(), begin.directives.end());
-    }
-    SCHAAS_RETURN_IF_ERROR(add_split_products(found, asked, problem, contraction, cancellation));
-    all.members.insert(all.members.end(), std::make_move_iterator(found.members.begin()),
-                       std::make_move_iterator(found.members.end()));
-    all.schedules += found.schedules;
-    all.steps += found.steps;
-    if (all.limited.empty()) all.limited = std::move(found.limited);
+  for (space::ListedMembers& list : lists) {
+    all.members.insert(all.members.end(), std::make_move_iterator(list.members.begin()),
+                       std::make_move_iterator(list.members.end()));
+    all.schedules += list.schedules;
+    all.steps += list.steps;
+    if (all.limited.empty()) all.limited = std::move(list.limited);
   }
   return all;
 }
@@ -67,10 +91,24 @@ support::Result<Frontier> compute_program(const problem::Problem& asked, const O
   std::erase_if(copies.directives, [](const schedule::Directive& directive) {
     return std::holds_alternative<schedule::Mask>(directive);
   });
+  schedule::Trace rows;
+  for (auto& request : concrete_notation::row_copies(asked)) rows.directives.emplace_back(std::move(request));
+  const bool by_rows = !rows.directives.empty() && rows != copies;
   std::vector<schedule::Trace> first = {all};
   if (copies != all) first.push_back(copies);
+  if (by_rows) first.push_back(rows);
   SCHAAS_ASSIGN_OR_RETURN(const problem::Problem problem, schedule::problem_of(copies, asked));
-  const auto list = [&] { return list_program(first, asked, contraction, cancellation); };
+  const auto list = [&]() -> support::Result<space::ListedMembers> {
+    std::vector<space::ListedMembers> lists;
+    for (const schedule::Trace& begin : first) {
+      SCHAAS_ASSIGN_OR_RETURN(auto found,
+                              list_program(begin, first.size() == 1, asked, contraction, cancellation));
+      lists.push_back(std::move(found));
+    }
+    space::ListedMembers found = joined(std::move(lists));
+    if (by_rows) SCHAAS_RETURN_IF_ERROR(keep_fewest_entries(found, asked));
+    return found;
+  };
   return compute_listed(problem, list, options, progress, cancellation);
 }
 

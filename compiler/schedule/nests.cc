@@ -32,9 +32,13 @@ struct Loop {
   std::size_t number;
 };
 
+enum class TermsOfSums { refused, nests };
+
 /// Takes a tree apart, producers before consumers.
 class Unfolding {
  public:
+  explicit Unfolding(TermsOfSums terms) : terms_(terms) {}
+
   Result<Nests> run(const StatementPtr& tree) {
     SCHAAS_RETURN_IF_ERROR(walk(tree, {}, 0));
     for (std::size_t n = 0; n + 1 < nests_.size(); ++n) {
@@ -64,6 +68,10 @@ class Unfolding {
           return walk(branch.consumer, std::move(above), fresh);
         },
         [&](const Terms& sum) -> Result<void> {
+          if (terms_ == TermsOfSums::nests) {
+            for (const StatementPtr& term : sum.terms) SCHAAS_RETURN_IF_ERROR(walk(term, above, fresh));
+            return {};
+          }
           return illegal("`" + index_notation::print(concrete_notation::leaf_of(sum.terms.front()).target) +
                          "` is computed term by term; share and order nests first and distribute afterwards");
         },
@@ -108,6 +116,7 @@ class Unfolding {
     return std::get<Assign>(leaf->node).target.tensor;
   }
 
+  TermsOfSums terms_;
   Nests nests_;
   std::vector<std::vector<std::size_t>> loops_;  ///< loops of each nest, by number
   std::map<std::string, Names> added_;
@@ -240,7 +249,9 @@ void add_paths(const Nests& nests, std::size_t first, std::size_t last, std::siz
 
 }  // namespace
 
-Result<Nests> nests_of(const StatementPtr& tree) { return Unfolding().run(tree); }
+Result<Nests> nests_of(const StatementPtr& tree) { return Unfolding(TermsOfSums::refused).run(tree); }
+
+Result<Nests> nests_and_terms_of(const StatementPtr& tree) { return Unfolding(TermsOfSums::nests).run(tree); }
 
 std::size_t last_reader(const Nests& nests, std::size_t number) {
   std::size_t last = number;

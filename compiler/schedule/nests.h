@@ -31,6 +31,9 @@ using Nests = std::vector<Nest>;
 /// Errors: invalid [illegal-directive]: a section runs in blocks.
 support::Result<Nests> nests_of(const concrete_notation::StatementPtr& tree);
 
+/// The same; each term of a distributed sum is a nest that writes the sum's target.
+support::Result<Nests> nests_and_terms_of(const concrete_notation::StatementPtr& tree);
+
 /// Returns the loops that `nests[number]` and the next one may share at most, in any order: indices of its
 /// temporary by which every reader finds its element, as loops that all nests up to the last reader have.
 std::vector<std::string> sharable(const Nests& nests, std::size_t number);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <map>
 #include <memory>
 #include <random>
@@ -105,6 +106,11 @@ TEST(ReorderedResults, AreMadeFromCopies) {
            {"A(i,j) = relu(B(i,j))", {{"A", "csc"}, {"B", "csr"}}},
            {"A(k,i) = B(i,j) * C(j,k)", {{"A", "csr"}, {"B", "csr"}, {"C", "csr"}}},
            {"A(k,i) = -B(i,j) * C(j,k)", {{"A", "csr"}, {"B", "csr"}, {"C", "csr"}}},
+           {"A(i,j) = B(k,i) * C(k,j)", {{"A", "csr"}, {"B", "csr"}, {"C", "csr"}}},
+           {"A(i,k) = B(i,j) * C(j,k)", {{"A", "csr"}, {"B", "csc"}, {"C", "csr"}}},
+           {"A(i,j) = D(i,j) * B(i,k) * C(j,k)", {{"A", "csr"}, {"B", "csr"}, {"C", "csr"}, {"D", "csr"}}},
+           {"A(i,k) = relu(sum(j)(B(j,i) * C(j,k)))", {{"A", "csr"}, {"B", "csr"}, {"C", "csr"}}},
+           {"A(i,k) = B(j,i) * C(j,k) + D(i,k)", {{"A", "csr"}, {"B", "csr"}, {"C", "csr"}, {"D", "csr"}}},
            {"A(k,j,i) = B(i,j,k)", {{"A", "csf"}, {"B", "csf"}}}}) {
     const auto problem = problem_of(expression, formats);
     const auto found = frontier_of(problem);
@@ -120,8 +126,42 @@ TEST(ReorderedResults, AreMadeFromCopies) {
   }
 }
 
+/// Some schedule of the frontier holds no array with an element for each pair of coordinates.
+bool has_small_memory(const problem::Problem& problem) {
+  const auto variables = cost::variables_of(problem);
+  const cost::Term extents = (cost::Term{1} << variables.extents.size()) - 1;
+  const auto survivors = frontier_of(problem).survivors;
+  return std::any_of(survivors.begin(), survivors.end(), [&](const auto& survivor) {
+    return std::all_of(survivor.cost.memory.begin(), survivor.cost.memory.end(),
+                       [&](cost::Term term) { return std::popcount(term & extents) < 2; });
+  });
+}
+
+TEST(ReorderedResults, NeedNoArrayOfAllElements) {
+  for (const std::string expression :
+       {"A(i,j) = B(k,i) * C(k,j)", "A(i,j) = D(i,j) * B(i,k) * C(j,k)", "A(i,j) = -2 * B(k,i) * C(k,j)",
+        "A(i,j) = B(k,j) * C(i,k)", "A(i,k) = relu(sum(j)(B(j,i) * C(j,k)))",
+        "A(i,k) = B(j,i) * C(j,k) + D(i,k)",
+        "T(i,k) = B(j,i) * C(j,k); S(i) = T(i,k); A(i,k) = T(i,k) / S(i)",
+        "T(i,k) = B(i,j) * C(j,k); A(i,l) = T(i,k) * T(k,l)",
+        "T(i,j) = B(i,j) + C(i,j); A(i,k) = T(i,j) * T(j,k)",
+        "T(i,j) = B(i,j) + C(i,j); A(i,j) = T(i,j) + T(j,i)"})
+    EXPECT_TRUE(
+        has_small_memory(problem_of(expression, {{"A", "csr"}, {"B", "csr"}, {"C", "csr"}, {"D", "csr"}})))
+        << expression;
+}
+
+TEST(ReorderedResults, AreSearchedWithCopiesWhereSumsAreDistributed) {
+  problem::ProblemText text;
+  text.expression = "A(i,k) = B(j,i) * C(j,k) + D(i,k)";
+  text.formats = {{"A", "csr"}, {"B", "csr"}, {"C", "csr"}, {"D", "csr"}};
+  text.space = "copies";
+  EXPECT_FALSE(frontier_of(problem::build(text).value()).survivors.empty());
+}
+
 TEST(ReorderedResults, NeedNoCopiesWhereLoopsComeInOrder) {
-  for (const std::string expression : {"A(i,k) = B(i,j) * C(j,k)", "A(i,j) = B(i,j) + C(i,j)"}) {
+  for (const std::string expression :
+       {"A(i,k) = B(i,j) * C(j,k)", "A(i,j) = B(i,j) + C(i,j)", "A(i,j) = B(i,j) * X(i,k) * Z(j,k)"}) {
     const auto problem = problem_of(expression, {{"A", "csr"}, {"B", "csr"}, {"C", "csr"}});
     for (const auto& survivor : frontier_of(problem).survivors) {
       EXPECT_TRUE(schedule::problem_of(survivor.traces.front(), problem).value().copies.empty())
@@ -150,6 +190,13 @@ TEST(ReorderedResults, ComputeWhatTheOracleSays) {
     runs.add("A(l,j,i) = B(i,j,k) * C(k,l)", {{"A", a}, {"B", "csf"}, {"C", "csr"}});
   }
   runs.add("min-plus: A(k,i) = B(i,j) * C(j,k)", {{"A", "csr"}, {"B", "csr"}, {"C", "csr"}});
+  const Formats csr = {{"A", "csr"}, {"B", "csr"}, {"C", "csr"}, {"D", "csr"}};
+  for (const std::string expression :
+       {"A(i,j) = B(k,i) * C(k,j)", "A(i,j) = D(i,j) * B(i,k) * C(j,k)", "A(i,j) = B(k,i) * B(k,j)",
+        "max-times: A(i,j) = B(k,i) * C(k,j)", "A(i,j) = -2 * B(k,i) * C(k,j)",
+        "A(i,k) = relu(sum(j)(B(j,i) * C(j,k)))", "A(i,k) = B(j,i) * C(j,k) + D(i,k)",
+        "T(i,k) = B(j,i) * C(j,k); S(i) = T(i,k); A(i,k) = T(i,k) / S(i)"})
+    runs.add(expression, csr);
   runs.add("S(i) = B(i,j); A(j,i) = B(i,j) / S(i)", {{"A", "csr"}, {"B", "csr"}});
   runs.finish();
 }
@@ -167,6 +214,9 @@ TEST(Entries, AreThoseOfTheExpression) {
         "T(i,k) = B(i,j) * C(j,k); A(i,k) = T(i,k) / d(k)",
         "T(i,k) = B(i,j) * C(j,k); A(i,l) = T(i,k) * D(k,l)",
         "T(i,k) = B(i,j) * C(j,k); S(i) = T(i,k); A(i,k) = T(i,k) / S(i)",
+        "T(i,k) = B(i,j) * C(j,k); A(i,l) = T(i,k) * T(k,l)",
+        "T(i,j) = B(i,j) - 2 * C(i,j); A(i,k) = T(i,j) * T(j,k)",
+        "T(i,j) = B(i,j) + C(i,j); A(i,j) = (T(i,j) + T(j,i)) / 2",
         "T(i,j) = B(i,j) + C(i,j); A(i,k) = T(i,j) * D(j,k)", "A(i,k) = relu(sum(j)(B(i,j) * C(j,k)))",
         "A(i,k) = B(i,j) * C(k,j)", "A(i,l) = B(i,j) * C(j,k) * D(l,k)",
         "A(i,k) = (B(i,j) + C(i,j)) * D(j,k)", "A(i,k) = abs(B(i,j) - C(i,j)) * D(j,k) / d(k)",

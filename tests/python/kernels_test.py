@@ -73,6 +73,21 @@ class Results(unittest.TestCase):
         self.assertIs(type(found), sp.csr_array)
         np.testing.assert_allclose((found @ np.ones(20)), expected.sum(1), rtol=1e-12)
 
+    def test_sparse_intermediates_and_sums_over_rows_are_scipys(self):
+        b, c = (sp.random(200, 200, 0.01, format="csr", random_state=SEED + n) for n in range(2))
+        t = b @ c
+        for program, expected in (
+            ("T(i,k) = B(i,j) * C(j,k); A(i,l) = T(i,k) * T(k,l)", t @ t),
+            ("T(i,j) = B(i,j) + C(i,j); A(i,k) = T(i,j) * T(j,k)", (b + c) @ (b + c)),
+            ("T(i,j) = B(i,j) + C(i,j); A(i,j) = (T(i,j) + T(j,i)) / 2", (b + c + (b + c).T) / 2),
+            ("A(i,j) = B(k,i) * C(k,j)", b.T @ c),
+            ("A(i,j) = C(i,j) * B(i,k) * B(j,k)", c.multiply(b @ b.T)),
+            ("A(i,k) = B(j,i) * C(j,k) + B(i,k)", b.T @ c + b),
+        ):
+            found = schaas.kernel(program, A="csr")(B=b, C=c)
+            np.testing.assert_allclose(found.toarray(), expected.toarray(), rtol=1e-12, err_msg=program)
+            self.assertEqual(found.nnz, expected.nnz, program)  # random values: no sum is zero by chance
+
     def test_out_is_written_where_it_lies(self):
         f = schaas.kernel("A(i,k) = B(i,j) * C(j,k)")
         out = np.full((30, 6), np.nan)
