@@ -13,8 +13,8 @@ namespace schaas::concrete_notation {
 /// Deterministic.
 std::vector<problem::CopyRequest> needed_copies(const problem::Problem& problem);
 
-/// Returns the re-layouts with which, besides, every nest of a program that has the index of its sparse
-/// result's first level may begin with the loop over it, as in `A(i,k) = relu(sum(j)(B(j,i) * C(j,k)))` by
+/// Returns re-layouts for programs with a sparse result. With these as well, every nest that has the index of
+/// the result's first level may begin with the loop over it: `A(i,k) = relu(sum(j)(B(j,i) * C(j,k)))` by
 /// rows. All of them can then share that loop, and their temporaries hold a row. Without these a temporary
 /// may have to hold all elements. None for contractions (result_copies.h).
 std::vector<problem::CopyRequest> row_copies(const problem::Problem& problem);

@@ -6,21 +6,20 @@
 namespace schaas::concrete_notation {
 
 /// Returns the sets of re-layouts with which a contraction is searched whose sparse result needs them; so may
-/// a product of functions of elements (problem/factors.h). They help where storage orders allow no loops that
-/// append in order, as in `A(j,i) = B(i,j)` and `A(k,i) = B(i,j) * C(j,k)` by rows, or only loops that begin
-/// with a sum, as in `A(i,j) = B(k,i) * C(k,j)` by rows. Without them such a result needs a workspace of all
-/// its elements; the first set, of none, stands for that.
-/// They also help where rows of the result would be filled, as in `A(i,k) = B(i,j) * C(k,j)` by rows. No
-/// operand is walked along k there, so that every row would hold every k. Only sets that mend this are
-/// returned then: entries of a result do not depend on the schedule. There is a set for each loop order that
-/// reaches the result's first level before anything is summed: the contradicting accesses, each in that
-/// order. Each set once, smaller ones first, at most 12; none for other problems, and for more than 6
-/// indices.
+/// a product of functions of elements (problem/factors.h). Storage orders may allow no loops that append in
+/// order, as in `A(j,i) = B(i,j)` and `A(k,i) = B(i,j) * C(j,k)` by rows. They may also allow only loops that
+/// begin with a sum, as in `A(i,j) = B(k,i) * C(k,j)` by rows. Without them such a result needs a workspace
+/// of all its elements; the first set, of none, stands for that. They also help where rows of the result
+/// would be filled, as in `A(i,k) = B(i,j) * C(k,j)` by rows. No operand is walked along k there, so that
+/// every row would hold every k. Only sets that mend this are returned then: entries of a result do not
+/// depend on the schedule. There is a set for each loop order that reaches the result's first level before
+/// anything is summed: the contradicting accesses, each in that order. Each set once, smaller ones first, at
+/// most 12; none for other problems, and for more than 6 indices.
 std::vector<std::vector<problem::CopyRequest>> result_copy_sets(const problem::Problem& problem);
 
-/// Returns such sets for a result whose loops in order would append entries where a sum finds nothing, as in
-/// `A(i,j) = D(i,j) * B(i,k) * C(j,k)` by rows. With them every sparse operand is walked down to the result's
-/// last level: i, k, j with a copy of C by columns. None where no order needs copies for that.
+/// Returns such sets for a result whose loops in order would append entries where a sum finds nothing. An
+/// example is `A(i,j) = D(i,j) * B(i,k) * C(j,k)` by rows. With them every sparse operand is walked down to
+/// the result's last level: i, k, j with a copy of C by columns. None where no order needs copies for that.
 std::vector<std::vector<problem::CopyRequest>> meeting_copy_sets(const problem::Problem& problem);
 
 }  // namespace schaas::concrete_notation

@@ -157,8 +157,8 @@ bool is_product_of_sparse(const Assignment& definition, const Problem& problem) 
   return std::all_of(indices.begin(), indices.end(), is_sparse_index);
 }
 
-/// One statement alone reads the intermediate, once, as a factor of the product that it computes, and has
-/// none of the indices that the definition sums over.
+/// One statement alone reads the intermediate, once, as a factor of the product that it computes. It has none
+/// of the indices that the definition sums over.
 bool may_become_a_factor(const Assignment& definition, const Problem& problem) {
   const auto& indices = definition.result.indices;
   if (readers_of(definition.result.tensor, problem) != 1) return false;
@@ -223,9 +223,8 @@ const Assignment* only_reader(const std::string& tensor, const Problem& problem)
   return found == problem.intermediates.end() ? &problem.statement : &*found;
 }
 
-/// The intermediate is a matrix, or more, made of sparse operands, and the statement reads it several times,
-/// at elements that no loop has in common: none but a dense array of all its elements would serve all of
-/// them.
+/// The intermediate is a matrix, or more, made of sparse operands. The statement reads it several times, at
+/// elements that no loop has in common. Nothing but a dense array of all its elements would serve all reads.
 bool is_read_at_other_elements(const Assignment& definition, const Assignment& reader,
                                const Problem& problem) {
   if (definition.result.indices.size() < 2) return false;
@@ -315,8 +314,8 @@ std::optional<Problem> with_each_read_merged(const Problem& problem, std::size_t
   return merged;
 }
 
-/// Inlines an intermediate that the statement of a sparse result reads at several elements: into a product,
-/// or, of a sum of sparse operands, into others, too.
+/// Inlines an intermediate that the statement of a sparse result reads at several elements. A product is
+/// inlined into a product, a sum of sparse operands into other statements, too.
 std::optional<Problem> with_all_reads_inlined(const Problem& problem, std::size_t number) {
   const Assignment& definition = problem.intermediates[number];
   const Assignment* reader = only_reader(definition.result.tensor, problem);

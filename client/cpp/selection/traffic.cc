@@ -39,8 +39,9 @@ constexpr double reduction_latency = 14.0;
 constexpr double hidden_latency = 0.25;
 // One block of a loop: set up, and its temporary made anew.
 constexpr double block_overhead = 100.0;
-// An element of a dense target that is written at the coordinates of a list: loaded, added to and stored one
-// by one, as no vector code scatters. Sums of gathered elements stay in registers: half to a quarter of it.
+// An element of a dense target that is written at the coordinates of a list. It is loaded, added to and
+// stored alone, as no vector code scatters. Sums of gathered elements stay in registers and take a quarter to
+// half.
 constexpr double scattered_element = 6.0;
 // Row lengths with specialised code (lower/specialisation.h). Such a row, when each iteration of a loop adds
 // to it, stays in registers for all of them.
