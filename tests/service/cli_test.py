@@ -223,7 +223,7 @@ class Run(program.WithDaemon):
         self.assertGreater(answer["first_kernel_seconds"], 0)
         self.assertLess(answer["first_kernel_seconds"], answer["first_result_seconds"])
         # What was left behind is finished: a patient run gets the whole answer.
-        again = self.daemon.json(*words, "--wait", 60)
+        again = self.daemon.json(*words, "--wait", 300)
         self.assertEqual((again["chosen"]["final"], again["chosen"]["id"][0]), (True, "s"))
 
     def test_fill_is_the_same_for_the_same_seed(self):
