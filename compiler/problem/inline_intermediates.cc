@@ -223,65 +223,16 @@ const Assignment* only_reader(const std::string& tensor, const Problem& problem)
   return found == problem.intermediates.end() ? &problem.statement : &*found;
 }
 
-/// The intermediate is a matrix, or more, made of sparse operands. The statement reads it several times, at
+/// The intermediate is a matrix, or more, that sums sparse operands. The statement reads it several times, at
 /// elements that no loop has in common. Nothing but a dense array of all its elements would serve all reads.
 bool is_read_at_other_elements(const Assignment& definition, const Assignment& reader,
                                const Problem& problem) {
-  if (definition.result.indices.size() < 2) return false;
-  if (!is_product_of_sparse(definition, problem) && !is_sum_of_sparse(definition, problem)) return false;
+  if (definition.result.indices.size() < 2 || !is_sum_of_sparse(definition, problem)) return false;
   const auto reads = reads_of(definition.result.tensor, reader.value);
   for (std::size_t n = 0; n < reads.size(); ++n)
     for (std::size_t m = 0; m < n; ++m)
       if (share_a_mode(reads[n], reads[m])) return false;
   return reads.size() > 1;
-}
-
-/// Names the tensor `name` where the expression reads it for the first time.
-bool rename_first_read(Expression& expression, const std::string& tensor, const std::string& name) {
-  if (auto* access = std::get_if<Access>(&expression.node)) {
-    if (access->tensor != tensor) return false;
-    access->tensor = name;
-    return true;
-  }
-  auto parts = index_notation::parts(expression);
-  for (Expression& part : parts) {
-    if (!rename_first_read(part, tensor, name)) continue;
-    expression = index_notation::with_parts(expression, std::move(parts));
-    return true;
-  }
-  return false;
-}
-
-/// Returns the definition's value summed over indices that nothing else in the problem has.
-Expression with_own_sums(const Assignment& definition, const Problem& problem) {
-  std::map<std::string, std::string> indices;
-  std::set<std::string> chosen;
-  for (const std::string& index : index_notation::index_variables({definition.result, definition.value})) {
-    if (has(definition.result.indices, index)) continue;
-    std::string name = free_name(index, problem);
-    while (!chosen.insert(name).second) name = free_name(name + "_", problem);
-    indices[index] = name;
-  }
-  return read_with(definition.value, indices);
-}
-
-/// Replaces the intermediate by one for each of its reads, with sums over indices of its own.
-Problem with_reads_apart(Problem problem, std::size_t number, std::size_t reads) {
-  const Assignment definition = problem.intermediates[number];
-  for (; reads > 0; --reads) {
-    Assignment own = definition;
-    own.result.tensor = free_name(definition.result.tensor, problem);
-    own.value = with_own_sums(definition, problem);
-    for (std::size_t n = number + 1;; ++n) {
-      Assignment& reader = n < problem.intermediates.size() ? problem.intermediates[n] : problem.statement;
-      if (rename_first_read(reader.value, definition.result.tensor, own.result.tensor)) break;
-    }
-    problem.intermediates.insert(problem.intermediates.begin() + static_cast<std::ptrdiff_t>(number),
-                                 std::move(own));
-    ++number;
-  }
-  problem.intermediates.erase(problem.intermediates.begin() + static_cast<std::ptrdiff_t>(number));
-  return problem;
 }
 
 /// `by_sum`: what the definition sums over becomes a reduction inside; else indices of the reader.
@@ -295,35 +246,15 @@ Problem without_intermediate(Problem problem, std::size_t number, bool by_sum) {
   return problem;
 }
 
-/// Factors of a product that reads of one intermediate are merged into: more are searched for too long.
-constexpr std::size_t max_merged_factors = 5;
-
-/// Merges the intermediate into the product that reads it, by a definition for each read.
-std::optional<Problem> with_each_read_merged(const Problem& problem, std::size_t number,
-                                             const Assignment& reader) {
-  const auto reads = reads_of(problem.intermediates[number].result.tensor, reader.value).size();
-  Problem merged = with_reads_apart(problem, number, reads);
-  for (std::size_t left = reads; left > 0; --left) {
-    if (!may_become_a_factor(merged.intermediates[number], merged)) return std::nullopt;
-    merged = without_intermediate(std::move(merged), number, false);
-  }
-  for (const Assignment& statement : merged.statements()) {
-    const auto* product = std::get_if<Product>(&statement.value.node);
-    if (product != nullptr && product->factors.size() > max_merged_factors) return std::nullopt;
-  }
-  return merged;
-}
-
-/// Inlines an intermediate that the statement of a sparse result reads at several elements. A product is
-/// inlined into a product, a sum of sparse operands into other statements, too.
+/// Inlines a sum of sparse operands that the statement of a sparse result reads at several elements. Products
+/// stay: each read would need indices of its own to sum over, which no statement of the request has.
 std::optional<Problem> with_all_reads_inlined(const Problem& problem, std::size_t number) {
   const Assignment& definition = problem.intermediates[number];
   const Assignment* reader = only_reader(definition.result.tensor, problem);
   if (reader == nullptr || !appends(*reader, problem)) return std::nullopt;
   if (!is_read_at_other_elements(definition, *reader, problem)) return std::nullopt;
-  std::optional<Problem> inlined = with_each_read_merged(problem, number, *reader);
-  if (!inlined && !sums(definition)) inlined = without_intermediate(problem, number, true);
-  if (!inlined || !index_notation::verify(inlined->program(), "").ok()) return std::nullopt;
+  Problem inlined = without_intermediate(problem, number, false);
+  if (!index_notation::verify(inlined.program(), "").ok()) return std::nullopt;
   return inlined;
 }
 
