@@ -23,8 +23,8 @@ namespace schaas::problem {
 /// space of one product holds the schedules of both, and needs no array of all its elements. Not when an
 /// index it sums over is one of the reader's.
 ///     T(i,k) = B(i,j) * C(j,k); A(i,l) = T(i,k) * D(k,l)   ->   A(i,l) = B(i,j) * C(j,k) * D(k,l)
-/// A sum of sparse operands that the statement of a sparse result reads several times is inlined where its
-/// reads share no mode with one index: no loop could compute the elements that all reads need.
+/// The statement of a sparse result may read a sum of sparse operands several times. The sum is inlined where
+/// these reads share no mode with one index. There no loop could compute the elements that all of them need.
 ///     T(i,j) = B(i,j) + C(i,j); A(i,k) = T(i,j) * T(j,k)
 ///     -> A(i,k) = (B(i,j) + C(i,j)) * (B(j,k) + C(j,k))
 Problem with_sparse_intermediates_inlined(Problem problem);
