@@ -120,7 +120,7 @@ Result<SalvagedJobs> salvage_jobs(const std::string& path) {
     SCHAAS_ASSIGN_OR_RETURN(const Database damaged, open_unchecked(path, doing));
     for (const std::int64_t id : ids_in(damaged)) {
       auto job = read_job(damaged, id);
-      if (job.ok() && digest_of(job->content) == job->digest) {
+      if (job.ok() && is_digest_of(job->digest, job->content)) {
         whole.emplace_back(id, std::move(job).value());
       } else {
         ++out.lost;

@@ -183,7 +183,7 @@ class SqliteJobStore final : public JobStore {
     Statement known(database_, "SELECT id, digest FROM job WHERE client = ? AND key = ?");
     SCHAAS_ASSIGN_OR_RETURN(const bool found, known.bind(client).bind(job.idempotency_key).step(doing));
     if (found) {
-      if (known.text(1) == digest) {
+      if (is_digest_of(known.text(1), job)) {
         SCHAAS_RETURN_IF_ERROR(flushed(doing));
         return "j" + known.text(0);
       }
@@ -483,10 +483,7 @@ class SqliteJobStore final : public JobStore {
   std::mutex mutex_;  // one connection, one statement at a time
 };
 
-}  // namespace
-
-std::string digest_of(const NewJob& job) {
-  std::string all;
+std::string digest_after(std::string all, const NewJob& job) {
   const auto add = [&](const std::string& part) { all += std::to_string(part.size()) + ":" + part; };
   add(job.client);
   add(job.label);
@@ -494,6 +491,17 @@ std::string digest_of(const NewJob& job) {
   add(exact(job.budget_seconds));
   for (const auto& request : job.requests) add(request);
   return support::digest_of(all).sha256;
+}
+
+}  // namespace
+
+std::string digest_of(const NewJob& job) {
+  const std::string& key = job.idempotency_key;
+  return digest_after(std::to_string(key.size()) + ":" + key, job);
+}
+
+bool is_digest_of(const std::string& stored, const NewJob& job) {
+  return stored == digest_of(job) || stored == digest_after("", job);
 }
 
 std::string name(ItemState state) {
