@@ -7,7 +7,6 @@
 #include <map>
 #include <random>
 
-#include "schaas/host.h"
 #include "schaas/kernel.h"
 #include "schaas/oracle.h"
 #include "tests/support/compiled_kernel.h"
@@ -71,13 +70,6 @@ CooTensor some_tensor(const std::vector<std::int64_t>& shape, bool sparse, bool 
   return out;
 }
 
-std::vector<std::string> instruction_sets() {
-  std::vector<std::string> all{"generic"};
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) all.push_back("x86-64-v3");
-  if (client::host_isa() != all.back()) all.push_back(client::host_isa());
-  return all;
-}
-
 class EveryExtent : public ::testing::TestWithParam<std::size_t> {
  protected:
   void compute(const client::Kernel& kernel, const problem::ProblemText& text, std::int64_t extent,
@@ -127,7 +119,7 @@ class EveryExtent : public ::testing::TestWithParam<std::size_t> {
 
 TEST_P(EveryExtent, ComputesWhatTheOracleSays) {
   const Case& one = cases()[GetParam()];
-  for (const auto& isa : instruction_sets()) {
+  for (const auto& isa : test_support::instruction_sets()) {
     for (const auto type : {ValueType::f64, ValueType::f32}) {
       problem::ProblemText text;
       text.expression = one.statement;

@@ -7,7 +7,6 @@
 #include <limits>
 #include <random>
 
-#include "schaas/host.h"
 #include "schaas/kernel.h"
 #include "tests/support/compiled_kernel.h"
 
@@ -47,13 +46,6 @@ double ulp_off(Value found, long double exact) {
   if (!std::isfinite(found) || !std::isfinite(wanted)) return std::numeric_limits<double>::infinity();
   const Value next = std::nextafter(std::abs(wanted), std::numeric_limits<Value>::infinity());
   return static_cast<double>(std::abs(static_cast<long double>(found) - exact) / (next - std::abs(wanted)));
-}
-
-std::vector<std::string> instruction_sets() {
-  std::vector<std::string> all{"generic"};
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) all.push_back("x86-64-v3");
-  if (client::host_isa() != all.back()) all.push_back(client::host_isa());
-  return all;
 }
 
 class Exponentials : public ::testing::TestWithParam<std::tuple<std::string, ValueType>> {
@@ -115,7 +107,7 @@ TEST_P(Exponentials, AreNearTheTrueValuesWhereverTheyAreComputed) {
 }
 
 INSTANTIATE_TEST_SUITE_P(InstructionSets, Exponentials,
-                         ::testing::Combine(::testing::ValuesIn(instruction_sets()),
+                         ::testing::Combine(::testing::ValuesIn(test_support::instruction_sets()),
                                             ::testing::Values(ValueType::f64, ValueType::f32)));
 
 }  // namespace

@@ -24,4 +24,11 @@ client::Kernel compiled_kernel(const problem::ProblemText& text, const std::stri
   return value_of(client::Kernel::load(bytes, support::digest_of(bytes)));
 }
 
+std::vector<std::string> instruction_sets() {
+  std::vector<std::string> all{"generic"};
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) all.push_back("x86-64-v3");
+  if (client::host_isa() != all.back()) all.push_back(client::host_isa());
+  return all;
+}
+
 }  // namespace schaas::test_support

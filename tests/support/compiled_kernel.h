@@ -1,5 +1,6 @@
 #pragma once
 #include <string>
+#include <vector>
 
 #include "compiler/problem/problem.h"
 #include "schaas/host.h"
@@ -11,5 +12,8 @@ namespace schaas::test_support {
 /// client does. Throws std::runtime_error with the diagnostic.
 client::Kernel compiled_kernel(const problem::ProblemText& text, const std::string& trace,
                                const std::string& isa = client::host_isa());
+
+/// The instruction sets that this processor runs, of those whose code differs: the portable one first.
+std::vector<std::string> instruction_sets();
 
 }  // namespace schaas::test_support
