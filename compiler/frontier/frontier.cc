@@ -528,11 +528,19 @@ support::Result<Frontier> compute_plain(const problem::Problem& problem, const O
     return compute_program(problem, options, contraction, progress, cancellation);
   }
   CopySets sets = concrete_notation::result_copy_sets(problem);
-  if (sets.empty() || options.operand_orders != 0) {
-    auto found = compute_with_needed_copies(problem, options, progress, cancellation);
-    if (!found.ok() || options.operand_orders != 0 || !holds_all_elements(*found, problem)) return found;
-    sets = concrete_notation::meeting_copy_sets(problem);
-    if (sets.empty()) return found;
+  const bool part = options.operand_orders != 0;
+  if (sets.empty() || part) {
+    CopySets meeting;
+    if (sets.empty()) meeting = concrete_notation::meeting_copy_sets(problem);
+    // A part of the search may find only loops that give the result more entries than the whole search's
+    // schedules do: it leaves out the first set, which is of no copies.
+    if (part && !meeting.empty()) {
+      meeting.erase(meeting.begin());
+    } else {
+      auto found = compute_with_needed_copies(problem, options, progress, cancellation);
+      if (!found.ok() || meeting.empty() || !holds_all_elements(*found, problem)) return found;
+    }
+    sets = std::move(meeting);
   }
   return compute_sets(problem, sets, options, compute_with_needed_copies, progress, cancellation);
 }

@@ -312,7 +312,8 @@ TEST_F(JobsOverTheWire, AreWatchedForLongerThanACallMayTake) {
   const auto last = connection.watch(accepted.id(), 0, listener);
   ASSERT_TRUE(last.ok()) << support::render(last.error());
   EXPECT_EQ(last->done, 1u);
-  EXPECT_THAT(why, testing::ElementsAre("deadline", "deadline"));
+  EXPECT_GE(why.size(), 2u);  // more where the search takes over a second on a busy machine
+  EXPECT_THAT(why, testing::Each("deadline"));
 }
 
 TEST_F(JobsOverTheWire, EndTheirWatchesWhenTheServerStaysAway) {
