@@ -532,8 +532,8 @@ support::Result<Frontier> compute_plain(const problem::Problem& problem, const O
   if (sets.empty() || part) {
     CopySets meeting;
     if (sets.empty()) meeting = concrete_notation::meeting_copy_sets(problem);
-    // A part of the search may find only loops that give the result more entries than the whole search's
-    // schedules do: it leaves out the first set, which is of no copies.
+    // A part of the search leaves out the first set, which is of no copies. It may have found only loops that
+    // give the result more entries than the whole search's schedules do.
     if (part && !meeting.empty()) {
       meeting.erase(meeting.begin());
     } else {
