@@ -259,18 +259,5 @@ TEST(Traffic, rows_that_no_entry_reads_are_not_formed) {
   EXPECT_EQ(saved({made, result}), 0);  // column by column
 }
 
-TEST(Traffic, ElementsThatAreScatteredCostMoreThanGatheredOnes) {
-  // t(k) += B(i,j) * C(j,k), and s += B(i,j) * C(j,k) * t(k): 1,000 entries of C each.
-  const auto of_target = [](const Nest::Access& target) {
-    const Nest nest{{loop("i"), entries("k", 1)}, {target, {"B", true, 3, 2}}, 0, false, 6};
-    Machine machine = small_caches();
-    machine.rates = {1, 0, 0, 0, 0, 1};
-    return predicted({nest}, {{{"i", 10}, {"k", 100}}, {{"B", {10, 1000}}}}, machine);
-  };
-  const double summed = of_target({"s", false, 0, 0});
-  EXPECT_NEAR(of_target({"t", false, 2, 2}) - summed, 6 * 1000, 1);
-  EXPECT_NEAR(of_target({"A", true, 2, 2}), summed, 1);  // appended
-}
-
 }  // namespace
 }  // namespace schaas::client

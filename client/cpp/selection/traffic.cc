@@ -39,10 +39,6 @@ constexpr double reduction_latency = 14.0;
 constexpr double hidden_latency = 0.25;
 // One block of a loop: set up, and its temporary made anew.
 constexpr double block_overhead = 100.0;
-// An element of a dense target that is written at the coordinates of a list. It is loaded, added to and
-// stored alone, as no vector code scatters. Sums of gathered elements stay in registers and take a quarter to
-// half.
-constexpr double scattered_element = 6.0;
 // Row lengths with specialised code (lower/specialisation.h). Such a row, when each iteration of a loop adds
 // to it, stays in registers for all of them.
 constexpr double specialised_lengths[] = {8, 16, 32};
@@ -434,18 +430,7 @@ class TrafficModel::Work {
       const Nest::Loop& loop = sized.nest->nest->loops[n];
       if (loop.block > 0 && !loop.inside) sum += block_overhead * trips(sized, 0, n + 1);
     }
-    return sum + fiber_overheads(nest) + reduction_waits(nest) + scattered_element * scattered(nest);
-  }
-
-  // Elements of a dense target that the innermost loop writes at the coordinates of a list.
-  double scattered(std::size_t number) const {
-    const Sized& sized = nests_[number];
-    const Nest& nest = *sized.nest->nest;
-    if (sized.size() == 0 || nest.weight <= heaviest_row_code) return 0;
-    const std::size_t innermost = sized.size() - 1;
-    const bool moved = (nest.accesses.front().loops >> innermost & 1U) != 0;
-    const bool listed = nest.loops[innermost].trips.kind != Variable::Kind::extent;
-    return moved && listed && !nest.accesses.front().sparse ? trips(sized, 0, sized.size()) : 0;
+    return sum + fiber_overheads(nest) + reduction_waits(nest);
   }
 
   // Dense reductions around a short row of the target, one row at a time.
