@@ -4,9 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "kernels_cache/job_digest.h"
-#include "kernels_cache/job_store.h"
-#include "kernels_cache/sqlite.h"
+#include "kernels_cache/job_rows.h"
 
 // Rows are read one job at a time: a damaged page ends the statement that meets it and no other. Ids are
 // listed from both ends, so that a damaged page in the middle hides only its own.
@@ -82,16 +80,8 @@ Result<Job> read_job(const Database& database, std::int64_t id) {
   }
 }
 
-Result<std::int64_t> client_named(const Database& database, const std::string& name) {
-  Statement insert(database, "INSERT INTO client(name) VALUES (?) ON CONFLICT(name) DO NOTHING");
-  SCHAAS_RETURN_IF_ERROR(insert.bind(name).run(doing));
-  Statement query(database, "SELECT id FROM client WHERE name = ?");
-  SCHAAS_RETURN_IF_ERROR(query.bind(name).step(doing));
-  return query.integer(0);
-}
-
 Result<void> write_job(const Database& database, std::int64_t id, const Job& job) {
-  SCHAAS_ASSIGN_OR_RETURN(const std::int64_t client, client_named(database, job.content.client));
+  SCHAAS_ASSIGN_OR_RETURN(const std::int64_t client, client_named(database, job.content.client, doing));
   Statement insert(database,
                    "INSERT INTO job(id, key, digest, client, label, priority, budget, spent_before, "
                    "ended_before, created, changed) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");

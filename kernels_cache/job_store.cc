@@ -7,7 +7,7 @@
 
 #include "compiler/support/digest.h"
 #include "kernels_cache/file_system.h"
-#include "kernels_cache/job_digest.h"
+#include "kernels_cache/job_rows.h"
 #include "kernels_cache/sqlite.h"
 
 namespace schaas::kernels_cache {
@@ -178,8 +178,7 @@ class SqliteJobStore final : public JobStore {
     const std::string doing = "store a job";
     Transaction transaction(database_);
     SCHAAS_RETURN_IF_ERROR(transaction.begin(doing));
-    const std::string digest = digest_of(job);
-    SCHAAS_ASSIGN_OR_RETURN(const std::int64_t client, client_named(job.client, doing));
+    SCHAAS_ASSIGN_OR_RETURN(const std::int64_t client, client_named(database_, job.client, doing));
     Statement known(database_, "SELECT id, digest FROM job WHERE client = ? AND key = ?");
     SCHAAS_ASSIGN_OR_RETURN(const bool found, known.bind(client).bind(job.idempotency_key).step(doing));
     if (found) {
@@ -197,7 +196,7 @@ class SqliteJobStore final : public JobStore {
     Statement insert(database_,
                      "INSERT INTO job(key, digest, client, label, priority, budget, created, changed) "
                      "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7) RETURNING id");
-    insert.bind(job.idempotency_key).bind(digest).bind(client).bind(job.label);
+    insert.bind(job.idempotency_key).bind(digest_of(job)).bind(client).bind(job.label);
     insert.bind(std::int64_t{job.priority}).bind(job.budget_seconds).bind(print(clock_->now()));
     SCHAAS_RETURN_IF_ERROR(insert.step(doing));
     const std::int64_t id = insert.integer(0);
@@ -378,7 +377,7 @@ class SqliteJobStore final : public JobStore {
     Transaction transaction(database_);
     SCHAAS_RETURN_IF_ERROR(transaction.begin(doing));
     SCHAAS_ASSIGN_OR_RETURN(const JobRow row, row_of(id));
-    SCHAAS_ASSIGN_OR_RETURN(const std::int64_t client, client_named(row.client, doing));
+    SCHAAS_ASSIGN_OR_RETURN(const std::int64_t client, client_named(database_, row.client, doing));
     SCHAAS_RETURN_IF_ERROR(check_queue_limits(client, row.failed + row.cancelled, queued, doing));
     Statement before(database_,
                      "UPDATE job SET (spent_before, ended_before) = (SELECT sum(seconds), max(ended_before, "
@@ -395,14 +394,6 @@ class SqliteJobStore final : public JobStore {
  private:
   // Verifies a commit before it is acknowledged. After an error the outcome is unknown.
   Result<void> flushed(const std::string& doing) { return check_flushed(path_, doing); }
-
-  Result<std::int64_t> client_named(const std::string& name, const std::string& doing) {
-    Statement insert(database_, "INSERT INTO client(name) VALUES (?) ON CONFLICT(name) DO NOTHING");
-    SCHAAS_RETURN_IF_ERROR(insert.bind(name).run(doing));
-    Statement query(database_, "SELECT id FROM client WHERE name = ?");
-    SCHAAS_RETURN_IF_ERROR(query.bind(name).step(doing));
-    return query.integer(0);
-  }
 
   Result<void> note_change(std::int64_t job, const std::string& doing) {
     Statement update(database_, "UPDATE job SET changed = ? WHERE id = ?");
@@ -502,6 +493,15 @@ std::string digest_of(const NewJob& job) {
 
 bool is_digest_of(const std::string& stored, const NewJob& job) {
   return stored == digest_of(job) || stored == digest_after("", job);
+}
+
+Result<std::int64_t> client_named(const Database& database, const std::string& name,
+                                  const std::string& doing) {
+  Statement insert(database, "INSERT INTO client(name) VALUES (?) ON CONFLICT(name) DO NOTHING");
+  SCHAAS_RETURN_IF_ERROR(insert.bind(name).run(doing));
+  Statement query(database, "SELECT id FROM client WHERE name = ?");
+  SCHAAS_RETURN_IF_ERROR(query.bind(name).step(doing));
+  return query.integer(0);
 }
 
 std::string name(ItemState state) {

@@ -43,7 +43,7 @@ class Joined {
       SCHAAS_RETURN_IF_ERROR(add(copies));
     }
     if (found_.members.empty() && none_) return *none_;
-    keep_fewest_entries();
+    if (!entries_.empty()) space::keep_fewest_entries(found_, entries_);
     return std::move(found_);
   }
 
@@ -77,17 +77,6 @@ class Joined {
     found_.steps += found->counts.states;
     if (found_.limited.empty()) found_.limited = found->limited;
     return {};
-  }
-
-  /// Leaves out schedules that give a sparse result more entries than those with other copies do.
-  void keep_fewest_entries() {
-    if (entries_.empty()) return;
-    const std::vector<bool> fewest = space::with_fewest_entries(entries_);
-    std::size_t n = 0;
-    std::erase_if(found_.members, [&](const auto& member) {
-      if (!fewest[n]) found_.schedules -= member.schedules;
-      return !fewest[n++];
-    });
   }
 
   const problem::Problem& problem_;

@@ -527,22 +527,23 @@ support::Result<Frontier> compute_plain(const problem::Problem& problem, const O
     };
     return compute_program(problem, options, contraction, progress, cancellation);
   }
-  CopySets sets = concrete_notation::result_copy_sets(problem);
   const bool part = options.operand_orders != 0;
-  if (sets.empty() || part) {
-    CopySets meeting;
-    if (sets.empty()) meeting = concrete_notation::meeting_copy_sets(problem);
-    // A part of the search leaves out the first set, which is of no copies. It may have found only loops that
-    // give the result more entries than the whole search's schedules do.
-    if (part && !meeting.empty()) {
-      meeting.erase(meeting.begin());
-    } else {
-      auto found = compute_with_needed_copies(problem, options, progress, cancellation);
-      if (!found.ok() || meeting.empty() || !holds_all_elements(*found, problem)) return found;
-    }
-    sets = std::move(meeting);
+  const auto without = [&] { return compute_with_needed_copies(problem, options, progress, cancellation); };
+  const auto with = [&](const CopySets& sets) {
+    return compute_sets(problem, sets, options, compute_with_needed_copies, progress, cancellation);
+  };
+  if (const CopySets sets = concrete_notation::result_copy_sets(problem); !sets.empty())
+    return part ? without() : with(sets);
+  CopySets meeting = concrete_notation::meeting_copy_sets(problem);
+  if (meeting.empty()) return without();
+  if (part) {
+    // The first set is of no copies. With it a part of the search may find only loops that give the result
+    // more entries than the whole search's schedules do.
+    meeting.erase(meeting.begin());
+    return with(meeting);
   }
-  return compute_sets(problem, sets, options, compute_with_needed_copies, progress, cancellation);
+  auto found = without();
+  return found.ok() && holds_all_elements(*found, problem) ? with(meeting) : found;
 }
 
 }  // namespace

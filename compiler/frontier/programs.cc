@@ -53,25 +53,16 @@ support::Result<void> keep_fewest_entries(space::ListedMembers& found, const pro
     SCHAAS_ASSIGN_OR_RETURN(const auto nests, schedule::nests_and_terms_of(tree));
     entries.push_back(space::result_entries(nests, problem));
   }
-  const std::vector<bool> fewest = space::with_fewest_entries(entries);
-  std::size_t n = 0;
-  std::erase_if(found.members, [&](const space::ListedMember& member) {
-    if (!fewest[n]) found.schedules -= member.schedules;
-    return !fewest[n++];
-  });
+  space::keep_fewest_entries(found, entries);
   return {};
 }
 
-space::ListedMembers joined(std::vector<space::ListedMembers> lists) {
-  space::ListedMembers all;
-  for (space::ListedMembers& list : lists) {
-    all.members.insert(all.members.end(), std::make_move_iterator(list.members.begin()),
-                       std::make_move_iterator(list.members.end()));
-    all.schedules += list.schedules;
-    all.steps += list.steps;
-    if (all.limited.empty()) all.limited = std::move(list.limited);
-  }
-  return all;
+void append(space::ListedMembers list, space::ListedMembers& all) {
+  all.members.insert(all.members.end(), std::make_move_iterator(list.members.begin()),
+                     std::make_move_iterator(list.members.end()));
+  all.schedules += list.schedules;
+  all.steps += list.steps;
+  if (all.limited.empty()) all.limited = std::move(list.limited);
 }
 
 }  // namespace
@@ -99,13 +90,12 @@ support::Result<Frontier> compute_program(const problem::Problem& asked, const O
   if (by_rows) first.push_back(rows);
   SCHAAS_ASSIGN_OR_RETURN(const problem::Problem problem, schedule::problem_of(copies, asked));
   const auto list = [&]() -> support::Result<space::ListedMembers> {
-    std::vector<space::ListedMembers> lists;
+    space::ListedMembers found;
     for (const schedule::Trace& begin : first) {
-      SCHAAS_ASSIGN_OR_RETURN(auto found,
+      SCHAAS_ASSIGN_OR_RETURN(auto part,
                               list_program(begin, first.size() == 1, asked, contraction, cancellation));
-      lists.push_back(std::move(found));
+      append(std::move(part), found);
     }
-    space::ListedMembers found = joined(std::move(lists));
     if (by_rows) SCHAAS_RETURN_IF_ERROR(keep_fewest_entries(found, asked));
     return found;
   };

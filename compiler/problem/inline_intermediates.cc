@@ -157,10 +157,11 @@ bool is_product_of_sparse(const Assignment& definition, const Problem& problem) 
   return std::all_of(indices.begin(), indices.end(), is_sparse_index);
 }
 
-/// One statement alone reads the intermediate, once, as a factor of the product that it computes. It has none
-/// of the indices that the definition sums over.
-bool may_become_a_factor(const Assignment& definition, const Problem& problem) {
+/// The intermediate is a matrix, or more, that a product of sparse operands makes, and one product reads it
+/// once. They are one product, whose schedules need no array of all its elements.
+bool merges_into_reader(const Assignment& definition, const Problem& problem) {
   const auto& indices = definition.result.indices;
+  if (indices.size() < 2 || !is_product_of_sparse(definition, problem)) return false;
   if (readers_of(definition.result.tensor, problem) != 1) return false;
   for (const Assignment& reader : problem.statements()) {
     if (!reads(reader.value, definition.result.tensor)) continue;
@@ -174,13 +175,6 @@ bool may_become_a_factor(const Assignment& definition, const Problem& problem) {
                         [&](const std::string& index) { return !has(indices, index) && has(known, index); });
   }
   return false;
-}
-
-/// The intermediate is a matrix, or more, that a product of sparse operands makes, and one product reads it
-/// once. They are one product, whose schedules need no array of all its elements.
-bool merges_into_reader(const Assignment& definition, const Problem& problem) {
-  return definition.result.indices.size() >= 2 && is_product_of_sparse(definition, problem) &&
-         may_become_a_factor(definition, problem);
 }
 
 /// A sum of terms, nothing summed, each of which is zero where a sparse operand with all indices of the

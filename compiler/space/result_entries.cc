@@ -181,4 +181,13 @@ std::vector<bool> with_fewest_entries(const std::vector<ResultEntries>& schedule
   return kept;
 }
 
+void keep_fewest_entries(ListedMembers& listed, const std::vector<ResultEntries>& entries) {
+  const std::vector<bool> fewest = with_fewest_entries(entries);
+  std::size_t n = 0;
+  std::erase_if(listed.members, [&](const ListedMember& member) {
+    if (!fewest[n]) listed.schedules -= member.schedules;
+    return !fewest[n++];
+  });
+}
+
 }  // namespace schaas::space

@@ -5,6 +5,7 @@
 
 #include "compiler/problem/problem.h"
 #include "compiler/schedule/nests.h"
+#include "compiler/space/listed_members.h"
 
 /// Entries of sparse results. A schedule appends where its loops run, and they run where operands and
 /// temporaries are known to be stored. A temporary keeps the entries that were written only where it is a
@@ -32,5 +33,8 @@ bool has_no_more_entries(const ResultEntries& a, const ResultEntries& b);
 
 /// Tells which of the schedules have the fewest entries. All, where none has fewest whatever the operands.
 std::vector<bool> with_fewest_entries(const std::vector<ResultEntries>& schedules);
+
+/// Leaves out members that give the result more entries than others do. `entries`: of each member.
+void keep_fewest_entries(ListedMembers& listed, const std::vector<ResultEntries>& entries);
 
 }  // namespace schaas::space

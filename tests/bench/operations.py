@@ -20,6 +20,7 @@ import warnings
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "service"))
 import schaas_program as program
+import timing
 
 
 def with_values(b, values):
@@ -157,10 +158,8 @@ def equal(ours, theirs):
 def median_ms(run, seconds):
     times, end = [], time.monotonic() + seconds
     while len(times) < 3 or (time.monotonic() < end and len(times) < 200):
-        start = time.perf_counter()
-        run()
-        times.append(time.perf_counter() - start)
-    return 1e3 * statistics.median(times)
+        times.append(timing.milliseconds(run)[0])
+    return statistics.median(times)
 
 
 def measure(case, options):
@@ -168,9 +167,7 @@ def measure(case, options):
     expression, format, operands, theirs = case
     name = expression.split("=")[0].split("(")[0].strip() if ";" not in expression else "A"
     f = schaas.kernel(expression, **({name: format} if format else {}))
-    start = time.perf_counter()
-    result = f(**operands, threads=1)
-    first = 1e3 * (time.perf_counter() - start)
+    first, result = timing.milliseconds(lambda: f(**operands, threads=1))
     right = equal(result, theirs())
     time.sleep(options.settle)
     return {"first": first, "call": median_ms(lambda: f(**operands, threads=1), options.seconds), "scipy": median_ms(theirs, options.seconds),
