@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+// Recognises loops over the entries of an operand. Coordinates that phases write are excluded: they belong
+// to the result, whose end is still moving.
 namespace schaas::loop_ir {
 
 const Let* coordinate_let(const For& loop) {

@@ -7,6 +7,9 @@
 
 #include "compiler/loop_ir/uses.h"
 
+// Checks of declarations around statements, called by the verifier. They come after its walk over the
+// phases, so every name and array in a statement is known to be declared. Errors are internal: a pass of
+// lowering or the author of a text broke a rule, never the user's statement.
 namespace schaas::loop_ir {
 
 using support::Result;
@@ -27,6 +30,7 @@ bool belongs_to_result(const Array& array) {
 
 Result<void> check_alignment(const Kernel& kernel, const Phase& phase) {
   if (!phase.mapping) return wrong("a phase for the processor asks for alignment");
+  // With a width of 1 every tensor would be aligned.
   if (phase.alignment->width < 2) return wrong("an alignment to single values");
   for (const auto& name : phase.alignment->extents) {
     if (std::none_of(kernel.extents.begin(), kernel.extents.end(),
@@ -47,10 +51,12 @@ Result<void> check_wide_load(const std::vector<StatementPtr>& statements, std::s
   const auto& let = std::get<Let>(statements[at]->node);
   const auto* from = std::get_if<Load>(&let.value->node);
   if (from == nullptr || let.type != Type::value) return wrong("`" + let.name + "` is wide but no load");
+  // A base aligned to a width is aligned to its divisors.
   if (alignment == nullptr || alignment->width % let.wide != 0 ||
       std::count(alignment->arrays.begin(), alignment->arrays.end(), from->array) == 0)
     return wrong("`" + from->array + "` is loaded " + std::to_string(let.wide) +
                  " values wide but not known to be aligned");
+  // The values of one load are as many adjacent lets, in order of their elements.
   for (int n = 1; n < let.wide; ++n) {
     const std::size_t next = at + static_cast<std::size_t>(n);
     const auto* other = next < statements.size() ? as<Let>(statements[next]) : nullptr;
@@ -64,6 +70,7 @@ Result<void> check_wide_load(const std::vector<StatementPtr>& statements, std::s
 
 namespace {
 
+/// Returns an array that the verifier has found to be declared.
 const Array& array_of(const Kernel& kernel, const std::string& name) {
   return *std::find_if(kernel.arrays.begin(), kernel.arrays.end(),
                        [&](const Array& array) { return array.name == name; });
@@ -72,6 +79,7 @@ const Array& array_of(const Kernel& kernel, const std::string& name) {
 /// Specialised sizes must be possible.
 Result<void> specialisation(const Kernel& kernel, const Specialisation& specialisation) {
   if (kernel.for_gpu()) return wrong("specialisation of a phase for a GPU");
+  // Each extent occurs at most once, and none that is a constant already.
   std::set<std::string> open;
   for (const auto& extent : kernel.extents) {
     if (!extent.required) open.insert(extent.name);
@@ -94,6 +102,7 @@ Result<void> copies(const Kernel& kernel) {
   for (const auto& copy : kernel.copies) {
     if (copy.of < 1 || copy.of >= first)
       return wrong("argument " + std::to_string(copy.of) + " is no operand to be copied");
+    // With as many entries as modes, an order that contains each mode is a permutation.
     for (std::size_t mode = 0; mode < copy.mode_order.size(); ++mode) {
       if (std::find(copy.mode_order.begin(), copy.mode_order.end(), static_cast<int>(mode)) ==
           copy.mode_order.end())
@@ -121,8 +130,10 @@ Result<void> counters(const Kernel& kernel) {
   for (std::size_t n = 0; n < kernel.phases.size(); ++n) {
     if (kernel.phases[n].step == Step::symbolic) counting = n + 1;
   }
+  // Symbolic phases and counters imply each other; a phase that follows fills the result.
   if ((counting > 0) == kernel.counters.empty()) return wrong("phases count without counters, or none does");
   if (counting > 0 && counting == kernel.phases.size()) return wrong("nothing is computed after counting");
+  // The client allocates the result after the last symbolic phase; until then none of its arrays exists.
   for (std::size_t n = 0; n < counting; ++n) {
     Uses uses;
     collect_uses(kernel.phases[n].body, uses);

@@ -4,6 +4,11 @@
 #include <cstring>
 #include <utility>
 
+// Constructors, comparison and classification of loop IR nodes. Nodes are immutable and shared, so a subtree
+// may occur in several parents. Constructors of sums and products fold indices: two constants, additions of
+// 0, multiplications by 1. Values are never folded: folding matches Integer nodes alone, so rounding stays
+// that of the kernel's value type. Comparison is structural. A kind of node that it lacks breaks the build;
+// a field that it lacks does not, so a new field is compared here, too.
 namespace schaas::loop_ir {
 namespace {
 
@@ -21,6 +26,7 @@ bool equal_terms(const Terms& a, const Terms& b) {
   return a.list == b.list && a.values == b.values && a.count == b.count;
 }
 
+/// Compares names, too: statements that differ in names of cursors are different statements.
 bool equal_cursors(const Cursor& a, const Cursor& b) {
   return a.position == b.position && a.coordinates == b.coordinates && equal(a.begin, b.begin) &&
          equal(a.end, b.end) && a.present == b.present && a.until == b.until;
@@ -61,6 +67,7 @@ ExpressionPtr occupancy_bytes(const ExpressionPtr& extent) {
 }
 
 ExpressionPtr list_elements(const ExpressionPtr& extent) {
+  // One element per index and one per group of 64 or more, as in the map.
   const auto groups = apply(operators::Function::divide, {extent, integer(64)});
   return add(add(extent, groups), integer(24));  // room for repeated first entries; two are written at once
 }
@@ -103,6 +110,7 @@ ExpressionPtr search(std::string array, ExpressionPtr begin, ExpressionPtr end, 
       {Search{std::move(array), std::move(begin), std::move(end), std::move(key), layout}});
 }
 
+/// The inverse of statements_of: a single statement stands without a block around it.
 StatementPtr block(std::vector<StatementPtr> statements) {
   if (statements.size() == 1) return statements.front();
   return make(Block{std::move(statements)});
@@ -114,6 +122,7 @@ std::vector<StatementPtr> statements_of(const StatementPtr& statement) {
 }
 
 bool equal(const ExpressionPtr& a, const ExpressionPtr& b) {
+  // Shared subtrees compare by address.
   if (a == b) return true;
   if (a->node.index() != b->node.index()) return false;
   const auto same = Match{
@@ -142,6 +151,7 @@ bool equal(const ExpressionPtr& a, const ExpressionPtr& b) {
 }
 
 bool equal(const StatementPtr& a, const StatementPtr& b) {
+  // Shared subtrees compare by address.
   if (a == b) return true;
   if (a->node.index() != b->node.index()) return false;
   const auto same = Match{
@@ -250,6 +260,8 @@ bool equal(const StatementPtr& a, const StatementPtr& b) {
   return std::visit(same, a->node);
 }
 
+/// Lists the functions that have an integer form: division is that of whole numbers, comparisons give 1 or
+/// 0.
 bool takes_indices(operators::Function function) {
   using operators::Function;
   switch (function) {

@@ -8,6 +8,11 @@
 #include "compiler/loop_ir/tokenizer.h"
 #include "compiler/support/limits.h"
 
+// Recursive descent over the tokenizer's words, one function for each kind of node, in the order in which
+// printer.cc prints it. One word of lookahead suffices. Some words are not reserved: `simd`, `any`, `atomic` and
+// names of functions may also be names of the kernel. Parsed expressions are built as written, so
+// parse(print(k)) is k. An accumulator's monoid stands at its declaration and again at each fold; both must
+// agree.
 namespace schaas::loop_ir {
 namespace {
 
@@ -17,6 +22,7 @@ class Parser : private Tokenizer {
  public:
   explicit Parser(std::string_view text) : Tokenizer(text) {}
 
+  /// Accepts declarations in any order; the verifier wants each before its use.
   Kernel kernel() {
     Kernel kernel;
     expect("kernel");
@@ -85,9 +91,11 @@ class Parser : private Tokenizer {
     expect("array");
     array.name = identifier();
     expect(":");
+    // The words are in the order of the enumerators.
     array.element = static_cast<Element>(choose({"value", "index32", "index64", "byte"}));
     expect("=");
     const int kind = choose({"values", "positions", "coordinates", "shared", "scratch", "carry_out"});
+    // Number of an argument or slot; scratch and carry-out arrays have none.
     const int first = kind >= 4 ? 0 : small_number();
     if (kind == 0) array.origin = ArgumentValues{first};
     if (kind == 1 || kind == 2) {
@@ -151,6 +159,7 @@ class Parser : private Tokenizer {
     kernel.counters.push_back(counter);
   }
 
+  /// Parses attributes, all optional and in one order, then the bodies.
   Phase phase() {
     Phase phase;
     expect("phase");
@@ -184,6 +193,7 @@ class Parser : private Tokenizer {
     return specialisation;
   }
 
+  /// Parses the five numbers of a mapping, then columns where the phase has them.
   ThreadMapping mapping() {
     ThreadMapping mapping;
     const std::pair<const char*, int*> numbers[] = {{"grain", &mapping.grain},
@@ -251,6 +261,7 @@ class Parser : private Tokenizer {
     return block(std::move(statements));
   }
 
+  /// Parses the statement that the present word begins.
   StatementPtr statement() {
     if (word() == "let") return make(let());
     if (accept("for")) return loop();
@@ -283,6 +294,7 @@ class Parser : private Tokenizer {
       expect("=");
       return make(SetCounter{std::move(counter), expression()});
     }
+    // The name of a monoid begins an accumulator; any other word is the target of a write.
     if (const auto monoid = operators::monoid_named(word())) return accumulator(*monoid);
     return write();
   }
@@ -323,6 +335,7 @@ class Parser : private Tokenizer {
   StatementPtr group_store() {
     const int width = small_number();
     const auto folded = monoid();
+    // Its mode is that of the one thread that writes.
     const auto written = write();
     const auto* store = std::get_if<Store>(&written->node);
     if (store == nullptr) fail("what the group writes before this");
@@ -463,6 +476,7 @@ class Parser : private Tokenizer {
   StatementPtr merge() {
     Merge merge;
     merge.variable = identifier();
+    // `any` is the kind of merge unless it is the variable itself.
     if (merge.variable == "any" && word() != "at" && word() != "in") {
       merge.kind = MergeKind::any;
       merge.variable = identifier();
@@ -510,6 +524,7 @@ class Parser : private Tokenizer {
       fail("three arguments of `choose` before this");
       return integer(0);
     }
+    // Without "(" the name of a function is an ordinary name.
     if (const auto function = called(text); function && accept("(")) {
       auto parts = arguments();
       const auto& facts = operators::facts(*function);
@@ -535,6 +550,7 @@ class Parser : private Tokenizer {
     return name(text);
   }
 
+  /// Returns the function with this name; `negate` has none that users write.
   static std::optional<operators::Function> called(const std::string& text) {
     if (text == operators::facts(operators::Function::negate).name) return operators::Function::negate;
     return operators::function_named(text);

@@ -3,6 +3,10 @@
 #include <charconv>
 #include <map>
 
+// Prints the text form that README.md describes and parser.cc reads back: parse(print(k)) is k. Attributes
+// appear only where they differ from their defaults, always in one order, the only one that the parser
+// accepts. Operators have two operands and parentheses, so the text determines the tree without precedence.
+// Every kind of node has a case here; a new one breaks the build.
 namespace schaas::loop_ir {
 namespace {
 
@@ -10,6 +14,7 @@ namespace {
 std::string value_text(double value) {
   char buffer[32];
   std::string text(buffer, std::to_chars(buffer, buffer + sizeof buffer, value).ptr);
+  // A fraction, an exponent, `inf` or `nan` tell a value from an index.
   if (text.find_first_of(".einf") == std::string::npos) text += ".0";
   return text;
 }
@@ -30,6 +35,7 @@ std::string fold_text(operators::Monoid monoid) {
   return "";
 }
 
+/// Prints an operator between its two operands, any other function with a list of arguments.
 std::string apply_text(const Apply& apply) {
   const auto& facts = operators::facts(apply.function);
   const auto& arguments = apply.arguments;
@@ -74,6 +80,7 @@ std::string write_text(const std::string& array, const ExpressionPtr& index, Wri
   return (mode == Write::atomic ? "atomic " : "") + array + "[" + print(index) + "] " + op + " ";
 }
 
+/// Collects lines, indented by two spaces for each enclosing body.
 class Printer {
  public:
   std::string kernel(const Kernel& kernel) {
@@ -163,6 +170,7 @@ class Printer {
          (array.written ? " written" : ""));
   }
 
+  /// Prints attributes in the order in which the parser accepts them, then the bodies.
   void phase(const Phase& phase) {
     std::string text = phase.step == Step::symbolic ? "phase symbolic range " : "phase range ";
     text += print(phase.range);
@@ -271,10 +279,12 @@ class Printer {
 
   void accumulate(const Accumulate& accumulate) {
     const auto found = monoids_.find(accumulate.name);
+    // A statement printed by itself may lack the declaration; its fold then reads as a sum.
     const auto monoid = found == monoids_.end() ? operators::Monoid::sum : found->second;
     line(accumulate.name + " " + fold_text(monoid) + " " + print(accumulate.value));
   }
 
+  /// Prints step, unrolling and prefetch distance only where they change the loop.
   void loop(const For& loop) {
     static constexpr const char* shapes[] = {"for ", "for simd ", "for vector "};
     open(shapes[static_cast<int>(loop.shape)] + loop.variable + " in " + print(loop.begin) + " .. " +
@@ -285,6 +295,7 @@ class Printer {
     close();
   }
 
+  /// Prints the lists in their order; `itself` stands for a list whose positions are its coordinates.
   void merge(const Merge& merge) {
     std::string text = std::string(merge.kind == MergeKind::any ? "merge any " : "merge ") + merge.variable;
     if (merge.over) text += " in " + print(merge.over->begin) + " .. " + print(merge.over->end);

@@ -1,5 +1,8 @@
 #include "compiler/loop_ir/substitute.h"
 
+// Capture-free by construction: expressions bind no names, and arrays are never replaced. A subtree without
+// a replaced name is returned as it is, so that comparison by address still works; choices and searches are
+// rebuilt.
 namespace schaas::loop_ir {
 
 ExpressionPtr substitute(const ExpressionPtr& expression, const Substitution& with) {

@@ -6,6 +6,9 @@
 
 #include "compiler/operators/operators.h"
 
+// Splits the text form of loop IR into words on demand. A word is a view into the text; no list of tokens is
+// built. After the first error the text counts as consumed and the present word is empty. No rule of a
+// parser accepts the empty word, so parsers need no error paths of their own.
 namespace schaas::loop_ir {
 namespace {
 
@@ -22,8 +25,10 @@ void Tokenizer::fail(const std::string& expected) {
 }
 
 void Tokenizer::stop(support::Diagnostic diagnostic) {
+  // Later errors follow from the first one.
   if (error_) return;
   const auto begin = static_cast<std::uint32_t>(word_begin_);
+  // The range has at least one character: a caret is shown at the end of the text, too.
   const auto end = static_cast<std::uint32_t>(word_begin_ + std::max<std::size_t>(word_.size(), 1));
   error_ = support::at(std::move(diagnostic), "loops", std::string(text_), {begin, end});
   word_begin_ = text_.size();
@@ -34,9 +39,11 @@ bool Tokenizer::digit_at(std::size_t at) const { return at < text_.size() && is_
 /// Returns one past a number that begins at `at`: digits, a fraction, an exponent.
 std::size_t Tokenizer::number_end(std::size_t at) const {
   while (digit_at(at)) ++at;
+  // A dot belongs to a number only before a digit: `0..n` has three words.
   if (at < text_.size() && text_[at] == '.' && digit_at(at + 1)) {
     for (++at; digit_at(at);) ++at;
   }
+  // An `e` without digits after it is no exponent.
   if (at < text_.size() && text_[at] == 'e') {
     const bool sign = at + 1 < text_.size() && (text_[at + 1] == '-' || text_[at + 1] == '+');
     std::size_t digits = at + (sign ? 2 : 1);
@@ -55,11 +62,13 @@ std::size_t Tokenizer::word_end(std::size_t at) const {
   for (const auto pair : pairs) {
     if (text_.substr(at, 2) == pair) return at + 2;
   }
+  // A minus right before a digit is a sign; the printer sets spaces around operators.
   if (digit_at(at) || (text_[at] == '-' && digit_at(at + 1))) return number_end(at + 1);
   if (text_.substr(at, 4) == "-inf" || text_.substr(at, 4) == "-nan") return at + 4;
   if (!is_letter(text_[at])) return at + 1;
   std::size_t end = at;
   while (end < text_.size() && (is_letter(text_[end]) || is_digit(text_[end]))) ++end;
+  // `max=` is one word since `max` is a monoid; `max==` and `x=` are two.
   const bool writes = end < text_.size() && text_[end] == '=' && text_.substr(end, 2) != "==" &&
                       operators::monoid_named(text_.substr(at, end - at));
   return writes ? end + 1 : end;
@@ -109,6 +118,7 @@ std::int64_t Tokenizer::whole_number() {
   constexpr auto most = std::numeric_limits<std::int64_t>::max();
   std::int64_t value = 0;
   for (const char c : digits) {
+    // Tested before the product is formed: signed overflow is undefined.
     const std::int64_t digit = c - '0';
     if (value > (most - digit) / 10) {
       fail("a number below 2^63");
@@ -123,12 +133,14 @@ std::int64_t Tokenizer::whole_number() {
 bool Tokenizer::at_value() const {
   const auto digits = word_.substr(!word_.empty() && word_.front() == '-' ? 1 : 0);
   if (digits == "inf" || digits == "nan") return true;
+  // An index has neither fraction nor exponent.
   return !digits.empty() && is_digit(digits.front()) && digits.find_first_of(".e") != digits.npos;
 }
 
 double Tokenizer::value() {
   double value = 0;
   if (!at_value()) fail("a number with a fraction");
+  // Does not depend on the locale, as strtod would.
   std::from_chars(word_.data(), word_.data() + word_.size(), value);
   advance();
   return value;

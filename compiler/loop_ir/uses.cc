@@ -4,6 +4,9 @@
 
 #include "compiler/loop_ir/traversal.h"
 
+// Names and arrays that code mentions, for passes that move, copy or drop statements. Collection is flat: a
+// name that is declared again does so only out of sight of the first (README.md), so no scopes are kept. A
+// declaration alone is no use: names count where they are read or written.
 namespace schaas::loop_ir {
 
 void collect_uses(const ExpressionPtr& expression, Uses& uses) {
@@ -44,6 +47,7 @@ void collect_uses(const Terms& terms, Uses& uses) {
 
 }  // namespace
 
+/// Visits parts of a statement explicitly, since each kind names its expressions and arrays differently.
 void collect_uses(const StatementPtr& statement, Uses& uses) {
   std::visit(Match{
                  [&](const Block& x) {
@@ -118,6 +122,7 @@ void collect_uses(const StatementPtr& statement, Uses& uses) {
                  },
                  [&](const Compress& x) { collect_uses(x.terms, uses); },
                  [&](const AddSupernode& x) {
+                   // The statement reads and advances the loop's variable.
                    uses.names.insert(x.variable);
                    uses.arrays.insert({x.rows, x.factors, x.sums, x.set});
                    uses.arrays.insert({x.positions, x.coordinates, x.values});
@@ -148,6 +153,7 @@ void collect_declared(const StatementPtr& statement, std::set<std::string>& name
                    [&](const For& x) { names.insert(x.variable); },
                    [&](const Merge& x) {
                      names.insert(x.variable);
+                     // An absent name is empty, which no identifier is.
                      for (const auto& cursor : x.cursors)
                        names.insert({cursor.position, cursor.present, cursor.until});
                    },
@@ -159,6 +165,7 @@ void collect_declared(const StatementPtr& statement, std::set<std::string>& name
   });
 }
 
+/// Walks backwards, so that a let goes, too, when only lets that go use it.
 std::vector<StatementPtr> without_unused_lets(const std::vector<StatementPtr>& statements) {
   Uses below;
   std::vector<StatementPtr> kept;

@@ -4,6 +4,10 @@
 
 #include "compiler/loop_ir/uses.h"
 
+// Legality of vector loops. Adjacent lanes must load adjacent elements: the index is the loop's variable
+// plus terms that all lanes share. Any other varying index would be a gather, a varying condition would need
+// a mask, and a search would end at different times. The loop's variable itself is an index, never a value
+// of a lane.
 namespace schaas::loop_ir {
 
 bool is_vector_index(const ExpressionPtr& index, const std::string& variable,
@@ -13,6 +17,7 @@ bool is_vector_index(const ExpressionPtr& index, const std::string& variable,
   if (!sum) return false;
   const auto& left = sum->front();
   const auto& right = sum->back();
+  // Exactly one of the terms is the variable; a second one would double the distance of lanes.
   return (is_vector_index(left, variable, varying) && !mentions(right, varying)) ||
          (is_vector_index(right, variable, varying) && !mentions(left, varying));
 }

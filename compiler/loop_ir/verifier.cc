@@ -11,6 +11,11 @@
 #include "compiler/loop_ir/uses.h"
 #include "compiler/loop_ir/vector_form.h"
 
+// One walk in program order. Names seen so far are restored when a loop, branch or phase ends. Types follow
+// from parts: indices address, values are computed. `vector_depth_` is the set of names that differ between
+// lanes of the open vector loop; vector_form.cc says what lanes may do with them. Disjointness of parallel
+// writes is not verified: it follows from the tree that was lowered. Declarations are checked in
+// kernel_checks.cc.
 namespace schaas::loop_ir {
 namespace {
 
@@ -34,6 +39,7 @@ class Verifier {
   Result<void> kernel(const Kernel& kernel) {
     kernel_ = &kernel;
     for (const auto& extent : kernel.extents) SCHAAS_RETURN_IF_ERROR(declare(extent.name, Kind::index));
+    // Known in every kernel; sizes of hash tables depend on it.
     SCHAAS_RETURN_IF_ERROR(declare("capacity", Kind::index));
     for (const auto& let : kernel.lets) {
       if (let.type != Type::index) return wrong("kernel-wide `" + let.name + "` is no index");
@@ -514,6 +520,7 @@ class Verifier {
       lane_variable_ = loop.variable;
     }
     vectors_ += loop.shape == Shape::scalar ? 0 : 1;
+    // A supernode advances the variable by single positions.
     if (loop.step == 1) loops_.insert(loop.variable);
     SCHAAS_RETURN_IF_ERROR(statement(loop.body));
     loops_.erase(loop.variable);
@@ -542,6 +549,7 @@ class Verifier {
       SCHAAS_RETURN_IF_ERROR(expect(merge.over->begin, Type::index));
       SCHAAS_RETURN_IF_ERROR(expect(merge.over->end, Type::index));
     }
+    // One list is merged with a range, or walked by ranges of equal coordinates.
     const bool walks = merge.cursors.size() == 1 && (merge.over || !merge.cursors.front().until.empty());
     if (merge.cursors.size() < 2 && !walks)
       return wrong("`" + merge.variable + "` merges fewer than two lists");
