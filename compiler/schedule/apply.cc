@@ -33,6 +33,14 @@
 #include "compiler/schedule/with_factors.h"
 #include "compiler/schedule/workspace_storage.h"
 
+// A trace is replayed in four steps, in this order:
+// 1. Directives about the problem (`store`, `mask`) change the problem, since they decide the default nest.
+// 2. Directives that make loops change the tree, which is verified after each: an error points at its cause.
+// 3. Temporaries get their layout, and a sparse result its workspace, so that annotations meet the final
+// loops.
+// 4. Annotations come last, because the directives of step 2 build new loops without any.
+// A product with numbers and functions among its factors is replayed as the contraction of its elements
+// (problem/factors.h). The factors enter the finished tree, so both problems have the same traces.
 namespace schaas::schedule {
 namespace {
 
@@ -40,6 +48,7 @@ using concrete_notation::StatementPtr;
 using support::Diagnostic;
 using support::Result;
 
+/// Applies one directive to the tree; those about the problem are errors here, being out of their position.
 Result<StatementPtr> apply_one(const Directive& directive, const StatementPtr& tree,
                                const problem::Problem& problem, TemporaryNames& names) {
   return concrete_notation::match(
@@ -81,6 +90,7 @@ Diagnostic at_directive(const Diagnostic& error, const Trace& trace, std::size_t
                      {static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end)});
 }
 
+/// Returns the error of a directive that follows an annotation.
 Diagnostic too_late(const Directive& directive) {
   return illegal("`" + name(directive) +
                  "` makes new loops and drops the annotations of the present ones; it comes before "
@@ -128,6 +138,7 @@ void add_masks(problem::Problem problem, Trace& trace) {
 /// Replays the other directives on the default nest of `problem`.
 Result<StatementPtr> replay(const Trace& trace, const problem::Problem& problem) {
   const auto& directives = trace.directives;
+  // The first annotation: no directive may change loops from there on.
   const auto changing = static_cast<std::size_t>(
       std::find_if(directives.begin(), directives.end(), is_annotation) - directives.begin());
   TemporaryNames names(problem);
@@ -136,6 +147,7 @@ Result<StatementPtr> replay(const Trace& trace, const problem::Problem& problem)
   // split. Only the last tree must then be legal.
   const auto legal_nest = check_default_nest(tree, problem);
   const std::size_t stores = problem_directives_of(trace);
+  // Nothing follows that could split the nest, so its own error is the clearest.
   if (!legal_nest.ok() && changing == stores) return legal_nest.error();
   for (std::size_t number = stores; number < changing; ++number) {
     auto next = apply_one(directives[number], tree, problem, names);
@@ -145,6 +157,7 @@ Result<StatementPtr> replay(const Trace& trace, const problem::Problem& problem)
     const auto verified = check(tree, problem);
     if (!verified.ok()) return at_directive(verified.error(), trace, number);
   }
+  // Trees of other programs keep the index order of their statements.
   if (problem::is_contraction(problem)) tree = lay_out_temporaries(tree);
   tree = with_ordered_appends(tree, problem);
   for (std::size_t number = changing; number < directives.size(); ++number) {
@@ -165,12 +178,14 @@ Trace default_trace(const problem::Problem& problem) {
   for (auto& request : concrete_notation::needed_copies(problem))
     trace.directives.emplace_back(std::move(request));
   if (problem.intermediates.empty() || problem::possible_masks(problem).empty()) return trace;
+  // Masks are judged on the problem that has its copies already, in the order in which they are replayed.
   auto copied = trace.directives.empty() ? Result<problem::Problem>(problem) : problem_of(trace, problem);
   if (copied.ok()) add_masks(std::move(copied).value(), trace);
   return trace;
 }
 
 Result<problem::Problem> problem_of(const Trace& trace, const problem::Problem& problem) {
+  // A trace with directives names its own re-layouts and masks; nothing is added to it.
   const Trace full = trace.directives.empty() ? default_trace(problem) : trace;
   problem::Problem out = problem;
   for (std::size_t number = 0; number < problem_directives_of(full); ++number) {

@@ -5,6 +5,10 @@
 #include "compiler/schedule/illegal.h"
 #include "compiler/schedule/section.h"
 
+// Strip-mining of the innermost fused loop, with the inner loop moved into both sides of the branch:
+//     forall(i, where(C, P)) --> blocks(i, size, where(forall(i, C), forall(i, P)))
+// The temporary gets index i, as its outermost one, and holds one block of it. The verifier decides legality:
+// coordinates of the index must be stored once.
 namespace schaas::schedule {
 namespace {
 
@@ -29,6 +33,7 @@ support::Result<StatementPtr> apply_block(const StatementPtr& tree, const Block&
     return illegal("size is " + std::to_string(directive.size) + "; a block holds at least 2 values");
   }
   SCHAAS_ASSIGN_OR_RETURN(StatementPtr at, find_statement(tree, directive.path));
+  // Walks to the branch; its innermost fused loop is the last of `loops`.
   std::vector<std::string> loops;
   for (const Forall* loop = std::get_if<Forall>(&at->node); loop; loop = std::get_if<Forall>(&at->node)) {
     loops.push_back(loop->index);

@@ -7,6 +7,8 @@
 #include "compiler/concrete_notation/match.h"
 #include "compiler/schedule/illegal.h"
 
+// An extent belongs to the index, so every loop over it is annotated, in all sections. Code for one extent
+// has it as a constant everywhere.
 namespace schaas::schedule {
 namespace {
 

@@ -6,6 +6,9 @@
 #include "compiler/schedule/section.h"
 #include "compiler/schedule/statement_nest.h"
 
+// Start of every trace. The order of loops is that of the indices as they appear, the result's first, changed
+// only as far as storage orders demand. The nest must not depend on anything else: traces are stored, and
+// replayed here.
 namespace schaas::schedule {
 namespace {
 
@@ -29,6 +32,7 @@ StatementPtr linear_nest(const problem::Problem& problem) {
   section.monoid = problem.semiring->sum;
   const auto indices = index_notation::index_variables(problem.statement);
   LinearOrder order = concrete_notation::linear_order(indices, all);
+  // A result's order can be met by a workspace, an operand's cannot: the operands' demands win.
   if (const LinearOrder without_result = concrete_notation::linear_order(indices, operands);
       !order.legal && without_result.legal)
     order = without_result;
@@ -44,6 +48,7 @@ StatementPtr default_nest(const problem::Problem& problem, TemporaryNames& names
   for (const auto& statement : problem.intermediates)
     earlier.push_back(statement_nest(statement, problem, names));
   StatementPtr tree = statement_nest(problem.statement, problem, names);
+  // The first statement ends up outermost as a producer, so it runs first.
   for (auto statement = earlier.rbegin(); statement != earlier.rend(); ++statement)
     tree = concrete_notation::where(std::move(tree), *statement);
   return tree;

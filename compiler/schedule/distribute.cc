@@ -8,6 +8,12 @@
 #include "compiler/schedule/illegal.h"
 #include "compiler/schedule/section.h"
 
+// Result reuse (Kjolstad et al., CGO 2019, section 3): a sum of operands with different entries is computed
+// term by term into one target. The alternative, merging, compares each coordinate with the heads of all
+// lists. Legal where the section folds with the semiring's sum: then the target may be folded with one term
+// after another. A term must vanish where its operands store nothing, since its loops run over their entries
+// alone. With depth 0 a producer right above is absorbed when its temporary is one of the terms. It then
+// folds into the target itself, and the temporary is gone.
 namespace schaas::schedule {
 namespace {
 
@@ -25,11 +31,14 @@ bool vanishes(const Expression& value, const operators::Semiring& semiring) {
   if (std::holds_alternative<Access>(value.node)) return true;
   const auto& parts = index_notation::parts(value);
   const auto part_vanishes = [&](const Expression& part) { return vanishes(part, semiring); };
+  // The semiring's zero annihilates, so one vanishing factor is enough.
   if (std::holds_alternative<index_notation::Product>(value.node))
     return std::any_of(parts.begin(), parts.end(), part_vanishes);
   const auto* call = std::get_if<Call>(&value.node);
+  // Functions are ordinary arithmetic, whose zero is the number 0; of other semirings nothing is known.
   if (call == nullptr || &semiring != &operators::plus_times()) return false;
   if (call->function == operators::Function::divide) return part_vanishes(parts.front());
+  // Sums, sines and the like are zero when all of their arguments are; evaluation at zeros tells.
   return std::all_of(parts.begin(), parts.end(), part_vanishes) &&
          operators::evaluate(call->function, std::vector<double>(parts.size(), 0.0)) == 0;
 }
@@ -91,6 +100,7 @@ std::size_t replaceable(const std::vector<Expression>& terms, const Section& sec
   const auto reads = concrete_notation::reads(branch.consumer);
   const auto uses = std::count_if(reads.begin(), reads.end(),
                                   [&](const Access& read) { return read.tensor == producer.target.tensor; });
+  // Another read would need the temporary, another monoid fold differently, other loops leave elements out.
   if (named || uses != 1 || producer.monoid != section.monoid ||
       !same_names(producer.target.indices, section.loops))
     return terms.size();
@@ -126,6 +136,8 @@ Result<StatementPtr> apply_distribute(const StatementPtr& tree, const Distribute
     if (replaces) terms[term] = concrete_notation::with_target(branch->producer, section.target);
     around.emplace_back(loops, replaces ? nullptr : branch->producer);
     path.pop_back();
+    // A producer beyond a loop would be folded into the target in each of its iterations, so the walk ends
+    // there.
     const bool last = !loops.empty();
     loops.clear();
     branch = last ? nullptr : branch_above(tree, path, loops);

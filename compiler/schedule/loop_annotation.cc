@@ -5,6 +5,8 @@
 #include "compiler/schedule/illegal.h"
 #include "compiler/schedule/section.h"
 
+// Annotations change how one loop runs and leave the tree as it is, so the loop is replaced where it stands.
+// Only loops above the first branch of the section are searched: those below belong to other paths.
 namespace schaas::schedule {
 
 using concrete_notation::Blocks;

@@ -14,6 +14,13 @@
 #include "compiler/support/limits.h"
 #include "compiler/support/nearest_name.h"
 
+// Search for the traces of a short form, which names loops and branches, but no factors. Each permutation of
+// the factors is dealt out to the parts of the tree. Consecutive factors go to a producer, the others and its
+// temporary to the consumer (SparseAuto section 4.3). A part fits when its factors, with the loops outside,
+// have exactly its indices. Sets of indices are bit masks, which Limits::indices keeps within 32 bits.
+// Dealing ignores storage orders. Every trace found is replayed, and only those whose tree prints as the text
+// are returned, so the dealing may find too many. At most Limits::factors factorial permutations are tried,
+// with a check for cancellation before each.
 namespace schaas::schedule {
 namespace {
 
@@ -60,6 +67,7 @@ class Reader {
     return at_ < text_.size() && text_[at_] == c;
   }
 
+  /// Reads the name of a loop: one letter, unless some index of the problem has a longer name.
   Result<int> loop() {
     const std::size_t begin = at_;
     const auto in_name = [&] {
@@ -79,6 +87,8 @@ class Reader {
                        {static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(at_)});
   }
 
+  /// Each branch splits a product, so deeper trees than factors have no schedule; the bound ends the
+  /// recursion.
   Result<Tree> part(std::size_t depth) {
     if (depth > support::Limits::factors) return wrong("expected no deeper branch");
     Tree tree;
@@ -119,6 +129,8 @@ class Dealer {
                                            const std::vector<Indices>& factors, Indices outside,
                                            Indices target) const {
     std::vector<std::vector<Directive>> ways;
+    // A loop that no factor needs, or an index without its loop, rules the split out; so does a target whose
+    // indices are not all loops.
     const Indices loops = outside | tree.all();
     if ((united(factors) | outside) != loops || (loops & target) != target) return ways;
     const Directive order = reorder(tree, path);
@@ -138,11 +150,13 @@ class Dealer {
     bool left;
   };
 
+  /// Adds the ways that split the factors after the first `how.at`, for all ways of both sides.
   void split(const Tree& tree, const Path& path, const std::vector<Indices>& factors, Indices around,
              Indices target, const Split& how, std::vector<std::vector<Directive>>& ways) const {
     const auto middle = factors.begin() + how.at;
     const std::vector<Indices> first(factors.begin(), middle), second(middle, factors.end());
     const std::vector<Indices>& made = how.left ? first : second;
+    // Indices of the temporary as `loopfuse` computes them: producer with (other factors or target).
     const Indices temporary = united(made) & (united(how.left ? second : first) | target);
     std::vector<Indices> used = how.left ? second : first;
     used.insert(how.left ? used.begin() : used.end(), temporary);
@@ -152,6 +166,7 @@ class Dealer {
     const auto makers = deal(*tree.producer, producer, made, around, temporary);
     if (makers.empty()) return;
     const auto users = deal(*tree.consumer, consumer, used, around, target);
+    // All own loops of this part, and no more, are fused above its branch.
     const LoopFuse fuse{path, how.at, how.left, static_cast<int>(tree.loops.size())};
     for (const auto& maker : makers) {
       for (const auto& user : users) {
@@ -198,6 +213,8 @@ Result<std::vector<Trace>> traces_of_tree(std::string_view text, const problem::
   const auto operands = problem.operands();
   std::vector<int> order(operands.size());
   std::iota(order.begin(), order.end(), 0);
+  // Loops below a branch are first put in the order of the default nest; a later `reorder` of the part
+  // decides.
   std::vector<int> legal;
   for (auto nest = default_nest(problem);;) {
     const auto* loop = std::get_if<concrete_notation::Forall>(&nest->node);
@@ -208,6 +225,7 @@ Result<std::vector<Trace>> traces_of_tree(std::string_view text, const problem::
   const Dealer dealer(names, std::move(legal));
   std::vector<Trace> found;
   std::string spelling;
+  // White space is no part of the form, in neither text.
   for (const char c : text) spelling += c == ' ' ? "" : std::string(1, c);
   do {
     SCHAAS_RETURN_IF_ERROR(cancellation.check("looking for a loop tree"));
@@ -215,6 +233,7 @@ Result<std::vector<Trace>> traces_of_tree(std::string_view text, const problem::
     for (const int n : order) factors.push_back(mask(operands[static_cast<std::size_t>(n)]));
     for (auto& way : dealer.deal(tree, {}, factors, 0, mask(problem.statement.result))) {
       Trace trace{std::move(way)};
+      // The identity needs no `permute`.
       if (!std::is_sorted(order.begin(), order.end()))
         trace.directives.insert(trace.directives.begin(), Permute{{}, order});
       const auto applied = apply(trace, problem);

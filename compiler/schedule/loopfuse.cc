@@ -6,6 +6,11 @@
 #include "compiler/schedule/illegal.h"
 #include "compiler/schedule/section.h"
 
+// Splits a product into producer and consumer (SparseAuto, algorithm 1). Both sides keep the order of the
+// section's loops, each without the loops that it does not need. Removing loops from an order that respects
+// storage leaves one that does. The loops with which both sides begin alike are fused. The temporary has the
+// producer's own indices that the other factors or the target also have. It is legal because multiplication
+// distributes over the semiring's sum.
 namespace schaas::schedule {
 namespace {
 
@@ -74,6 +79,7 @@ support::Result<concrete_notation::StatementPtr> apply_loopfuse(const concrete_n
   const Names consumer_loops = loops_of(section.loops, passed_to);
   const auto fused = static_cast<std::ptrdiff_t>(fused_loops(producer_loops, consumer_loops, directive.fuse));
   const Names common(producer_loops.begin(), producer_loops.begin() + fused);
+  // Each side keeps below the branch the loops that are not fused above it.
   const Names own_producer(producer_loops.begin() + fused, producer_loops.end());
   const Names own_consumer(consumer_loops.begin() + fused, consumer_loops.end());
 

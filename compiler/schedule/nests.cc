@@ -8,6 +8,14 @@
 #include "compiler/index_notation/printer.h"
 #include "compiler/schedule/illegal.h"
 
+// A loop tree as a list of nests, and back (trie-like fusion, ReACT sections 4.3 and 4.4). Unfolding takes
+// the tree apart in execution order. In the list a temporary has the indices that it would have without
+// sharing. The number of leading loops that neighbours share is all that remains of the tree's shape. Folding
+// builds the tree again and drops the indices of shared loops from temporaries.
+// Sharing is legal when every reader, up to the last, is inside the shared loops, finds its element by their
+// indices, and reads it complete. Then a temporary lives within one iteration of them and loses their indices
+// (dimension reduction). Blocks are refused, having no counterpart in a nest. `sequence` and `share` are
+// edits of the list.
 namespace schaas::schedule {
 namespace {
 
@@ -41,6 +49,7 @@ class Unfolding {
 
   Result<Nests> run(const StatementPtr& tree) {
     SCHAAS_RETURN_IF_ERROR(walk(tree, {}, 0));
+    // Loops are compared by number: two loops of one name in different branches are not shared.
     for (std::size_t n = 0; n + 1 < nests_.size(); ++n) {
       const auto& a = loops_[n];
       const auto& b = loops_[n + 1];
@@ -64,6 +73,8 @@ class Unfolding {
                          "`; share loops first and make blocks afterwards");
         },
         [&](const Where& branch) -> Result<void> {
+          // The temporary starts anew in each iteration of all loops above; the target of the consumer does
+          // not.
           SCHAAS_RETURN_IF_ERROR(walk(branch.producer, above, above.size()));
           return walk(branch.consumer, std::move(above), fresh);
         },
@@ -89,6 +100,8 @@ class Unfolding {
     return access;
   }
 
+  /// Adds the nest of an assignment. A loop around its producer that the value does not mention is not its
+  /// own.
   void add(const StatementPtr& leaf, const std::vector<Loop>& above, std::size_t fresh) {
     Nest nest;
     const StatementPtr read_wide =
@@ -96,6 +109,7 @@ class Unfolding {
     Names mentioned;
     for (const Access& access : concrete_notation::reads(read_wide))
       mentioned.insert(mentioned.end(), access.indices.begin(), access.indices.end());
+    // Loops inside of which the target starts anew give it an index each, if the value depends on them.
     std::vector<std::size_t> numbers;
     Names passed;
     for (std::size_t n = 0; n < above.size(); ++n) {
@@ -105,6 +119,7 @@ class Unfolding {
       nest.loops.push_back(above[n].index);
       numbers.push_back(above[n].number);
     }
+    // The target is known only now, so the accesses are widened once more, target included.
     added_[nest_target(leaf)] = passed;
     nest.assignment =
         concrete_notation::with_accesses(leaf, [&](Access access) { return widened(std::move(access)); });
@@ -139,6 +154,8 @@ std::string reason_against(const Nests& nests, std::size_t number, const std::st
     return name + " does not depend on it, and would be computed again in each iteration";
   const auto found = std::find(target.indices.begin(), target.indices.end(), index);
   if (found == target.indices.end()) return name + " is complete only after all of its iterations";
+  // Every reader must have the index in the same position, once: only then is its element made in the same
+  // iteration.
   const auto at = static_cast<std::size_t>(found - target.indices.begin());
   for (std::size_t n = number + 1; n <= last_reader(nests, number); ++n) {
     if (!has(nests[n].loops, index))
@@ -152,6 +169,7 @@ std::string reason_against(const Nests& nests, std::size_t number, const std::st
   return "";
 }
 
+/// Checks that shared loops agree, and that temporaries live as long as they are read.
 Result<void> check(const Nests& nests) {
   for (std::size_t n = 0; n < nests.size(); ++n) {
     const Nest& nest = nests[n];
@@ -215,6 +233,7 @@ class Folding {
           kept.push_back(access.indices[n]);
       }
       access.indices = std::move(kept);
+      // Ranges point at indices of the source text, which no longer correspond to those kept.
       access.index_ranges.clear();
       return access;
     });

@@ -9,6 +9,12 @@
 #include "compiler/schedule/section.h"
 #include "compiler/schedule/temporary_names.h"
 
+// A sparse result is written once, front to back, so appends must come in the lexicographic order of its
+// levels. Loops on the path to its assignment append in order as long as they are its levels, outermost
+// first. At the first other loop a workspace of all missing levels is inserted: Gustavson's algorithm for
+// sparse matrix products, with the workspaces of Kjolstad et al. (CGO 2019). The branch stands at the
+// innermost depth at which the loops above are in order, so the workspace is as small as they allow.
+// A dense result needs none of this, and trees in blocks are left as they are.
 namespace schaas::schedule {
 namespace {
 
@@ -45,6 +51,7 @@ bool find_way(const StatementPtr& statement, Names& loops, Way& way) {
       [](const Assign&) { return true; });
 }
 
+/// Some operand stores the index in a sparse level, so a loop over it runs over entries.
 bool is_walked(const std::vector<Access>& reads, const std::string& index, const problem::Problem& problem) {
   return std::any_of(reads.begin(), reads.end(),
                      [&](const Access& read) { return concrete_notation::is_walked(read, index, problem); });
@@ -92,6 +99,7 @@ bool reads_sparse_temporary(const StatementPtr& tree, const problem::Problem& pr
 /// Distributes a sum that reads such a temporary over its terms, which write at their entries.
 StatementPtr with_terms_apart(const StatementPtr& tree, const problem::Problem& problem) {
   if (!reads_sparse_temporary(tree, problem)) return tree;
+  // The result is computed by the last consumer: the path of consumers as far as it leads.
   Distribute directive;
   for (auto at = find_statement(tree, {}); at.ok(); at = find_statement(tree, directive.path))
     directive.path.push_back(1);
@@ -100,6 +108,7 @@ StatementPtr with_terms_apart(const StatementPtr& tree, const problem::Problem& 
   return apart.ok() ? *apart : tree;
 }
 
+/// Returns a name that neither the problem nor a directive has used: temporaries of the tree count as taken.
 std::string new_name(const StatementPtr& tree, const problem::Problem& problem) {
   TemporaryNames names(problem);
   const auto reads = concrete_notation::reads(tree);
@@ -122,6 +131,7 @@ AppendRule::AppendRule(const problem::Problem& problem, const std::vector<Access
   std::reverse(summed_below_.begin(), summed_below_.end());
   for (std::size_t level = 0; level < needed(); ++level) {
     if (summed_below_[level]) continue;
+    // A sum below a sparse level is safe where only nonempty rows are kept, or where loops run over entries.
     const bool kept_when_filled = level + 1 < needed() && format::is_sparse(format.levels[level + 1]);
     summed_below_[level] = kept_when_filled || is_walked(reads, levels_[level], problem);
   }
@@ -134,6 +144,7 @@ int AppendRule::level_of(const std::string& index) const {
 
 std::size_t AppendRule::in_order(std::span<const int> loops, std::span<const int> in_terms) const {
   const auto summed = [](int level) { return level < 0; };
+  // A sum anywhere on the path, deeper loops included, stands below each level that appends so far.
   const bool sums = std::any_of(loops.begin(), loops.end(), summed) ||
                     std::any_of(in_terms.begin(), in_terms.end(), summed);
   std::size_t ordered = 0;
@@ -156,6 +167,7 @@ StatementPtr with_ordered_appends(const StatementPtr& given, const problem::Prob
   for (const std::string& index : way.in_terms) in_terms.push_back(rule.level_of(index));
   const std::size_t ordered = rule.in_order(loops, in_terms);
   if (ordered == rule.needed()) return tree;
+  // The workspace has the levels from the first unordered one on, and the target keeps its monoid.
   Access temporary;
   temporary.tensor = new_name(tree, problem);
   temporary.indices.assign(rule.levels().begin() + static_cast<std::ptrdiff_t>(ordered), rule.levels().end());

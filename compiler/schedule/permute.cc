@@ -8,6 +8,9 @@
 #include "compiler/schedule/illegal.h"
 #include "compiler/schedule/section.h"
 
+// Order of the factors of a product. By itself it changes rounding at most; it decides which factors a
+// following `loopfuse` separates. with_factors_at translates traces between two orders of one product: the
+// server searches the canonical order, while users read and write traces of their own.
 namespace schaas::schedule {
 namespace {
 
@@ -46,6 +49,8 @@ support::Result<concrete_notation::StatementPtr> apply_permute(const concrete_no
   return replace_section(tree, directive.path, statement_of(section));
 }
 
+/// Both problems have the same factors; only a leading `permute` and `reorder` of the root depend on their
+/// order.
 Trace with_factors_at(const Trace& trace, const problem::Problem& from, const problem::Problem& to,
                       const std::vector<int>& positions) {
   if (std::is_sorted(positions.begin(), positions.end())) return trace;
@@ -53,9 +58,12 @@ Trace with_factors_at(const Trace& trace, const problem::Problem& from, const pr
   Trace out;
   while (next < trace.directives.size() && std::holds_alternative<Store>(trace.directives[next]))
     out.directives.push_back(trace.directives[next++]);
+  // Nothing but re-layouts: the trace means the default nest of either problem.
   if (next == trace.directives.size()) return trace;
   std::vector<int> factors(positions.size());
   std::iota(factors.begin(), factors.end(), 0);
+  // Composes the trace's own permutation with that of the positions; an invalid one is left for `apply` to
+  // refuse.
   if (const auto* permute = at_root<Permute>(trace.directives, next);
       permute != nullptr &&
       std::is_permutation(factors.begin(), factors.end(), permute->factors.begin(), permute->factors.end())) {
@@ -66,6 +74,7 @@ Trace with_factors_at(const Trace& trace, const problem::Problem& from, const pr
   if (!std::is_sorted(factors.begin(), factors.end())) out.directives.emplace_back(Permute{{}, factors});
   const auto* reorder = at_root<Reorder>(trace.directives, next);
   const std::vector<std::string> loops = reorder != nullptr ? reorder->order : default_loops(trace, from);
+  // The default nests may differ in loop order; the trace's own loops are named where they do.
   if (loops != default_loops(trace, to)) out.directives.emplace_back(Reorder{{}, loops});
   next += reorder != nullptr ? 1 : 0;
   out.directives.insert(out.directives.end(), trace.directives.begin() + static_cast<std::ptrdiff_t>(next),

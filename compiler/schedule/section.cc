@@ -7,6 +7,9 @@
 #include "compiler/index_notation/printer.h"
 #include "compiler/schedule/illegal.h"
 
+// Paths count branches, not loops: a step leads through all loops and blocks to the next branch or sum, and
+// into one of its sides. Sections are therefore named the same however many loops a directive adds above
+// them. Trees are immutable values: a replacement rebuilds the nodes on its path and shares all others.
 namespace schaas::schedule {
 namespace {
 
@@ -26,6 +29,7 @@ const StatementPtr& below_loops(const StatementPtr& statement) {
   return statement;
 }
 
+/// Rebuilds the nodes from `tree` to the end of the path; `step` steps of the path are done.
 StatementPtr replace_at(const StatementPtr& tree, const Path& path, std::size_t step,
                         const StatementPtr& replacement) {
   if (step == path.size()) return replacement;
@@ -96,6 +100,7 @@ Result<Section> find_section(const StatementPtr& tree, const Path& path) {
     const StatementPtr body = loop->body;
     at = body;
   }
+  // Loops end at an assignment (linear), a branch or blocks; directives on products need the first.
   const auto* leaf = std::get_if<Assign>(&at->node);
   if (!leaf) {
     return illegal("the section at path " + print(path) + " is branched (" +

@@ -8,6 +8,8 @@
 #include "compiler/schedule/illegal.h"
 #include "compiler/schedule/nests.h"
 
+// Topological reordering of the nests: any order in which temporaries are computed before they are read.
+// Sharing is dropped altogether, since the neighbours change; `share` fuses the new ones.
 namespace schaas::schedule {
 namespace {
 
@@ -24,6 +26,7 @@ support::Result<void> check_dependences(const Nests& before, const std::vector<i
   for (std::size_t n = 0; n < order.size(); ++n) {
     const Nest& nest = before[static_cast<std::size_t>(order[n])];
     const std::string& computed = nest.leaf().target.tensor;
+    // No nest that runs earlier may read the target of this one.
     for (std::size_t m = 0; m < n; ++m) {
       const Nest& earlier = before[static_cast<std::size_t>(order[m])];
       for (const auto& read : concrete_notation::reads(earlier.assignment)) {

@@ -7,6 +7,9 @@
 #include "compiler/schedule/illegal.h"
 #include "compiler/schedule/nests.h"
 
+// Trie-like fusion (ReACT, section 4.3) as a change of two neighbours in the list of nests (nests.h). Only
+// the arguments are checked here; tree_of checks the sharing, because it concerns all nests up to the last
+// reader.
 namespace schaas::schedule {
 namespace {
 

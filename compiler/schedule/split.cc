@@ -8,6 +8,10 @@
 #include "compiler/schedule/illegal.h"
 #include "compiler/schedule/section.h"
 
+// Strip-mining, and tiling with `outer`: the loop over blocks of the index is moved outside other loops of
+// the section. The loop itself stays and runs over the present block. Legality is checked by the verifier, on
+// the whole tree. Blocks of entries stand inside the outer levels of their operand. No temporary may be
+// summed over a single block.
 namespace schaas::schedule {
 
 using concrete_notation::Blocks;
@@ -27,6 +31,8 @@ Result<StatementPtr> with_blocks(const StatementPtr& tree, const Path& path, con
   }
   const std::string section = "the section at path " + print(path);
   if (std::holds_alternative<Blocks>(at->node)) return illegal(section + " runs in blocks already");
+  // The border is the outermost loop that moves into the blocks; it may be the loop itself, not one inside
+  // it.
   const auto inner = std::find(loops.begin(), loops.end(), loop);
   if (inner == loops.end())
     return illegal(section + " has no loop `" + loop + "` of its own above its branches");

@@ -7,6 +7,14 @@
 #include "compiler/concrete_notation/loop_order.h"
 #include "compiler/concrete_notation/semantics.h"
 
+// Default nest of a statement with reductions inside its value, by recursion over them. The outermost
+// reductions are replaced by placeholders. What is left is one assignment, whose loops are ordered by the
+// storage of its tensors. Then each reduction gets a depth among these loops: its branch stands there, and
+// its temporary has the free indices of the loops below. The bodies of reductions are nests of their own,
+// built the same way inside the loops above their branch. Invariants: no branch stands in a loop over an
+// index that it binds itself. Storage orders hold between the loops above it and its own. Equal reductions of
+// an assignment share a temporary. Placeholders come first because the loops depend on all reductions, and a
+// temporary's indices on the loops.
 namespace schaas::schedule {
 namespace {
 
@@ -81,6 +89,7 @@ class Builder {
     return index_notation::with_parts(value, std::move(parts));
   }
 
+  /// Puts the temporaries in, once their depths and so their indices are known.
   static Expression named(const Expression& with_placeholders, const std::vector<Inner>& inner) {
     return index_notation::with_accesses(with_placeholders, [&](Access access) {
       if (access.tensor.front() != '#') return access;
@@ -88,6 +97,7 @@ class Builder {
     });
   }
 
+  /// Returns the demands that the storage of these tensors makes on the loops.
   std::vector<LoopOrder> orders_of(const std::vector<Access>& accesses) const {
     std::vector<LoopOrder> out;
     for (const auto& access : accesses) {
@@ -97,6 +107,7 @@ class Builder {
     return out;
   }
 
+  /// Orders the loops of an assignment: indices of the target first, then as they appear, as storage permits.
   Names loops_of(const Task& task, const std::vector<Access>& accesses, const std::vector<Inner>& inner,
                  const Names& outer) const {
     Names indices;
@@ -144,12 +155,14 @@ class Builder {
     Names bound = inner.reduction.indices;
     add_bound(inner.reduction.body.front(), bound);
     const auto is_free = [&](const std::string& index) { return has(inner.free, index); };
+    // Below the prefix the branch would be repeated in loops over other indices.
     const auto prefix =
         static_cast<std::size_t>(std::find_if_not(loops.begin(), loops.end(), is_free) - loops.begin());
     std::size_t last = 0;  // below the last loop over a free index
     for (std::size_t n = 0; n < loops.size(); ++n) {
       if (is_free(loops[n])) last = n + 1;
     }
+    // Loops over entries are worth the repetition: they decide where the reduction is needed at all.
     const bool sparse = std::any_of(loops.begin() + static_cast<std::ptrdiff_t>(std::min(prefix, last)),
                                     loops.begin() + static_cast<std::ptrdiff_t>(last),
                                     [&](const std::string& index) { return is_walked(index, accesses); });
@@ -160,6 +173,7 @@ class Builder {
       return reachable(inner, around) &&
              std::none_of(bound.begin(), bound.end(), [&](const auto& index) { return has(around, index); });
     };
+    // Moves outwards until the branch is legal and stands right below a loop that it depends on.
     while (inner.depth > 0 && (!fits() || !is_free(loops[inner.depth - 1]))) --inner.depth;
     inner.temporary.tensor = names_.next();
     for (std::size_t n = inner.depth; n < loops.size(); ++n) {
@@ -167,6 +181,8 @@ class Builder {
     }
   }
 
+  /// Builds the loops from `depth` on, each branch around the statement of its depth; the first reduction
+  /// runs first.
   StatementPtr build(const Task& task, const Expression& value, const std::vector<Inner>& inner,
                      const Names& loops, std::size_t depth, const Names& around) {
     StatementPtr out;
@@ -199,6 +215,7 @@ StatementPtr statement_nest(const index_notation::Assignment& statement, const p
             concrete_notation::explicit_value(statement, problem),
             {},
             concrete_notation::target_monoid(statement, problem)};
+  // A reduction that is the whole value folds straight into the target, without a temporary.
   const auto* reduction = std::get_if<Reduction>(&task.value.node);
   if (reduction != nullptr && reduction->monoid == task.monoid) {
     task.reduced = reduction->indices;

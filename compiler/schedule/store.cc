@@ -10,6 +10,9 @@
 #include "compiler/schedule/section.h"
 #include "compiler/support/nearest_name.h"
 
+// Checks of the directive's arguments against the problem, one message for each mistake; problem/copies.h
+// makes the copy. Several `store` of one tensor follow each other: a later one sees only the accesses that
+// still read the original.
 namespace schaas::schedule {
 namespace {
 

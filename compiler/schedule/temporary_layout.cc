@@ -6,6 +6,10 @@
 
 #include "compiler/concrete_notation/match.h"
 
+// The index order of a temporary is free until it is read: dense arrays are written in any order. It is taken
+// from the loops around the reader, so that the reader walks the array in order. In a contraction each
+// temporary has one reader, which makes the layout a function of loops and factors, not of the directives
+// that led there.
 namespace schaas::schedule {
 namespace {
 
@@ -37,6 +41,7 @@ void find_layouts(const StatementPtr& statement, Layouts& layouts) {
       [&](const Where& branch) {
         find_layouts(branch.producer, layouts);
         const Access& temporary = concrete_notation::leaf_of(branch.producer).target;
+        // Registered between the two sides: only the consumer may read it.
         layouts.of[temporary.tensor] = temporary.indices;
         find_layouts(branch.consumer, layouts);
       },
@@ -44,6 +49,7 @@ void find_layouts(const StatementPtr& statement, Layouts& layouts) {
         for (const auto& term : sum.terms) find_layouts(term, layouts);
       },
       [&](const Assign& leaf) {
+        // Every index of a temporary is a loop around its reader in a verified tree.
         const auto depth = [&](const std::string& index) {
           return std::find(layouts.loops.begin(), layouts.loops.end(), index);
         };

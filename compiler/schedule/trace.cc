@@ -3,6 +3,9 @@
 #include "compiler/concrete_notation/match.h"
 #include "compiler/schedule/section.h"
 
+// Traces as text, the form in which schedules are stored, sent and compared. A value has one spelling:
+// arguments have a fixed order, and optional ones are printed only when they are given. Equal traces are
+// equal texts, and parse(print(trace)) is the trace.
 namespace schaas::schedule {
 namespace {
 
@@ -99,6 +102,7 @@ std::string print(const Directive& directive) {
       [](const Mask& mask) { return "mask(tensor=" + mask.tensor + ", by=" + list(mask.by) + ")"; });
 }
 
+// The last case stands for all directives that make loops or concern the problem.
 bool is_annotation(const Directive& directive) {
   return concrete_notation::match(
       directive, [](const Parallelize&) { return true; }, [](const Unroll&) { return true; },
@@ -120,6 +124,7 @@ std::string print(const Trace& trace) {
   return out;
 }
 
+// Each kind with names is listed: a new directive that names loops or tensors must be added here by hand.
 Trace rename(const Trace& trace, const NewNames& index_names, const NewNames& tensor_names) {
   Trace out = trace;
   for (auto& directive : out.directives) {

@@ -9,8 +9,13 @@
 
 // trace     = "" | "linear" | directive { ";" directive } [ ";" ]
 // directive = name "(" argument { "," argument } ")"
-// argument  = name "=" ( word [ "/" word ] | "{" [ word { "," word } ] "}" )     word = letters, digits, "_",
-// "-" Arguments come in any order; what they mean is decided by the one function of their directive below.
+// argument  = name "=" ( word [ "/" word ] | "{" [ word { "," word } ] "}" )
+// word      = ( letter | digit | "_" | "-" ) { letter | digit | "_" | "-" }
+//
+// Recursive descent without backtracking, but for the text `linear`. Names of directives and arguments are
+// checked before their values are read: a misspelt one gets a suggestion instead of a syntax error. Arguments
+// come in any order; directive_of alone decides what they mean. Only syntax is checked here. Paths, loops and
+// numbers are checked where the directive is applied, with the tree at hand.
 namespace schaas::schedule {
 namespace {
 
@@ -332,8 +337,8 @@ class Parser {
     return number(value);
   }
 
-  /// Every number of a trace counts loops, factors, branches or the values of a block, so three digits are
-  /// plenty.
+  /// Reads a number of at most three digits: a position, a count of loops, threads or values of a block, or
+  /// an extent.
   Result<int> number(const Word& item) const {
     const bool digits =
         std::all_of(item.text.begin(), item.text.end(), [](unsigned char c) { return std::isdigit(c) != 0; });

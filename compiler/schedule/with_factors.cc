@@ -5,6 +5,10 @@
 
 #include "compiler/concrete_notation/match.h"
 
+// Puts the factors of a product back into a tree of the contraction of its elements. A function stands for
+// its element, so it enters the assignment that reads the element. The number may enter any one assignment,
+// since all of them are linear in it. The first in execution order that reads the first operand is chosen,
+// whatever the tree: equal trees stay equal.
 namespace schaas::schedule {
 namespace {
 
@@ -25,6 +29,7 @@ class Substitution {
         tree->node, [&](const Forall& loop) { return concrete_notation::with_body(loop, of(loop.body)); },
         [&](const Blocks& blocks) { return concrete_notation::with_body(blocks, of(blocks.body)); },
         [&](const Where& branch) {
+          // Producers run first, so they are visited first and get the number where they can.
           StatementPtr producer = of(branch.producer);
           return concrete_notation::where(of(branch.consumer), std::move(producer), branch.storage);
         },

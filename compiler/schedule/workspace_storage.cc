@@ -5,6 +5,10 @@
 #include "compiler/index_notation/printer.h"
 #include "compiler/schedule/illegal.h"
 
+// The workspace is found by its position: the first branch on the way of consumers from the root that the
+// result is appended from (concrete_notation/result_workspace.h). Producers are not searched, because only
+// the last consumer writes the result. The directive is an annotation: it follows the step that adds the
+// workspace.
 namespace schaas::schedule {
 namespace {
 
@@ -35,6 +39,7 @@ StatementPtr with_storage(const StatementPtr& statement, Storage storage, const 
         if (!consumer) return nullptr;
         return concrete_notation::where(std::move(consumer), branch.producer, branch.storage);
       },
+      // A workspace stands above the terms of its sum, so none is left below them.
       [](const Terms&) -> StatementPtr { return nullptr; },
       [](const Assign&) -> StatementPtr { return nullptr; });
 }
