@@ -1,5 +1,10 @@
 #include "compiler/cost/access.h"
 
+// Access classes: SparseAuto's stage 5 (section 5.3) made part of the symbolic cost. Elements are looked at
+// first and decide strided and gathered. What is left is vector code, told apart by the rows that come and go
+// with each execution of the innermost loop. Rejected: the published model, which has no classes. It prefers
+// scalar temporaries with the sparse loop innermost, and those walk dense rows with a stride
+// (docs/cost_model.md).
 namespace schaas::cost {
 namespace {
 
@@ -21,6 +26,7 @@ Access element_access(std::span<const Seen> operands, const Seen& target) {
 
 }  // namespace
 
+/// Returns a weight measured on generated code (docs/performance/model.md, tests/bench/trip_costs.cc).
 int weight(Access access) {
   switch (access) {
     case Access::contiguous:
@@ -42,6 +48,7 @@ int weight(Access access) {
     case Access::merged:
       return 48;
   }
+  // Reached by no class: the switch is complete.
   return 8;
 }
 
@@ -72,6 +79,7 @@ Access leaf_access(std::span<const Seen> operands, const Seen& target, const Inn
     return elements;
   int rows = 0;
   for (const Seen& one : operands) {
+    // A leaf without a loop around of its own counts one row, however many its operands read.
     if (one.touch == Touch::adjacent && (loops.around < 0 ? rows == 0 : has(one, loops.around))) ++rows;
   }
   const bool kept = loops.around >= 0 && !loops.around_phase && !has(target, loops.around);

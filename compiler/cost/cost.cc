@@ -8,6 +8,14 @@
 #include "compiler/cost/memory_terms.h"
 #include "compiler/support/result.h"
 
+// Variables of a problem's costs; value and text of a cost. A term is one word with a bit for each variable,
+// an access class and the serial bit. A product of different loops is thus a union of bits, and a sum a
+// sorted vector of words. Bits are numbered in a fixed order: extents, fibers, intersections, then fibers and
+// intersections of copies. So a problem with copies keeps the bits of the problem it was made of.
+// Intersections share the bits that fibers leave, small sets first; a set without bits is priced by one of
+// its fibers. Rejected: the fiber of the first operand as the price of every intersection. The other list is
+// walked again for each iteration around, so that proofs removed faster schedules (docs/cost_model.md,
+// "Intersections").
 namespace schaas::cost {
 namespace {
 
@@ -29,6 +37,7 @@ void add_fibers(const std::string& tensor, const std::vector<std::string>& indic
   for (int level = 0; level < format.order(); ++level) {
     const auto at = static_cast<std::size_t>(level);
     if (!format::is_sparse(format.levels[at])) continue;
+    // The papers never count the outermost level as sparse.
     if (problem.profile == problem::Profile::sparseauto && level == 0) continue;
     const std::string& index = indices[static_cast<std::size_t>(format.mode_order[at])];
     if (has_fiber(variables, tensor, level, index)) continue;
@@ -129,6 +138,7 @@ class Intersections {
     return true;
   }
 
+  /// Gives a set two adjacent bits, matches and then steps. Returns false when fewer than two are left.
   bool add(const std::vector<std::size_t>& chosen) {
     if (variables_.fibers.size() + 2 > room_) return variables_.all_intersections = false;
     Intersection both;
@@ -220,6 +230,7 @@ const char* name_of(Access access) {
   }
 }
 
+/// Prints leaves and calls with their weights; clearing, copies and merges have names instead.
 std::string print_sum(std::span<const Term> terms, const Variables& variables) {
   std::string text;
   for (Term term : terms) {
@@ -234,6 +245,7 @@ std::string print_sum(std::span<const Term> terms, const Variables& variables) {
   return text.empty() ? "0" : text;
 }
 
+/// Multiplies the values of a term's variables, without its weight.
 double value_of(Term term, const Point& point) {
   double product = 1;
   for (Term rest = term & variables_mask; rest != 0; rest &= rest - 1) {
@@ -266,6 +278,8 @@ const Variable& Variables::at(int bit) const {
   return extents[n];
 }
 
+/// Returns "j'" for the only fiber of its index, else "j'B". Matches and steps name their lists: "j'B&C",
+/// "j'B|C".
 std::string Variables::name(int bit) const {
   const Variable& v = at(bit);
   if (v.kind == Variable::Kind::extent) return v.index;
@@ -286,6 +300,7 @@ std::string Variables::name(int bit) const {
 
 ListSet Variables::list_of(const index_notation::Access& access, const std::string& index,
                            const problem::Problem& problem) const {
+  // The entries of a pattern are those of its operand, and so are its lists.
   const problem::Pattern* pattern = problem.pattern_named(access.tensor);
   const std::string& tensor = pattern == nullptr ? access.tensor : pattern->tensor;
   for (std::size_t n = 0; n < lists.size(); ++n) {
@@ -322,6 +337,7 @@ Variables variables_of(const problem::Problem& problem) {
                "more variables than a term has bits");
   std::vector<Walked> lists;
   if (known.profile != problem::Profile::sparseauto) lists = walked_lists(known);
+  // Lists beyond the bits of a ListSet take part in no intersection.
   if (lists.size() > std::numeric_limits<ListSet>::digits) lists.resize(std::numeric_limits<ListSet>::digits);
   const auto originals = static_cast<std::size_t>(
       std::count_if(lists.begin(), lists.end(), [](const Walked& one) { return one.list.copy_of.empty(); }));
@@ -329,6 +345,7 @@ Variables variables_of(const problem::Problem& problem) {
   Intersections(lists, bits - static_cast<std::size_t>(copies.fibers.end() - of_copies), variables)
       .add(0, originals);
   variables.fibers.insert(variables.fibers.end(), of_copies, copies.fibers.end());
+  // The lists come again in the same order, so that sets found so far keep their bits.
   variables.lists.clear();
   Intersections(lists, bits, variables).add(originals, lists.size());
   return variables;
@@ -342,6 +359,7 @@ Cost copying(const problem::Problem& problem) {
     const Term entries = entries_of(copy.tensor, copy.reads.front(), problem, variables);
     cost.time.push_back(make_term(entries, Access::copied));
     cost.memory.push_back(entries);
+    // A compressed copy holds a coordinate beside each value.
     if (!problem.formats.at(copy.tensor).all_dense()) cost.memory.push_back(entries);
   }
   std::sort(cost.time.begin(), cost.time.end());
@@ -350,6 +368,7 @@ Cost copying(const problem::Problem& problem) {
 }
 
 std::span<const Term> serial_terms(std::span<const Term> time) {
+  // The serial bit is the highest one, so serial terms are sorted last.
   return time.subspan(
       static_cast<std::size_t>(std::lower_bound(time.begin(), time.end(), serial_bit) - time.begin()));
 }

@@ -4,6 +4,11 @@
 
 #include "compiler/concrete_notation/match.h"
 
+// Abstract interpretation of expressions: the value where operands store nothing, and the points that may
+// differ from it (Kjolstad et al., OOPSLA 2017, section 5; ReACT, section 4.2). A space is a union of
+// intersections of operands, without sets that contain another one. Intersecting two unions multiplies their
+// sizes. Beyond `max_members` sets a space becomes everywhere, which has more points than needed and never
+// fewer.
 namespace schaas::cost {
 namespace {
 
@@ -38,6 +43,7 @@ struct Support {
 };
 const Support unknown{std::nullopt, everywhere};
 
+/// Evaluates an expression from its leaves up.
 class Analysis {
  public:
   Analysis(const Operands& operands, const KnownTemporaries& temporaries)
@@ -54,12 +60,15 @@ class Analysis {
   }
 
  private:
+  /// Returns the support of an element. Temporaries of unknown producers may hold anything anywhere.
   Support of_access(const Access& access) const {
     if (const auto number = operands_.number(access)) return {semiring_.zero, {OperandSet{1} << *number}};
     const auto known = temporaries_.find(access.tensor);
     return known == temporaries_.end() ? unknown : Support{semiring_.zero, known->second};
   }
 
+  /// Returns the support of a product. Each factor that annihilates elsewhere restricts it to its own points;
+  /// without such a factor it differs where any factor does.
   Support of_product(const std::vector<Expression>& factors) const {
     IterationSpace common = everywhere, any;
     bool annihilated = false, constant = true;
@@ -94,18 +103,21 @@ class Analysis {
     return condition.background ? Support{usual.background, unite(usual.space, condition.space)} : unknown;
   }
 
+  /// Returns the support of a function of parts: one value where all parts have one.
   Support of_call(const Call& call) const {
     if (call.function == Function::where) return of_choice(call);
     std::vector<double> backgrounds;
     IterationSpace any;
     for (const Expression& argument : call.arguments) {
       const Support part = of(argument);
+      // A dividend that is not stored makes the quotient zero, whatever it is divided by.
       if (backgrounds.empty() && call.function == Function::divide && part.background == 0.0)
         return {0.0, part.space};
       if (!part.background) return unknown;
       backgrounds.push_back(*part.background);
       any = unite(any, part.space);
     }
+    // Under a semiring `+` is its sum.
     const bool semiring_sum = call.function == Function::add;
     return {
         operators::evaluate(semiring_sum ? operators::combine(semiring_.sum) : call.function, backgrounds),
@@ -143,6 +155,7 @@ Operands::Operands(const problem::Problem& problem) : problem_(problem) {
   for (const Access& access : problem.reads()) {
     if (problem.pattern_named(access.tensor) != nullptr) continue;
     if (problem.formats.at(access.tensor).all_dense() || number(access)) continue;
+    // Operands beyond the bits of an OperandSet have no number: they are needed everywhere.
     if (sparse_.size() < 64) sparse_.push_back(access);
   }
 }

@@ -4,9 +4,13 @@
 
 #include "compiler/support/result.h"
 
+// Access classes of the leaves of a tree, by the rules of access.h. A tensor without a format is a temporary.
+// Its elements are taken to lie side by side for producer and consumer; choosing inside a class sees to the
+// layout (docs/cost_model.md, "Inside a class").
 namespace schaas::cost {
 namespace {
 
+// Returns an access as the leaf's innermost loop moves it.
 Seen seen(const index_notation::Access& access, const std::string& loop, const problem::Problem& problem,
           const Variables& variables) {
   Seen result;
@@ -31,6 +35,7 @@ int number_of(const Variables& variables, const std::string& index) {
 
 Access access_class(const concrete_notation::Assign& leaf, const std::vector<int>& own, bool phase,
                     const problem::Problem& problem, const Variables& variables) {
+  // Nothing moves between two trips of a leaf without loops of its own.
   if (own.empty()) return Access::contiguous;
   InnerLoops loops;
   if (own.size() > 1) loops.around = own[own.size() - 2];

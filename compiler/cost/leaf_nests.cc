@@ -9,6 +9,9 @@
 #include "compiler/concrete_notation/result_workspace.h"
 #include "compiler/cost/leaf_access.h"
 
+// Loops and accesses of each leaf, for costs at real sizes (client/cpp/selection/traffic.h). One walk of the
+// tree adds a nest for each leaf, in the order in which leaves run. Two nests share the loops that are one
+// node of the tree. Temporaries are laid out last, since their rows depend on all nests that have them.
 namespace schaas::cost {
 namespace {
 
@@ -20,6 +23,7 @@ using concrete_notation::Terms;
 using concrete_notation::Where;
 using index_notation::Access;
 
+/// Collects the nests of one tree.
 class Nests {
  public:
   explicit Nests(const problem::Problem& problem) : problem_(problem), variables_(variables_of(problem)) {}
@@ -39,6 +43,7 @@ class Nests {
     bool serial = false;
   };
 
+  /// Walks what is below `position`; a branch or a sum begins nests with loops of their own.
   void walk(const StatementPtr& statement, Position position) {
     if (const auto* loop = std::get_if<Forall>(&statement->node)) {
       enter(statement, loop->index, loop->body, 0, position);
@@ -80,6 +85,8 @@ class Nests {
     return concrete_notation::workspace_levels(both, problem_).has_value();
   }
 
+  /// Adds a loop over values (`block` 0) or over blocks. The outermost loop of a phase decides whether it is
+  /// serial.
   void enter(const StatementPtr& node, const std::string& index, const StatementPtr& body, int block,
              Position& position) {
     if (position.loops.empty()) {
@@ -116,6 +123,7 @@ class Nests {
     }
   }
 
+  /// Returns the loops over the index: two when it is in blocks.
   static std::uint32_t moved_by(const std::string& index, const Position& position) {
     std::uint32_t loops = 0;
     for (std::size_t n = 0; n < position.loops.size(); ++n) {
@@ -124,6 +132,7 @@ class Nests {
     return loops;
   }
 
+  /// Adds a leaf's nest and counts the outermost loops it shares with the nest before.
   void add(const Assign& leaf, const Position& position) {
     LeafNest nest;
     nest.loops = position.loops;
@@ -138,6 +147,7 @@ class Nests {
     nests_.push_back(std::move(nest));
   }
 
+  /// Adds an access of a nest. Rows of temporaries are found later (lay_out_temporaries).
   void add(const Access& access, const Position& position, LeafNest& nest) const {
     NestAccess touched;
     const problem::Pattern* pattern = problem_.pattern_named(access.tensor);
@@ -170,6 +180,7 @@ class Nests {
       auto& [depth, index] = rows[access.tensor];
       if (access.loops == 0 || nest.loops.size() <= depth) return;
       depth = nest.loops.size();
+      // The highest bit is the innermost loop that moves the temporary.
       index = nest.loops[static_cast<std::size_t>(31 - std::countl_zero(access.loops))].index;
     });
     each_temporary([&](const LeafNest& nest, NestAccess& access) {

@@ -12,6 +12,12 @@
 #include "compiler/index_notation/costly_calls.h"
 #include "compiler/support/result.h"
 
+// Symbolic cost of a loop tree in one walk. It carries the loops above, each with the iteration space of all
+// that is below it. A leaf adds the product of what its loops count. Where operands are united, this is a sum
+// with a term for each way to be needed. Temporaries are needed where their producers' operands are, so a
+// shared loop runs only where something inside needs it (ReACT, section 4.2). Terms have no constants: the
+// temporary of a block counts as if it held the whole index, an upper bound. The memory by scope comes from
+// the same walk, so that it cannot disagree with the cost.
 namespace schaas::cost {
 namespace {
 
@@ -30,6 +36,7 @@ bool has(const index_notation::Access& access, const std::string& index) {
 /// Merging more lists than this costs no more per entry (docs/cost_model.md).
 constexpr std::size_t max_heads = 4;
 
+/// Walks one tree once; each object serves for one call of `of` or `memory_of`.
 class TreeCost {
  public:
   explicit TreeCost(const problem::Problem& problem)
@@ -83,8 +90,10 @@ class TreeCost {
     int size = 0;          ///< 0: not known
   };
 
+  /// Adds the cost of what is below `position`. Branches and sums begin nests whose own loops are below them.
   void walk(const StatementPtr& statement, Position position) {
     if (const auto* loop = std::get_if<Forall>(&statement->node)) {
+      // A phase whose outermost loop is no index of what it writes is taken to run on one thread.
       if (position.outermost() && !papers_ && !has(leaf_of(statement).target, loop->index))
         position.serial = serial_bit;
       const IterationSpace space = counted(loop->index, loop->body);
@@ -116,6 +125,7 @@ class TreeCost {
       inside.shared = position.above.size();
       inside.phase = position.outermost();
       inside.own.clear();
+      // A workspace around a sum lists what all of its terms write.
       std::vector<Term> leaves;
       for (const StatementPtr& term : sum->terms) {
         walk(term, inside);
@@ -138,6 +148,7 @@ class TreeCost {
     }
   }
 
+  /// Adds the trips of a leaf and of the costly calls in it.
   void add_leaf(const Assign& leaf, const Position& position) {
     const Access access = this->access(leaf, position);
     last_leaf_.clear();
@@ -273,6 +284,8 @@ class TreeCost {
   /// A hash table has room for as many entries as the leaves below the branch have trips, in `table_elements`
   /// arrays of values, coordinates and lists; to find an entry's position costs once more what its list does.
   void table(const Position& position) {
+    // Without the variables of loops above the branch: the table holds the entries of one of their
+    // iterations.
     Term own = variables_mask;
     for (const Loop& loop : position.above) {
       const std::string& index = variables_.extents[static_cast<std::size_t>(loop.index)].index;
@@ -287,6 +300,7 @@ class TreeCost {
     }
   }
 
+  /// Adds the arrays of a temporary and the clearing that it needs.
   void branch(const Where& both, const Position& position, bool listed) {
     const IterationSpace written = space_of(both.producer, {});
     Term extents = 0;
@@ -393,6 +407,7 @@ class TreeCost {
     return format::is_located(
         problem_.formats.at(fiber.tensor).levels[static_cast<std::size_t>(fiber.level)]);
   }
+  /// The operands store the index sparsely: its loop counts less than the extent.
   bool bounds(OperandSet set, int index) const { return trips(index, set) != Term{1} << index; }
 
   /// All blocks of a loop together count what the loop would count.
