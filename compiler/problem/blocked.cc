@@ -7,6 +7,11 @@
 #include "compiler/problem/constraint_set.h"
 #include "compiler/problem/polynomial.h"
 
+// Problems over blocks: an index of a blocked matrix becomes one over blocks and one inside a block. An
+// extent that is no multiple is rounded up, and of a block only its existence is known. So constraints are
+// carried over by bounds in the new symbols: from above on their right side, from below on their left. The
+// result follows from the original. A constraint that cannot be carried over is dropped, which only allows
+// more sizes.
 namespace schaas::problem {
 namespace {
 
@@ -23,6 +28,7 @@ Access split(const Access& access, const Blocking& blocking) {
   return {access.tensor, blocking.of(reading_of(access)).indices, access.range, {}};
 }
 
+/// Splits the indices of accesses and of reductions; all else stays.
 Expression split(const Expression& value, const Blocking& blocking) {
   Expression out = value;
   if (auto* access = std::get_if<Access>(&out.node)) *access = split(*access, blocking);
@@ -63,6 +69,7 @@ class Bounds {
  private:
   static Polynomial number(std::int64_t value) { return constant({value, 1}); }
 
+  /// Bounds a product by the product of the bounds of its symbols.
   Result<Polynomial> of(const Monomial& monomial, bool upper) {
     Polynomial product = number(monomial.coefficient);
     int rounded = 0;
@@ -77,11 +84,13 @@ class Bounds {
     return product;
   }
 
+  /// Bounds a symbol. `rounded` counts extents that were rounded up to whole blocks.
   Result<Polynomial> of(const Symbol& symbol, bool upper, int& rounded) {
     if (symbol.kind == Symbol::Kind::extent) return extent(symbol.name, upper, rounded);
     const auto blocks = blocking_.matrices.find(symbol.name);
     const auto& format = problem_.formats.at(symbol.name);
     if (blocks != blocking_.matrices.end() && symbol.levels == 2) {
+      // A stored block holds at least one entry, and at most all of its elements.
       const Polynomial count = problem::symbol({Symbol::Kind::nonzeros, symbol.name, 2});
       if (!upper) return count;
       return multiply(number(std::int64_t{blocks->second.rows} * blocks->second.columns), count);

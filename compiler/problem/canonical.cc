@@ -67,6 +67,7 @@ Structure::Access numbered(const Access& access, const Numbered& names) {
   return out;
 }
 
+// Returns a constraint with numbers for names; an extent is that of its class.
 Structure::Relation numbered(const Constraint& constraint, const Numbered& names) {
   Structure::Relation out;
   for (const bool right : {false, true}) {
@@ -83,9 +84,11 @@ Structure::Relation numbered(const Constraint& constraint, const Numbered& names
   return out;
 }
 
+// Numbers tensors, indices and classes of equal extents in the order of the statement.
 Numbered number(const Problem& problem) {
   Numbered out;
   out.tensors = problem.tensors();
+  // Problem::tensors begins with the result, which goes last here.
   std::rotate(out.tensors.begin(), out.tensors.begin() + 1, out.tensors.end());
   out.indices = index_notation::index_variables(problem.statement);
   out.result = problem.statement.result;
@@ -217,6 +220,7 @@ class Search {
     return step;
   }
 
+  // Appends a factor to the prefix and numbers the names that appear with it first.
   void enter(int factor, Step step) {
     const Structure::Access& access = structure_.factors[at(factor)];
     prefix_.order.push_back(factor);
@@ -243,12 +247,14 @@ class Search {
         tied.push_back(factor);
       }
     }
+    // Every order below begins with a greater description than the best one's.
     if (is_worse(least)) return depth;
     const Prefix before = prefix_;
     std::vector<int> searched;
     for (const int factor : tied) {
       if (mirrors(factor, searched)) continue;
       enter(factor, least);
+      // A tie is broken by giving the factor a colour of its own, from which refinement tells others apart.
       const std::size_t go_on =
           explore(tied.size() == 1 ? colours : refine(structure_, individualize(colours, factor)));
       prefix_ = before;
@@ -271,6 +277,7 @@ class Search {
   // Some known automorphism fixes the prefix and maps, perhaps in several steps, a searched factor to this
   // one.
   bool mirrors(int factor, const std::vector<int>& searched) const {
+    // Orbits under the automorphisms that fix the prefix, by merging labels.
     std::vector<int> orbit(structure_.factors.size());
     std::iota(orbit.begin(), orbit.end(), 0);
     for (const auto& map : automorphisms_) {
@@ -298,6 +305,8 @@ class Search {
       return depth;
     }
     if (key(*best_) < key(here)) return depth;
+    // Equal descriptions: mapping one order to the other is an automorphism. All searched since they part
+    // mirrors a branch that was searched before.
     std::vector<int> map(depth);
     for (std::size_t n = 0; n < depth; ++n) map[at(best_order_[n])] = prefix_.order[n];
     automorphisms_.push_back(std::move(map));
@@ -325,6 +334,7 @@ Problem without_names(const Problem& problem) {
   return out;
 }
 
+// Adds formats and constraints under the canonical names.
 void finish(Problem& out, const Problem& problem, const Renaming& names,
             const std::vector<Constraint>& constraints) {
   for (const auto& [tensor, format] : problem.formats) out.formats.emplace(names.tensors.at(tensor), format);

@@ -2,6 +2,11 @@
 
 #include <algorithm>
 
+// Colour refinement (one-dimensional Weisfeiler-Leman, as in McKay's Practical graph isomorphism, 1981) on
+// the structure of a problem. In a round each part has a signature: its old colour, and a list of how its
+// neighbours look, sorted where their order means nothing. New colours are the ranks of signatures. Ranks
+// depend on signatures alone and not on the order of parts, so isomorphic structures get equal numbers.
+// Factors are coloured first; the other parts see their new colours in the same round.
 namespace schaas::problem {
 namespace {
 
@@ -33,6 +38,7 @@ void append_sorted(Signature& out, std::vector<Signature> parts) {
 // Uses of each part, one list per part: filled while walking accesses and constraints.
 using UseLists = std::vector<std::vector<Signature>>;
 
+// Returns new colours from old ones and the uses collected in a round.
 std::vector<int> recolour(const std::vector<int>& old, UseLists& uses) {
   std::vector<Signature> signatures;
   for (std::size_t n = 0; n < old.size(); ++n) {
@@ -69,6 +75,7 @@ class Round {
  private:
   static std::size_t at(int n) { return static_cast<std::size_t>(n); }
 
+  // A factor sees its tensor and, in order of its modes, its indices.
   std::vector<int> factor_colours() const {
     std::vector<Signature> signatures;
     for (std::size_t n = 0; n < structure_.factors.size(); ++n) {
@@ -80,6 +87,7 @@ class Round {
     return ranks(signatures);
   }
 
+  // Tells a factor's colour to its tensor and, with the mode, to its indices; -1 stands for the result.
   void visit(const Structure::Access& access, int colour) {
     tensors_[at(access.tensor)].push_back({colour});
     for (std::size_t mode = 0; mode < access.indices.size(); ++mode) {
@@ -96,6 +104,7 @@ class Round {
     }
   }
 
+  // Returns the signature of a term: its coefficient and the multiset of its symbols.
   Signature signature_of(const Structure::Term& term) const {
     std::vector<Signature> uses;
     for (const auto& use : term.uses) {

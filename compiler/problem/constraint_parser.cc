@@ -6,6 +6,10 @@
 #include "compiler/problem/polynomial.h"
 #include "compiler/support/nearest_name.h"
 
+// Recursive descent over the tokens of index notation (token_reader.h). Values are polynomials from the start,
+// so there is no syntax tree: division multiplies by a reciprocal, and each comparison becomes a normal form
+// (polynomial.h). Depth is bounded by check_depth, so recursion is safe on any text. Errors of arithmetic
+// have no range of their own; they are given that of the operator or comparison.
 namespace schaas::problem {
 namespace {
 
@@ -63,6 +67,7 @@ class Parser : private index_notation::TokenReader {
     return Side{std::move(value), {begin, taken_end()}};
   }
 
+  // Appends an inequality once, an equality in both directions.
   Result<void> compare(const Side& left, std::string_view comparison, const Side& right,
                        std::vector<Comparison>& out) const {
     const bool strict = comparison == "<" || comparison == ">";
@@ -118,6 +123,7 @@ class Parser : private index_notation::TokenReader {
     }
     return total;
   }
+  // Returns the error for a divisor that is zero or a sum.
   Diagnostic inexact(const Polynomial& divisor, SourceRange range) const {
     if (divisor.empty()) return at_range(support::invalid("syntax", "division by zero"), range);
     return at_range(
@@ -137,6 +143,7 @@ class Parser : private index_notation::TokenReader {
     return negative ? subtract({}, value) : std::move(value);
   }
 
+  // Reads a number, an extent with or without bars, a count, or a sum in parentheses.
   Result<Polynomial> atom(std::size_t depth) {
     if (next().kind == Token::Kind::number) return literal();
     if (next().kind == Token::Kind::name) return after_next().is("(") ? count() : extent();
@@ -227,6 +234,7 @@ class Parser : private index_notation::TokenReader {
                     token.range);
   }
 
+  // Returns the nonzeros over the product of the extents.
   static Polynomial density(const ConstraintScope::Tensor& tensor) {
     Powers powers;
     powers[{Symbol::Kind::nonzeros, tensor.name, static_cast<int>(tensor.indices.size())}] = 1;
@@ -240,6 +248,7 @@ class Parser : private index_notation::TokenReader {
                      [&](const ConstraintScope::Tensor& tensor) { return tensor.name == name; });
     return found == scope_.tensors.end() ? nullptr : &*found;
   }
+  // Returns the tensor of that name. Errors suggest the nearest one.
   Result<const ConstraintScope::Tensor*> known(const Token& token) const {
     const std::string name(token.text);
     if (const auto* tensor = find(name)) return tensor;

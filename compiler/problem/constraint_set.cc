@@ -6,6 +6,11 @@
 #include "compiler/index_notation/extent_classes.h"
 #include "compiler/problem/polynomial.h"
 
+// The constraints of a problem together. Equal extents are written on the first index of their class.
+// Constraints of one shape then differ in their constant alone, and the strongest stays. To compare them, a
+// constraint is taken apart into a shape and a constant: lhs <= rhs + constant. Implications between
+// different shapes are not sought (docs/cache_key.md, "Left apart on purpose"): a miss costs time, a wrong
+// hit correctness.
 namespace schaas::problem {
 namespace {
 
@@ -31,6 +36,7 @@ std::int64_t take_constant(Constraint& constraint) {
   return take(constraint.rhs) - take(constraint.lhs);  // at most one of them stands
 }
 
+// Adds a constant to the side where it is positive.
 void put_constant(Constraint& constraint, std::int64_t constant) {
   if (constant == 0) return;
   auto& side = constant > 0 ? constraint.rhs : constraint.lhs;
@@ -38,12 +44,14 @@ void put_constant(Constraint& constraint, std::int64_t constant) {
   std::sort(side.begin(), side.end());
 }
 
+// Returns the symbol when the side is nothing else.
 std::optional<Symbol> lone_symbol(const std::vector<Monomial>& side) {
   const bool lone = side.size() == 1 && side[0].coefficient == 1 && side[0].powers.size() == 1 &&
                     side[0].powers[0].second == 1;
   return lone ? std::optional(side[0].powers[0].first) : std::nullopt;
 }
 
+// Bounds of a symbol found so far, and the constraints that they come from.
 struct Range {
   std::optional<std::size_t> min_from, max_from;
   std::int64_t least = 0, most = 0;
@@ -55,6 +63,7 @@ Monomial extent(const std::string& index) { return {1, {{Symbol{Symbol::Kind::ex
 
 Result<std::vector<Constraint>> rename(const Constraint& constraint, const Names& index_names,
                                        const Names& tensor_names) {
+  // Symbols may meet under one name, so the terms are added anew.
   Polynomial difference;
   for (const auto& [powers, coefficient] : difference_of(constraint)) {
     Powers replaced;
@@ -80,6 +89,7 @@ Result<std::vector<Constraint>> simplify(const std::vector<index_notation::Assig
     for (auto& shape : renamed_constraint) {
       const std::int64_t constant = take_constant(shape);
       const auto [entry, fresh] = strongest.emplace(shape, constant);
+      // The lesser constant is the stronger constraint.
       if (!fresh) entry->second = std::min(entry->second, constant);
     }
   }
@@ -102,6 +112,7 @@ std::vector<Contradiction> find_contradiction(const std::vector<Constraint>& con
   for (std::size_t n = 0; n < constraints.size(); ++n) {
     Constraint shape = constraints[n];
     const std::int64_t constant = take_constant(shape);
+    // 0 <= x + constant bounds x from below, x <= constant from above.
     const auto low = shape.lhs.empty() ? lone_symbol(shape.rhs) : std::nullopt;
     const auto high = shape.rhs.empty() ? lone_symbol(shape.lhs) : std::nullopt;
     if (!low && !high) continue;

@@ -5,16 +5,21 @@
 
 #include "compiler/support/result.h"
 
+// Re-layouts as tensors of the problem. A copy has a name and a format of its own, and accesses that are read
+// from it bear its name. So every later pass sees an operand like any other. A copy keeps the indices of the
+// accesses that it serves, for its shape and its costs.
 namespace schaas::problem {
 namespace {
 
 using index_notation::Access;
 
+/// The request is for this access: for all of its tensor, or for one alone.
 bool reads(const CopyRequest& request, const Access& access) {
   return access.tensor == request.tensor && (!request.at || access.indices == *request.at);
 }
 
 template <class Change>
+/// Changes the accesses that statements read; targets stay.
 void change_reads(Problem& problem, const Change& change) {
   for (auto& statement : problem.intermediates)
     statement.value = index_notation::with_accesses(statement.value, change);

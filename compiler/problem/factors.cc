@@ -8,6 +8,11 @@
 #include "compiler/problem/sparse_factors.h"
 #include "compiler/support/limits.h"
 
+// Products taken apart into a number and functions of elements. Multiplication distributes over the
+// semiring's sum whatever its factors are. So a sum of one product has the schedules of the contraction of
+// the elements that its factors read. Signs and divisions are taken apart under plus-times alone. A function
+// may stand for a sparse element only if it is zero where nothing is stored. A dense divisor is computed with
+// an element that has its indices, a sparse one first, so that nothing is divided where nothing is stored.
 namespace schaas::problem {
 namespace {
 
@@ -83,11 +88,13 @@ class Apart {
     return std::all_of(factors.begin(), factors.end(), [&](const Expression& each) { return take(each); });
   }
 
+  /// Multiplies the one number in front of the product.
   bool scale(double by) {
     scale_ = operators::evaluate(problem_.semiring->product, {scale_, by});
     return true;
   }
 
+  /// Divides by a number, by a product or quotient, or by a dense element; false for anything else.
   bool divide(const Expression& divisor) {
     if (const auto* literal = std::get_if<Literal>(&divisor.node))
       return literal->value != 0 && scale(1 / literal->value);
@@ -174,6 +181,7 @@ void drop_foreign_constraints(Problem& problem) {
                 [&](const Constraint& each) { return foreign(each.lhs) || foreign(each.rhs); });
 }
 
+/// Some free index of the value is none of the result's.
 bool sums(const Problem& problem) {
   const auto& kept = problem.statement.result.indices;
   const auto free = index_notation::free_indices(problem.statement.value);
@@ -206,6 +214,7 @@ std::optional<Factors> factors_of(const Problem& problem) {
   std::vector<Expression> divisors;
   for (const Expression& factor : product == nullptr ? alone : product->factors) {
     const auto* literal = std::get_if<Literal>(&factor.node);
+    // with_factors_apart leaves one number at most.
     if (literal != nullptr && out.scale) return std::nullopt;
     if (literal != nullptr) {
       out.scale = literal->value;

@@ -13,6 +13,12 @@
 #include "compiler/problem/masks.h"
 #include "compiler/problem/sparse_factors.h"
 
+// Rewrites of programs that remove intermediates, in this order: costly factors with several readers are
+// split off first, since inlining would repeat them; then sums of sparse operands read at several elements;
+// then products that merge into one reader, products with a sparse factor, and sums read at entries alone. A
+// rewrite stays only if the verifier accepts the program, since inlining may exceed its limits. Rejected:
+// merging a product once for each read of `T(i,k) * T(k,l)`. Each read would sum over indices that the user's
+// statement does not have, and no client could tell their sizes.
 namespace schaas::problem {
 namespace {
 
@@ -34,6 +40,7 @@ bool is_sparse_product(const Expression& expression, const Problem& problem) {
          !sparse_factors(expression, problem).empty();
 }
 
+/// The definition sums nothing and is zero where a sparse operand stores nothing.
 bool inlinable(const Assignment& definition, const Problem& problem) {
   return !definition.update && !sums(definition) && is_sparse_product(definition.value, problem);
 }
@@ -51,6 +58,7 @@ std::ptrdiff_t readers_of(const std::string& tensor, const Problem& problem) {
                        [&](const Assignment& statement) { return reads(statement.value, tensor); });
 }
 
+/// The mask has every index of the read.
 bool covers(const Access& mask, const Access& read) {
   return std::all_of(read.indices.begin(), read.indices.end(), [&](const std::string& index) {
     return std::find(mask.indices.begin(), mask.indices.end(), index) != mask.indices.end();
@@ -300,6 +308,7 @@ Problem with_sparse_intermediates_inlined(Problem problem) {
     auto part = costly_part(problem.intermediates[n], problem);
     if (!part) continue;
     Problem longer = with_part_before(problem, n, std::move(*part));
+    // The part is number n now, and its definition n + 1.
     if (index_notation::verify(longer.program(), "").ok()) problem = std::move(longer), ++n;
   }
   for (std::size_t n = 0; n < problem.intermediates.size();) {
@@ -309,6 +318,7 @@ Problem with_sparse_intermediates_inlined(Problem problem) {
     else
       ++n;
   }
+  // An inlined intermediate leaves its number to the next one.
   for (const auto& wanted : {merges_into_reader, inlinable, worth_repeating}) {
     for (std::size_t n = 0; n < problem.intermediates.size();) {
       if (wanted(problem.intermediates[n], problem)) {

@@ -10,6 +10,11 @@
 #include "compiler/problem/sparse_factors.h"
 #include "compiler/support/nearest_name.h"
 
+// Masks: sparse iteration spaces pass from uses to definitions, as a union over the uses (ReACT, section
+// 4.2). Uses are found by walking down expressions with the sparse factors around: where one of these stores
+// nothing, what is read counts nothing. A mask must have exactly the indices of the read, so that the
+// definition can name the same entry. A pattern, whose elements are the semiring's one and zero, stands for
+// the operand, so that values stay. A pattern brings no index, so the definition sums over the same ones.
 namespace schaas::problem {
 namespace {
 
@@ -44,6 +49,7 @@ bool same_indices(const Access& mask, const Access& read) {
   return a == b && a.size() == mask.indices.size() && b.size() == read.indices.size();
 }
 
+/// Collects the reads of a tensor in an expression; `around` has the sparse factors on the way down.
 void collect_uses(const Expression& expression, const std::string& tensor, const Problem& problem, Use around,
                   std::vector<Use>& out) {
   if (const auto* access = std::get_if<Access>(&expression.node)) {
@@ -79,6 +85,7 @@ Access in_definition(const Access& mask, const Access& read, const Access& targe
   return out;
 }
 
+/// Returns the pattern of an operand, new when there is none.
 std::string name_of_pattern(const std::string& tensor, Problem& problem) {
   for (const Pattern& pattern : problem.patterns) {
     if (pattern.tensor == tensor) return pattern.name;
@@ -110,6 +117,7 @@ Assignment* definition_of(const std::string& tensor, Problem& problem) {
   return nullptr;
 }
 
+/// Checks what a request says without its readers: an intermediate, unmasked, and some operand.
 Result<void> check_definition(const Assignment* definition, const Problem& problem,
                               const MaskRequest& request) {
   if (definition == nullptr) {
@@ -198,6 +206,7 @@ Result<Problem> with_mask(const Problem& problem, const MaskRequest& request) {
     patterns.push_back(Expression{std::move(at), {}});
   }
   Expression factor = patterns.front();
+  // A logical or of patterns is one at the union of their entries.
   if (patterns.size() > 1)
     factor = Expression{index_notation::Call{operators::Function::logical_or, std::move(patterns)}, {}};
   definition->value = multiplied(std::move(factor), *definition, problem);
@@ -214,6 +223,7 @@ std::vector<MaskRequest> possible_masks(const Problem& problem) {
     const auto uses = uses_of(tensor, problem);
     std::set<std::size_t> readers;
     for (const Use& use : uses) readers.insert(use.statement);
+    // A single reader can share its loops with the intermediate instead.
     if (readers.size() < 2) continue;
     MaskRequest request{tensor, operands_for(uses, problem)};
     if (!request.by.empty() && with_mask(problem, request).ok()) out.push_back(std::move(request));

@@ -5,6 +5,10 @@
 #include <limits>
 #include <numeric>
 
+// Exact arithmetic on constraints. A polynomial maps products of symbols to fractions and holds no zero, so
+// equal polynomials are equal maps. Every 64-bit operation is checked: what does not fit is an error, never a
+// wrong constraint. Numbers of terms and degrees are bounded, so no text makes a product of sums explode.
+// Rounding happens once, in the normal form, and only towards the tighter whole number.
 namespace schaas::problem {
 namespace {
 
@@ -74,6 +78,7 @@ Result<Polynomial> without_denominators(const Polynomial& a) {
   return multiply(a, Polynomial{{least, scale}});
 }
 
+// Rounds down, below 0 too.
 std::int64_t floor_divide(std::int64_t a, std::int64_t b) {
   const std::int64_t quotient = a / b;
   return a % b != 0 && a < 0 ? quotient - 1 : quotient;
@@ -94,6 +99,7 @@ std::optional<Rational> make_rational(std::int64_t numerator, std::int64_t denom
 }
 
 std::optional<Rational> add(const Rational& a, const Rational& b) {
+  // Each side is extended by the factors it lacks alone, which keeps numbers small.
   const std::int64_t common = std::gcd(a.denominator, b.denominator);
   const auto left = product(a.numerator, b.denominator / common);
   const auto right = product(b.numerator, a.denominator / common);
@@ -104,6 +110,7 @@ std::optional<Rational> add(const Rational& a, const Rational& b) {
 }
 
 std::optional<Rational> multiply(const Rational& a, const Rational& b) {
+  // Fractions in lowest terms are cancelled crosswise first: then only a result that does not fit overflows.
   const auto left = make_rational(a.numerator, b.denominator);
   const auto right = make_rational(b.numerator, a.denominator);
   if (!left || !right) return std::nullopt;
@@ -129,10 +136,12 @@ std::optional<Rational> rational_of_literal(std::string_view literal) {
     const bool negative = literal[e + 1] == '-';
     int written = 0;
     for (const char c : literal.substr(e + 1)) {
+      // Capped: far smaller exponents leave 64 bits already.
       if (c >= '0' && c <= '9') written = std::min(written * 10 + (c - '0'), 1'000'000);
     }
     exponent += negative ? -written : written;
   }
+  // Zeros at the end move into the exponent, so that "1000000.0" is read like "1e6".
   while (digits.size() > 1 && digits.back() == '0') {
     digits.pop_back();
     ++exponent;
@@ -205,6 +214,7 @@ Result<std::optional<Constraint>> normal_form(const Polynomial& difference, bool
     if (free >= 0) return std::optional<Constraint>();
     return support::invalid("never-true", "this is never true");
   }
+  // The other terms are a multiple of the divisor, so the constant is rounded to the tighter one.
   free = floor_divide(free, divisor);
   if (free == std::numeric_limits<std::int64_t>::min()) return out_of_range();
   Constraint constraint;
@@ -216,6 +226,7 @@ Result<std::optional<Constraint>> normal_form(const Polynomial& difference, bool
   for (const auto& [powers, coefficient] : whole) {
     if (!powers.empty()) put(coefficient.numerator / divisor, powers);
   }
+  // Symbols are positive: a difference without a negative term is never negative.
   if (constraint.lhs.empty()) return std::optional<Constraint>();
   if (constraint.rhs.empty() && free < 0) return support::invalid("never-true", "this is never true");
   std::sort(constraint.lhs.begin(), constraint.lhs.end());

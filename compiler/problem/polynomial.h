@@ -29,7 +29,7 @@ using Powers = std::map<Symbol, int>;
 using Polynomial = std::map<Powers, Rational>;
 
 /// Arithmetic; errors are invalid [constant-range] (a coefficient leaves 64 bits) and [too-complex] (more
-/// than max_terms terms, or an exponent beyond max_exponent), without a source range.
+/// than max_terms terms, or a product of more than max_degree symbols), without a source range.
 inline constexpr std::size_t max_terms = 64;
 inline constexpr int max_degree = 24;
 Polynomial constant(const Rational& value);

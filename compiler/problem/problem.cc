@@ -20,6 +20,10 @@
 #include "compiler/support/limits.h"
 #include "compiler/support/nearest_name.h"
 
+// Problems from a user's texts, in an order that matters. Formats are read for tensors of the statements as
+// written. Intermediates are inlined and factors taken apart next. Constraints follow, in the scope of the
+// program that is left; blocks need them before, in the names of the request. The width of positions comes
+// last, since `auto` stands for what the constraints prove. Errors point into the text that the user wrote.
 namespace schaas::problem {
 namespace {
 
@@ -28,6 +32,7 @@ using support::Limits;
 using support::Result;
 using support::SourceRange;
 
+/// Points a diagnostic at all of a text.
 Diagnostic whole(Diagnostic d, const std::string& name, const std::string& text) {
   return support::at(std::move(d), name, text, {0, static_cast<std::uint32_t>(text.size())});
 }
@@ -36,6 +41,7 @@ bool defines(const index_notation::Assignment& statement, const std::string& ten
   return statement.result.tensor == tensor;
 }
 
+/// Reads the formats of arguments; those without one are dense.
 Result<void> read_formats(const ProblemText& text, Problem& problem) {
   const auto tensors = problem.tensors();
   for (const auto& [tensor, format] : text.formats) {
@@ -84,6 +90,7 @@ Result<void> check_order(const ProblemText& text, const Problem& problem) {
   return {};
 }
 
+/// Bounds the sparse levels of distinct accesses: costs have a variable for each.
 Result<void> check_levels(const Problem& problem) {
   std::set<std::pair<std::string, std::vector<std::string>>> seen;
   std::size_t compressed = 0;
@@ -168,6 +175,7 @@ Result<std::vector<Constraint>> read_constraint(const std::string& text, const C
   return out;
 }
 
+/// Reads the constraints and refuses two that leave a symbol no value.
 Result<void> read_constraints(const ProblemText& text, Problem& problem) {
   const ConstraintScope scope = scope_of(problem);
   const auto classes = index_notation::extent_classes(problem.statements());
@@ -179,6 +187,7 @@ Result<void> read_constraints(const ProblemText& text, Problem& problem) {
     std::move(comparisons->begin(), comparisons->end(), std::back_inserter(all));
     from.resize(all.size(), n);
     if (all.size() > Limits::constraints) return too_many(all.size(), "comparisons");
+    // Texts that say nothing add no comparison, and are bounded, too.
     if (n >= 2 * Limits::constraints) return too_many(n + 1, "texts");
   }
   for (const auto& found : find_contradiction(all)) {
@@ -189,6 +198,7 @@ Result<void> read_constraints(const ProblemText& text, Problem& problem) {
   return {};
 }
 
+/// Reads value type, profile and space; position bits are only checked here.
 Result<void> read_choices(const ProblemText& text, Problem& problem) {
   const auto unknown = [](const char* code, const std::string& found, const std::vector<std::string>& known) {
     std::string expected;
@@ -218,6 +228,7 @@ Result<void> read_choices(const ProblemText& text, Problem& problem) {
   return {};
 }
 
+/// Refuses finite numbers beyond the range of 32-bit values.
 Result<void> check_number(const ProblemText& text, const index_notation::Expression& value) {
   if (const auto* literal = std::get_if<index_notation::Literal>(&value.node)) {
     const double size = std::fabs(literal->value);

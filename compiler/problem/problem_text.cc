@@ -3,6 +3,9 @@
 #include "compiler/index_notation/printer.h"
 #include "compiler/problem/problem.h"
 
+// The stored text of a problem, a line for each property. A stored text is built like a user's request and
+// printed again: any difference means damage. So one problem has one text, whose digest can be the key
+// (docs/cache_key.md).
 namespace schaas::problem {
 namespace {
 

@@ -4,6 +4,8 @@
 
 #include "compiler/support/nearest_name.h"
 
+// Names of the options that widen the schedule space (docs/schedule_space.md, "Wider spaces"). `all` leaves
+// copies out: it stands for the options of one recursion, and each set of copies is a problem of its own.
 namespace schaas::problem {
 
 std::vector<SpaceOption> SpaceOptions::list() const {

@@ -5,6 +5,10 @@
 
 #include "compiler/index_notation/implied_sums.h"
 
+// Zeros of expressions by their structure: arguments whose missing elements make an expression the semiring's
+// zero. Dividends count under plus-times alone. A condition counts where its `where` otherwise chooses the
+// number 0, which is the semiring's zero. A function of one element counts when its value at that element's
+// zero is the zero.
 namespace schaas::problem {
 
 using index_notation::Access;

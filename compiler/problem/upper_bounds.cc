@@ -2,6 +2,10 @@
 
 #include <optional>
 
+// Bound propagation: passes carry upper bounds through constraints and formats until none gets smaller. Terms
+// are never negative, so each term of a left side is at most the largest value of the right side. Arithmetic
+// that leaves 64 bits yields "unbounded". Ending after a fixed number of passes leaves larger bounds, which
+// are sound.
 namespace schaas::problem {
 namespace {
 
@@ -49,6 +53,7 @@ class Propagation {
     changed_ = true;
   }
 
+  // Returns an upper bound of a sum; none when some symbol is unbounded.
   Bound largest(const std::vector<Monomial>& sum) const {
     Bound total = 0;
     for (const auto& term : sum) {
@@ -76,6 +81,8 @@ class Propagation {
     }
   }
 
+  // Carries bounds down the levels, by the coordinates there can be, and up, since stored coordinates lead to
+  // values.
   void carry(const std::string& tensor, const TensorFormat& format) {
     const auto& indices = problem_.indices_of(tensor);
     const auto entries = [&tensor](int levels) { return Symbol{Symbol::Kind::nonzeros, tensor, levels}; };
@@ -108,6 +115,7 @@ class Propagation {
 std::map<Symbol, std::int64_t> upper_bounds(const Problem& problem) { return Propagation(problem).run(); }
 
 int narrowest_position_bits(const Problem& problem) {
+  // Positions and coordinates are signed.
   constexpr std::int64_t most = (std::int64_t{1} << 31) - 1;
   const auto bounds = upper_bounds(problem);
   const auto fits = [&bounds](const Symbol& symbol, std::int64_t limit) {
