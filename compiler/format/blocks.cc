@@ -9,6 +9,12 @@
 
 #include "compiler/support/limits.h"
 
+// Rewrites indices of blocked matrices as pairs, block and offset inside. Sizes start at the indices of
+// `bcsr` accesses and spread to every index that stands at the same mode of some tensor, until nothing
+// changes. This least fixed point is reached after at most one round for each index. Two sizes for one index
+// are an error. Sparse tensors without blocks cannot have a split index: none of their levels holds blocks.
+// Compiler and client both compute this and must agree on the names. Indices are therefore split in the order
+// of their names, and fresh names depend on the program alone.
 namespace schaas::format {
 namespace {
 
@@ -45,6 +51,7 @@ std::optional<std::pair<int, int>> two_numbers(std::string_view text) {
   return out;
 }
 
+/// Reads `bcsr(rows,columns)` of one access: sizes from 1 to 256, of a matrix.
 Result<BlockSizes> sizes_of(const Reading& reading, const std::string& text) {
   const std::string letters = plain(text);
   const auto numbers = two_numbers(std::string_view(letters).substr(name.size()));
@@ -94,6 +101,7 @@ class Splitting {
     std::string because;  ///< the tensor
   };
 
+  /// Takes the sizes from the formats of blocked matrices, for each of their accesses.
   Result<void> read_sizes() {
     for (const Reading& reading : readings_) {
       const auto format = formats_.find(reading.tensor);
@@ -107,6 +115,7 @@ class Splitting {
     return {};
   }
 
+  /// Notes the size of an index; `changed` when it had none.
   Result<void> split(const std::string& index, const Found& found, bool& changed) {
     const auto [known, first] = sizes_.emplace(index, found);
     changed = changed || first;
@@ -136,6 +145,7 @@ class Splitting {
     return {};
   }
 
+  /// Refuses sparse tensors with a split index that are not blocked themselves.
   Result<void> check_sparse() const {
     for (const Reading& reading : readings_) {
       const auto text = formats_.find(reading.tensor);
@@ -161,6 +171,7 @@ class Splitting {
     return {};
   }
 
+  /// Names the parts of split indices, without names that the program has.
   Result<Blocking> named() {
     std::set<std::string> names, indices;
     for (const Reading& reading : readings_) {
@@ -168,6 +179,7 @@ class Splitting {
       indices.insert(reading.indices.begin(), reading.indices.end());
     }
     names.insert(indices.begin(), indices.end());
+    // Half of the longest name leaves room for endings; underscores make the name new.
     const auto fresh = [&](const std::string& index, const char* ending) {
       std::string text = index.substr(0, support::Limits::name_bytes / 2) + ending;
       while (!names.insert(text).second) text += '_';
@@ -180,6 +192,7 @@ class Splitting {
     return check_limits(indices.size() + sizes_.size());
   }
 
+  /// Checks the limits of later stages again: splitting adds indices and modes.
   Result<Blocking> check_limits(std::size_t indices) const {
     using support::Limits;
     const auto too_many = [](const std::string& what, std::size_t limit) {
@@ -222,6 +235,7 @@ std::vector<std::string> Blocking::of(const std::vector<std::string>& given) con
 
 Reading Blocking::of(const Reading& reading) const {
   std::vector<std::string> split = of(reading.indices);
+  // Both block indices stand before both inner ones, in the order of the levels.
   if (matrices.count(reading.tensor) > 0) std::swap(split[1], split[2]);
   return {reading.tensor, std::move(split)};
 }
@@ -230,6 +244,7 @@ TensorFormat Blocking::of(const Reading& reading, const TensorFormat& given) con
   using enum LevelFormat;
   if (matrices.count(reading.tensor) > 0) return {{dense, compressed, dense, dense}, {0, 1, 2, 3}};
   std::vector<int> first;  // first of the modes that each mode becomes
+  // Both parts of a split mode are neighbouring levels, so a dense tensor lies in memory as before.
   int modes = 0;
   for (const std::string& index : reading.indices) {
     first.push_back(modes);

@@ -5,12 +5,15 @@
 
 #include "compiler/support/result.h"
 
+// Capabilities of level formats as a table (Chou, Kjolstad, Amarasinghe, OOPSLA 2018, section 3). Later
+// stages ask for capabilities instead of names.
 namespace schaas::format {
 
 namespace {
 
 using Capabilities = std::initializer_list<bool LevelProperties::*>;
 
+// Makes a row with these capabilities and no others.
 LevelProperties row(LevelFormat format, std::string_view name, Capabilities capabilities) {
   LevelProperties out{format, name, false, false, false, false, false, false, false};
   for (const auto capability : capabilities) out.*capability = true;

@@ -8,6 +8,12 @@
 
 #include "compiler/support/nearest_name.h"
 
+// Text form of formats:
+//     format = ( name | level { "," level } ) [ ":" mode { "," mode } ]
+// Names are short forms of levels and are expanded while they are read: print writes levels alone, so keys
+// know no names. A format is checked as a chain. A level that repeats coordinates stands right above a
+// singleton that tells them apart, and singletons stand nowhere else. No sparse level stands below an
+// unordered one. So the last level is unique, and entries have distinct coordinates.
 namespace schaas::format {
 namespace {
 
@@ -73,6 +79,7 @@ class Parser {
   Parser(std::string_view text, int order, const std::string& tensor)
       : text_(text), order_(order), tensor_(tensor) {}
 
+  // Reads levels, then the mode order; the names of matrices have one of their own.
   Result<TensorFormat> parse() const {
     if (text_.size() > max_text) {
       return support::invalid("format-syntax", "the format of `" + tensor_ + "` has " +
@@ -105,6 +112,7 @@ class Parser {
                        [&](const FixedName& fixed) { return word == fixed.name; });
   }
 
+  // Returns the comma-separated words of a range of the text, with their ranges for carets.
   std::vector<Word> split(std::size_t begin, std::size_t end) const {
     std::vector<Word> words;
     while (true) {
@@ -123,6 +131,7 @@ class Parser {
     }
   }
 
+  // Returns the levels that a name or a list of levels stands for, in natural mode order.
   Result<TensorFormat> levels_of(const std::vector<Word>& words) const {
     if (words.size() == 1) {
       const std::string& word = words.front().text;
@@ -189,6 +198,8 @@ class Parser {
     return {};
   }
 
+  // Returns the level of a word, or an error that tells names of whole formats, future names and typing
+  // errors apart.
   Result<LevelFormat> level_of(const Word& word, bool alone) const {
     for (const auto& level : all_levels()) {
       if (word.text == level.name) return level.format;
@@ -208,6 +219,7 @@ class Parser {
                                   what_works),
                   word.range);
     }
+    // A name of a whole format inside a list of levels is a mistake of its own.
     const bool is_name =
         word.text == "csf" || word.text == "coo" || word.text == "bcsr" || is_matrix_name(word.text);
     std::string message =
@@ -220,6 +232,7 @@ class Parser {
                 word.range);
   }
 
+  // Returns the error of a format with another number of levels than the tensor has modes.
   Diagnostic rank_error(const Word& word, const std::string& has) const {
     return fail(
         support::invalid("format-rank",
@@ -229,6 +242,7 @@ class Parser {
         word.range);
   }
 
+  // Reads the mode order, a permutation of all modes; one digit is enough, since Limits::order is below 10.
   Result<std::vector<int>> modes(std::size_t colon) const {
     std::vector<int> order;
     const auto words = split(colon + 1, text_.size());
@@ -264,12 +278,14 @@ class Parser {
     return {std::vector<LevelFormat>(static_cast<std::size_t>(order_), level), natural_order()};
   }
 
+  // Returns dense levels with one other as the last: a bitmap, a band or a hash table for each row.
   TensorFormat below_dense(LevelFormat level) const {
     TensorFormat format = uniform(LevelFormat::dense);
     format.levels.back() = level;
     return format;
   }
 
+  // Returns `coo`: every level but the last repeats coordinates.
   TensorFormat coordinates() const {
     TensorFormat format = uniform(LevelFormat::singleton_nonunique);
     format.levels.back() = order_ == 1 ? LevelFormat::compressed : LevelFormat::singleton;
@@ -301,6 +317,7 @@ Result<TensorFormat> parse(std::string_view text, int order, const std::string& 
   return Parser(text, order, tensor).parse();
 }
 
+// A scalar has no levels; `dense` reads back as one.
 std::string print(const TensorFormat& format) {
   if (format.levels.empty()) return "dense";
   std::string out;
@@ -317,6 +334,8 @@ std::string print(const TensorFormat& format) {
 std::vector<std::pair<int, int>> access_order(const TensorFormat& format) {
   std::vector<std::pair<int, int>> pairs;
   int position_known_below = 0;  // levels before this one lead to the position the next level starts from
+  // A sparse level needs the position of its parent, so all levels above. Dense levels below it need its
+  // position, but are free among each other, because their own positions are arithmetic.
   for (int later = 0; later < format.order(); ++later) {
     const bool sparse = is_sparse(format.levels[static_cast<std::size_t>(later)]);
     if (sparse) position_known_below = later;

@@ -8,6 +8,9 @@
 #include "compiler/index_notation/lexer.h"
 #include "compiler/support/nearest_name.h"
 
+// Statements together: each defines another tensor and reads only what stands before it, so they run in order
+// without cycles. Every intermediate is read, and every index has an extent from a tensor that the caller
+// passes. Tensors that no statement defines are the arguments.
 namespace schaas::index_notation {
 namespace {
 
@@ -36,6 +39,7 @@ class Definitions {
     return source_.empty() ? d : support::at(std::move(d), "expression", std::string(source_), range);
   }
 
+  // Checks that a statement defines a new tensor, and that only the last one updates.
   Result<void> once(std::size_t n) const {
     const std::string name = quoted(target(n).tensor);
     if (defined_.at(target(n).tensor) != n) {
@@ -52,6 +56,7 @@ class Definitions {
         target(n).range);
   }
 
+  // Checks that a statement reads earlier intermediates and arguments only.
   Result<void> reads(std::size_t n) {
     for (const auto& access : operands(program_.statements[n].value)) {
       const std::string name = quoted(access.tensor);
@@ -79,6 +84,7 @@ class Definitions {
                            "to go on from what the result holds, write `+=`, `max=` or another update");
   }
 
+  // An intermediate that nothing reads is mostly a misspelt name, so the nearest argument is suggested.
   Result<void> all_read() const {
     for (std::size_t n = 0; !is_last(n); ++n) {
       if (read_.count(target(n).tensor) != 0) continue;
@@ -93,6 +99,7 @@ class Definitions {
 
   // Sizes come with the arguments, so each index must have its extent from one of them.
   Result<void> extents() const {
+    // Indices of one class have one extent: it is known when any of them stands on the result or an argument.
     const auto classes = extent_classes(program_.statements);
     std::set<std::string> known;
     const auto add = [&](const Access& access) {

@@ -9,8 +9,12 @@
 #include "compiler/support/limits.h"
 #include "compiler/support/nearest_name.h"
 
-// Recursive descent. Depth is bounded: parentheses and calls by Limits::nesting, chains of operators by
-// Limits::terms.
+// Recursive descent, one function for each level of precedence in the grammar of the header. Depth is
+// bounded: parentheses and calls by Limits::nesting, chains of operators by Limits::terms. Sums and products
+// are flattened while they are joined, so `a + (b + c)` and `(a + b) + c` are one expression. A name followed
+// by `(` may be a reduction, a call or an access. Reductions are told by their second pair of parentheses,
+// calls by the table of functions. A misspelt call therefore reads as an access, until an argument is no
+// index; the error then speaks of functions.
 namespace schaas::index_notation {
 
 using operators::Function;
@@ -80,11 +84,13 @@ bool is_flat_product(const Expression& expression) {
 
 }  // namespace
 
+// Returns the diagnostic at the next word, with a note that says what works.
 Diagnostic ExpressionParser::unsupported(const char* code, const std::string& message,
                                          const std::string& note) const {
   return reader_.at_range(support::noting(support::unsupported(code, message), note), reader_.next().range);
 }
 
+// Returns the error of `B[i,j]` and `B{i,j}`.
 Diagnostic ExpressionParser::bracket(const std::string& tensor) const {
   return reader_.at_range(
       support::invalid("syntax", "indices are written in parentheses, as in `" + tensor + "(i,j)`; found `" +
@@ -113,6 +119,7 @@ Diagnostic ExpressionParser::no_such_operator() const {
   return unsupported("operator", "operator " + quoted(text) + " is not in the language", instead);
 }
 
+// Counts an operation, number or access; their bound keeps later recursion shallow.
 Result<void> ExpressionParser::count() {
   if (++terms_ <= Limits::terms) return {};
   return reader_.at_range(
@@ -121,6 +128,7 @@ Result<void> ExpressionParser::count() {
       reader_.next().range);
 }
 
+// Joins two operands left to right; equal sums and products become one flat node.
 Expression ExpressionParser::join(Function function, Expression left, Expression right) const {
   Expression out;
   out.range = {left.range.begin, right.range.end};
@@ -143,6 +151,7 @@ Expression ExpressionParser::join(Function function, Expression left, Expression
   return out;
 }
 
+// Reads one comparison at most, and names what to write for operators of other languages.
 Result<Expression> ExpressionParser::expression(std::size_t depth) {
   SCHAAS_ASSIGN_OR_RETURN(Expression left, sum(depth));
   if (const Infix* comparison = comparison_at(reader_.next())) {
@@ -189,6 +198,7 @@ Result<Expression> ExpressionParser::unary(std::size_t depth) {
   if (!reader_.next().is("-")) return primary(depth);
   SCHAAS_RETURN_IF_ERROR(count());
   const std::uint32_t begin = reader_.take().range.begin;
+  // `inf(` begins an access to a tensor of that name, which the verifier refuses.
   const bool infinity = is_infinity(reader_.next()) && !reader_.after_next().is("(");
   if (reader_.next().kind == Token::Kind::number || infinity) return number(true, begin);
   SCHAAS_ASSIGN_OR_RETURN(Expression argument, unary(depth));
@@ -196,6 +206,7 @@ Result<Expression> ExpressionParser::unary(std::size_t depth) {
   return Expression{Call{Function::negate, {std::move(argument)}}, range};
 }
 
+// Reads a number with its sign; one outside the range of a double is an error.
 Result<Expression> ExpressionParser::number(bool negative, std::uint32_t begin) {
   const Token token = reader_.take();
   double value = std::numeric_limits<double>::infinity();
@@ -211,6 +222,7 @@ Result<Expression> ExpressionParser::number(bool negative, std::uint32_t begin) 
   return Expression{Literal{negative ? -value : value}, {begin, token.range.end}};
 }
 
+// Reads a number, a name with what follows it, or an expression in parentheses.
 Result<Expression> ExpressionParser::primary(std::size_t depth) {
   SCHAAS_RETURN_IF_ERROR(count());
   const Token& next = reader_.next();
@@ -267,6 +279,7 @@ Result<Expression> ExpressionParser::named(std::size_t depth) {
   return Expression{std::move(found), range};
 }
 
+// Reads the arguments of a function and checks their number by the table of functions.
 Result<Expression> ExpressionParser::call(Function function, std::size_t depth) {
   const Token name = reader_.take();
   SCHAAS_RETURN_IF_ERROR(reader_.check_depth(depth));
@@ -294,6 +307,7 @@ Result<Expression> ExpressionParser::call(Function function, std::size_t depth) 
   return Expression{std::move(call), range};
 }
 
+// Reads a reduction; at_reduction has looked at its words up to the second `(`, so the indices are names.
 Result<Expression> ExpressionParser::reduction(std::size_t depth) {
   const Token name = reader_.take();
   const auto monoid = operators::monoid_named(name.text);
@@ -316,6 +330,7 @@ Result<Expression> ExpressionParser::reduction(std::size_t depth) {
   return Expression{std::move(reduction), {name.range.begin, reader_.taken_end()}};
 }
 
+// Reads a tensor with its indices; a scalar has no parentheses.
 Result<Access> ExpressionParser::access() {
   Access found;
   found.tensor = std::string(reader_.next().text);
@@ -354,6 +369,8 @@ Diagnostic ExpressionParser::not_an_index(const Access& found) const {
   return unsupported("operator", "arithmetic on an index" + of + " is not supported yet", note);
 }
 
+// Reads one index. Anything else that could begin an expression is an unknown call, arithmetic or a
+// coordinate.
 Result<void> ExpressionParser::index(Access& found) {
   const Token next = reader_.next();
   const bool word = next.kind == Token::Kind::name;

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+// Union of indices that stand at one mode of a tensor, by relabelling: there are at most Limits::indices
+// names. The first index in order of appearance represents its class, so that the same program has the same
+// representatives.
 namespace schaas::index_notation {
 
 std::map<std::string, std::string> extent_classes(const std::vector<Assignment>& statements) {

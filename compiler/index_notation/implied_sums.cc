@@ -5,6 +5,14 @@
 
 #include "compiler/support/limits.h"
 
+// Einstein's convention for expressions: each additive term is summed, as a whole, over its own free indices
+// that are not on the left. Unary minus and both sides of `-` are additive, because the sum passes through
+// them. A function, a quotient or a reduction is a term of its own. doubtful_sum finds terms in which the
+// convention and the reader may differ. A sum passes into an operation that is linear in the one part with
+// the index: a factor or a numerator. It passes into a sum whose parts all have the index. Inside a function
+// it cannot pass, and there a product of two factors with the index looks like an inner contraction.
+// with_implied_sums is the inverse for plain products, so that a contraction has one form however it is
+// written.
 namespace schaas::index_notation {
 namespace {
 
@@ -19,6 +27,7 @@ bool is_additive(const Expression& expression) {
   return is_call_of(expression, {Function::add, Function::subtract, Function::negate});
 }
 
+// Adds the additive terms of an expression, signs left out: they do not change which indices a term has.
 void collect(const Expression& value, std::vector<Expression>& out) {
   if (!is_additive(value)) {
     out.push_back(value);
@@ -34,6 +43,7 @@ Expression rebuilt(const Expression& expression, Change&& change) {
   return with_parts(expression, std::move(changed));
 }
 
+// Writes the sum around each additive term; additive operations themselves stay.
 Expression with_sums(const Expression& value, const Assignment& statement, operators::Monoid sum) {
   if (is_additive(value)) {
     return rebuilt(value, [&](const Expression& part) { return with_sums(part, statement, sum); });
@@ -43,6 +53,7 @@ Expression with_sums(const Expression& value, const Assignment& statement, opera
   return Expression{Reduction{sum, std::move(indices), {value}}, value.range};
 }
 
+// Replaces `add` by the semiring's sum, at any depth.
 Expression adding_by(Function function, const Expression& value) {
   Expression out = rebuilt(value, [&](const Expression& part) { return adding_by(function, part); });
   if (auto* call = std::get_if<Call>(&out.node); call != nullptr && call->function == Function::add)
@@ -50,8 +61,8 @@ Expression adding_by(Function function, const Expression& value) {
   return out;
 }
 
-// The factors of nested sums and products; false when there is anything else, or when an index of a sum also
-// means something outside of it.
+// Collects the factors of nested sums and products, and the indices of the sums; false when there is anything
+// else.
 bool take_factors(const Expression& value, operators::Monoid sum, std::vector<std::string>& reduced,
                   std::vector<Access>& factors) {
   if (const auto* access = std::get_if<Access>(&value.node)) {
@@ -69,6 +80,7 @@ bool take_factors(const Expression& value, operators::Monoid sum, std::vector<st
   return true;
 }
 
+// Returns the number of parts in which the index is free.
 std::size_t parts_with(const Expression& expression, const std::string& index) {
   const auto& all = parts(expression);
   return static_cast<std::size_t>(
@@ -91,6 +103,7 @@ std::optional<DoubtfulSum> doubtful(const Expression& part, const std::string& i
   if (std::holds_alternative<Reduction>(part.node)) return DoubtfulSum{Doubt::reduced, index, part};
   const bool several = parts_with(part, index) >= 2;
   if (std::holds_alternative<Product>(part.node)) {
+    // Two factors with the index are a contraction, which is usual at the top of a term.
     if (several && in_call) return DoubtfulSum{Doubt::in_a_call, index, part};
     return several ? std::nullopt : doubtful_part(part, index, in_call);
   }
@@ -102,8 +115,10 @@ std::optional<DoubtfulSum> doubtful(const Expression& part, const std::string& i
   }
   if (is_call_of(part, {Function::divide})) {
     if (several) return std::nullopt;
+    // A quotient is linear in its numerator alone.
     return doubtful_part(part, index, in_call || has_free(parts(part)[1], index));
   }
+  // A condition selects terms by the index, so the sum can only be meant around it.
   if (is_call_of(part, {Function::where}) && has_free(parts(part)[0], index)) return std::nullopt;
   return doubtful_part(part, index, true);
 }
@@ -116,6 +131,7 @@ std::vector<Expression> additive_terms(const Expression& value) {
   return out;
 }
 
+// Indices of reductions inside the term are bound there and not free in it.
 std::vector<std::string> implied_indices(const Assignment& statement, const Expression& term) {
   std::vector<std::string> out;
   const auto& left = statement.result.indices;

@@ -5,6 +5,8 @@
 
 #include "compiler/support/limits.h"
 
+// One pass, longest match. Words are views of the text, without copies. Only ASCII is read, by tests of bytes
+// that do not depend on the locale. The same text has the same words on every machine, and so the same key.
 namespace schaas::index_notation {
 namespace {
 
@@ -58,6 +60,7 @@ class Lexer {
                        range(size));
   }
 
+  // Reads the next word, or says which byte cannot begin one.
   Result<void> word() {
     const char c = text_[at_];
     const auto byte = static_cast<unsigned char>(c);
@@ -94,6 +97,7 @@ class Lexer {
     return {};
   }
 
+  // Reads digits with an optional fraction and exponent; letters right behind them make it an error.
   Result<void> number() {
     std::size_t size = 0;
     const auto digits = [&] {
@@ -104,6 +108,7 @@ class Lexer {
       ++size;
       digits();
     }
+    // An `e` without digits is no exponent; the check below then refuses it as part of the word.
     if (peek(size) == 'e' || peek(size) == 'E') {
       const std::size_t sign = peek(size + 1) == '+' || peek(size + 1) == '-' ? 1 : 0;
       if (is_digit(peek(size + 1 + sign))) {

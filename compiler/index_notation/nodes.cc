@@ -5,6 +5,9 @@
 
 #include "compiler/support/result.h"
 
+// Expressions are walked and rebuilt through `parts` and `with_parts`, so most passes need no case for each
+// kind of node. Equality is that of structure and ignores ranges: the same statement read from two texts is
+// one. Recursion is bounded by Limits::nesting and Limits::terms, which the parser keeps.
 namespace schaas::index_notation {
 namespace {
 
@@ -37,6 +40,7 @@ void collect_free(const Expression& expression, std::vector<std::string>& bound,
 
 }  // namespace
 
+// An access and a number have no parts.
 const std::vector<Expression>& parts(const Expression& expression) {
   static const std::vector<Expression> none;
   if (const auto* product = std::get_if<Product>(&expression.node)) return product->factors;
@@ -100,6 +104,7 @@ Expression with_accesses(const Expression& expression, const std::function<Acces
   return with_parts(expression, std::move(inner));
 }
 
+// The order of appearance is part of what is stored: default nests and classes of extents begin with it.
 std::vector<std::string> index_variables(const Assignment& assignment) {
   std::vector<std::string> out;
   add_new(out, assignment.result.indices);

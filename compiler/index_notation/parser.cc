@@ -6,6 +6,10 @@
 #include "compiler/support/limits.h"
 #include "compiler/support/nearest_name.h"
 
+// Statements around expressions, by recursive descent. A semiring is told from a statement by the colon after
+// its name, which is looked for beyond names joined by `-`; nothing else in the language has a colon. The
+// result and its update operator stand before the expression, so that `=` never needs look-ahead inside of
+// one.
 namespace schaas::index_notation {
 namespace {
 
@@ -64,6 +68,7 @@ class Parser : private TokenReader {
     return false;
   }
 
+  // Reads the semiring's name and colon; at_semiring has seen both.
   Result<void> semiring(Program& out) {
     const std::uint32_t begin = next().range.begin;
     std::string name(take().text);
@@ -109,6 +114,7 @@ class Parser : private TokenReader {
                     next().range);
   }
 
+  // Returns the error of an update that the language does not have, with one to write instead.
   Diagnostic no_update(const std::string& text, SourceRange range, const std::string& instead) const {
     Diagnostic d = support::invalid("update", quoted(text) + " does not update a result");
     return at_range(support::noting(std::move(d), instead), range);
@@ -142,6 +148,7 @@ class Parser : private TokenReader {
     return syntax("expected `=` after the result " + quoted(text_of(out.result.range)));
   }
 
+  // Reads `min=` and the like; `sum=` and `prod=` have signs of their own.
   Result<void> named_update(Assignment& out) {
     const Token word = take();
     const SourceRange range{word.range.begin, take().range.end};

@@ -4,6 +4,9 @@
 #include <charconv>
 #include <cmath>
 
+// Inverse of the parser, with the fewest parentheses: a pair stands where a part binds less tightly than its
+// position asks for. Numbers are the shortest decimal texts that read back as the same double
+// (std::to_chars). Keys contain these texts, so none depends on the locale.
 namespace schaas::index_notation {
 namespace {
 
@@ -39,6 +42,7 @@ const char* text_of(std::optional<Monoid> update) {
   return "=";
 }
 
+// Returns how tightly the text binds; a negative number binds like a unary minus.
 int precedence(const Expression& expression) {
   if (std::holds_alternative<Product>(expression.node)) return of_product;
   if (const auto* literal = std::get_if<Literal>(&expression.node))
@@ -48,6 +52,7 @@ int precedence(const Expression& expression) {
   return operators::facts(call->function).precedence;
 }
 
+// Prints an expression in parentheses when it binds less tightly than `least`.
 std::string within(const Expression& expression, int least) {
   const std::string text = print(expression);
   return precedence(expression) < least ? '(' + text + ')' : text;
@@ -64,6 +69,7 @@ std::string infix(const std::vector<Expression>& parts, const char* symbol, int 
   return out;
 }
 
+// Prints `name(a,b)`, of names or of expressions.
 template <class Text>
 std::string listed(const std::string& name, const std::vector<Text>& parts) {
   std::string out = name + '(';

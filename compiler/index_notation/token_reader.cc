@@ -4,6 +4,8 @@
 
 #include "compiler/support/limits.h"
 
+// Look-ahead and errors of the recursive-descent parsers. The `end` token is never passed, so no parser has
+// to check bounds: looking beyond the text finds `end` again.
 namespace schaas::index_notation {
 
 using support::Diagnostic;

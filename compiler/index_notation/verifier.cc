@@ -9,6 +9,13 @@
 #include "compiler/index_notation/printer.h"
 #include "compiler/support/limits.h"
 
+// Checks of meaning, in an order in which each may rely on those before. First come names, ranks and limits
+// of each statement: extent classes need equal ranks, later stages need the limits. Then the statements
+// together (definitions.h), then reductions and implied sums, which need to know what is defined. The first
+// violation ends the check, since later ones are often its consequences. Recursion is as deep as the parser
+// allows.
+// Two kinds of statements are refused although they have a meaning: sums and updates that readers would take
+// in different ways (doubtful_sum, ambiguous_update). The note then says which explicit form to write.
 namespace schaas::index_notation {
 namespace {
 
@@ -72,6 +79,7 @@ class Verifier {
 
   // Names and ranks.
 
+  // Checks names and number of modes, and that a tensor has one rank in all statements.
   Result<void> one(const Access& access) {
     if (is_reserved(access.tensor)) {
       const std::uint32_t begin = access.range.begin;
@@ -119,6 +127,7 @@ class Verifier {
                 range);
   }
 
+  // A result with an index twice would leave most of its elements unwritten.
   Result<void> diagonal(const Access& result) const {
     for (std::size_t mode = 0; mode < result.indices.size(); ++mode) {
       const std::string& index = result.indices[mode];
@@ -133,6 +142,7 @@ class Verifier {
     return {};
   }
 
+  // Bounds each product by itself: an expression may hold several.
   Result<void> factors(const Expression& value) const {
     const auto& all = parts(value);
     if (std::holds_alternative<Product>(value.node) && all.size() > Limits::factors) {
@@ -146,6 +156,7 @@ class Verifier {
 
   // Reductions, sums and operators.
 
+  // Checks operators, reductions and implied sums of one statement.
   Result<void> meaning(const Assignment& statement) const {
     if (program_.semiring != &operators::plus_times())
       SCHAAS_RETURN_IF_ERROR(semiring_operators(statement.value));
@@ -157,6 +168,7 @@ class Verifier {
     return ambiguous_update(statement);
   }
 
+  // Semirings have no inverses, so subtraction, division and negation mean nothing under them.
   Result<void> semiring_operators(const Expression& value) const {
     const auto* call = std::get_if<Call>(&value.node);
     const bool refused =
@@ -189,6 +201,7 @@ class Verifier {
     bound.resize(outside);
     return {};
   }
+  // Checks one index of a reduction: free in the body, and bound by nothing around it.
   Result<void> reduced(const Assignment& statement, const Reduction& reduction, const std::string& index,
                        const std::vector<std::string>& bound, SourceRange range) const {
     const std::string name = operators::name(reduction.monoid);
@@ -208,6 +221,7 @@ class Verifier {
         range, "to count or scale by an extent write the number itself");
   }
 
+  // Refuses an index that an implied sum around a whole term and a reduction inside of it both bind.
   Result<void> bound_and_summed(const Expression& value, const std::vector<std::string>& summed) const {
     if (const auto* reduction = std::get_if<Reduction>(&value.node)) {
       for (const auto& index : reduction->indices) {
@@ -223,6 +237,7 @@ class Verifier {
     return {};
   }
 
+  // Asks for an explicit sum where the implied one might be meant further in.
   Result<void> doubts(const Assignment& statement) const {
     const auto doubt = doubtful_sum(statement);
     if (!doubt) return {};
@@ -240,6 +255,7 @@ class Verifier {
                 "write " + quoted(name + "(" + doubt->index + ")(...)") + " around what is summed");
   }
 
+  // An index that is missing on the left would be reduced by the update's monoid or by the semiring's sum.
   Result<void> ambiguous_update(const Assignment& statement) const {
     if (!statement.update || statement.update == program_.semiring->sum) return {};
     for (const auto& term : additive_terms(statement.value)) {

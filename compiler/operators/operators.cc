@@ -6,11 +6,20 @@
 
 #include "compiler/support/result.h"
 
+// One table of functions, monoids and semirings, which front end, merge lattice, loop IR and code generation
+// share. A new function is a row here and a case in `evaluate`; code generators and oracles have cases of
+// their own (docs/decisions/0005). Values are those of double arithmetic. Comparisons with NaN are false, so
+// a minimum or maximum keeps a NaN in its first argument and drops one in its second.
+// A monoid is associative and commutative up to rounding, with its identity; a semiring's zero is the
+// identity of its sum and annihilates its product. Sparsity rests on the latter: products are skipped where
+// an operand stores nothing.
 namespace schaas::operators {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
+// Function, name, infix sign, precedence, arity, any more arguments (nodes of any length). Rows may have any
+// order.
 constexpr std::array<FunctionFacts, 32> table = {{
     {Function::add, "add", "+", 4, 2, true},
     {Function::subtract, "subtract", "-", 4, 2, false},
@@ -53,6 +62,7 @@ constexpr std::array<std::pair<Monoid, const char*>, 6> monoids = {{{Monoid::sum
                                                                     {Monoid::logical_or, "or"},
                                                                     {Monoid::logical_and, "and"}}};
 
+// Applies a function that takes any number of arguments to two of them.
 double fold(Function function, double a, double b) {
   switch (function) {
     case Function::add:
@@ -72,6 +82,7 @@ double fold(Function function, double a, double b) {
   }
 }
 
+// Applies a function of exactly two arguments.
 double of_two(Function function, double a, double b) {
   switch (function) {
     case Function::subtract:
@@ -130,6 +141,7 @@ double of_one(Function function, double x) {
     case Function::ceil:
       return std::ceil(x);
     case Function::round:
+      // Halves go to the even neighbour, the default rounding mode.
       return std::nearbyint(x);
     default:
       SCHAAS_CHECK(false, "a function of one number without a case");
@@ -138,6 +150,7 @@ double of_one(Function function, double x) {
 
 }  // namespace
 
+// Looks a row up by its function; 32 rows need no index.
 const FunctionFacts& facts(Function function) {
   for (const auto& row : table) {
     if (row.function == function) return row;
@@ -160,6 +173,7 @@ std::vector<std::string> function_names() {
   return names;
 }
 
+// Division and square root are instructions; these are polynomials or calls of the mathematical library.
 bool is_costly(Function function) {
   switch (function) {
     case Function::power:
@@ -180,6 +194,7 @@ double evaluate(Function function, const std::vector<double>& arguments) {
   const FunctionFacts& known = facts(function);
   SCHAAS_CHECK(arguments.size() >= known.arity && (known.any_more || arguments.size() == known.arity),
                "a function with another number of arguments");
+  // The arguments are values already, so nothing is left out by the choice.
   if (function == Function::where) return arguments[0] != 0 ? arguments[1] : arguments[2];
   if (known.any_more) {
     double value = arguments[0];
@@ -221,6 +236,7 @@ Function combine(Monoid monoid) {
   return Function::add;
 }
 
+// Idempotent monoids fold a value once or many times alike; a product does with its annihilator.
 bool counts_once(Monoid monoid, double value) {
   switch (monoid) {
     case Monoid::minimum:
@@ -252,11 +268,13 @@ double identity(Monoid monoid) {
   return 0;
 }
 
+// Name, sum, product, zero (identity of the sum, annihilator of the product), identity of the product.
 const std::vector<Semiring>& semirings() {
   static const std::vector<Semiring> known = {
       {"plus-times", Monoid::sum, Function::multiply, 0, 1},
       {"min-plus", Monoid::minimum, Function::add, infinity, 0},
       {"max-plus", Monoid::maximum, Function::add, -infinity, 0},
+      // Zero is the identity of the maximum among numbers from 0 on only.
       {"max-times", Monoid::maximum, Function::multiply, 0, 1},
       {"min-max", Monoid::minimum, Function::maximum, infinity, -infinity},
       {"max-min", Monoid::maximum, Function::minimum, -infinity, infinity},

@@ -7,6 +7,9 @@
 #include "compiler/schedule/apply.h"
 #include "compiler/support/schedule_id.h"
 
+// Selection of the schedules that are offered for GPUs. Capacity is shared evenly among the survivors, and
+// what one leaves is passed on to the next. Numbers are part of answers, so the order must not depend on
+// anything but the frontier.
 namespace schaas::pipeline {
 namespace {
 

@@ -16,6 +16,10 @@
 #include "compiler/support/instruction_set.h"
 #include "compiler/support/nearest_name.h"
 
+// The stages in order. A tree is verified once more here, since traces come from disks and networks; loop IR
+// is verified because code generation trusts it. `check`, `emit` and `compile` share these two steps, so what
+// is checked is what is compiled. Kernels for processors and for GPUs part after lowering: the schedule
+// decides, and a mismatch with the language is an error, not another kernel.
 namespace schaas::pipeline {
 namespace {
 
@@ -60,6 +64,7 @@ std::string banner(const Tree& tree, const codegen::KernelLabel& label) {
   return text + concrete_notation::print_indented(tree.statement);
 }
 
+/// Trace -> C, under a comment that says what it computes.
 Result<std::string> make_c(const problem::Problem& problem, const schedule::Trace& trace,
                            codegen::KernelLabel label, const lower::PassOptions& passes) {
   SCHAAS_ASSIGN_OR_RETURN(const auto tree, make_tree(problem, trace));
@@ -151,6 +156,7 @@ std::string kernel_key(const problem::Canonical& canonical, const schedule::Trac
 Result<std::string> compile(const problem::Canonical& canonical, const schedule::Trace& trace,
                             const toolchain::Target& target, toolchain::Toolchain& toolchain,
                             const support::Cancellation& cancellation) {
+  // The key is computed before lowering and stands in the text, so that a binary names its own row.
   SCHAAS_RETURN_IF_ERROR(cancellation.check("lowering"));
   const bool cuda = support::is_for_gpu(target.isa);
   const codegen::KernelLabel label{kernel_key(canonical, trace, target, toolchain), schedule::print(trace),

@@ -6,6 +6,11 @@
 #include "compiler/frontier/solver_protocol.h"
 #include "compiler/toolchain/worker_process.h"
 
+// A solver in a process of its own, because Z3 can be neither interrupted in time nor bounded in memory as a
+// library (docs/decisions/0008). The process starts at the first question. Constraints are sent once for each
+// process and again after a restart. Every failure is the verdict `unknown`, which is always sound: a
+// schedule is then kept. A cancelled query is no failure. After `max_failures` the solver is not started
+// again in this search, so that a crash cannot cost a start for each question.
 namespace schaas::pipeline {
 namespace {
 
@@ -34,6 +39,7 @@ class SolverWorker final : public frontier::Solver {
       model_ = std::move(answer->model);
       return answer->verdict;
     }
+    // The answer may still be on its way, so the process is of no further use.
     process_.reset();
     if (!cancellation_.check("a solver query").ok()) return Verdict::unknown;
     ++failures_;
@@ -55,6 +61,7 @@ class SolverWorker final : public frontier::Solver {
     child.working_directory = "/";
     child.cpu_seconds = 24 * 3600;  // its queries are limited one by one
     child.memory_bytes = options_.memory_bytes;
+    // It needs no file.
     child.file_bytes = 0;
     SCHAAS_ASSIGN_OR_RETURN(toolchain::WorkerProcess started, toolchain::WorkerProcess::start(child));
     SCHAAS_ASSIGN_OR_RETURN(const std::string line, started.ask("", options_.start, cancellation_));
@@ -65,6 +72,7 @@ class SolverWorker final : public frontier::Solver {
     return {};
   }
 
+  // Asks the process, which may outlast its own limit by the grace period before it is killed.
   Result<SolverAnswer> ask(const std::vector<SolverRelation>& relations, int milliseconds) {
     SCHAAS_RETURN_IF_ERROR(make_ready());
     const std::string question =
