@@ -9,6 +9,11 @@
 #include "compiler/concrete_notation/thread_mapping.h"
 #include "compiler/concrete_notation/tree_checks.h"
 
+// Legality of loop annotations, by one walk down the tree. Threads share the outermost loop of a phase, on a
+// GPU also the one directly inside it, and no loop further in. A shared loop is checked against its target.
+// Iterations that write elements of their own need no synchronisation; others fold by atomics or into private
+// arrays, and need a dense target. Unroll factors are bounded together, along nested loops. Bounded one by
+// one, two loops of 64 kept a C compiler for a minute.
 namespace schaas::concrete_notation {
 namespace {
 
@@ -60,6 +65,7 @@ Result<void> check_races(const Forall& loop, const problem::Problem& problem) {
   if (!loop.annotation.parallel) return {};
   const auto& target = leaf_of(loop.body).target;
   const std::string races = name(*loop.annotation.parallel);
+  // Loops that are shared as one write elements of their own if the target has all of their indices.
   bool own = has(target, loop.index);
   if (loop.annotation.collapsed) own = own && has(target, inner_of(loop)->index);
   for (const auto& index : loops_of_positions(loop)) own = own && has(target, index);
@@ -102,6 +108,7 @@ int copies_of(const StatementPtr& statement) {
   return static_cast<int>(std::min<std::int64_t>(copies, max_copies + 1));
 }
 
+/// Bounds the unroll factor of a loop, and the copies that it makes of unrolled loops inside.
 Result<void> check_loop(const Forall& loop) {
   const int factor = loop.annotation.unroll;
   if (factor > max_unroll_factor) {
@@ -162,6 +169,7 @@ Result<void> check_annotations(const StatementPtr& statement, const problem::Pro
       [&](const Forall& loop) -> Result<void> {
         SCHAAS_RETURN_IF_ERROR(check_races(loop, problem));
         SCHAAS_RETURN_IF_ERROR(check_loop(loop));
+        // Below two mapped loops, columns around rows, nothing else may be shared.
         const MappedLoops loops = mapped_loops(loop);
         if (loops.columns == nullptr) {
           SCHAAS_RETURN_IF_ERROR(check_inside(loop.body, loop.index, problem));

@@ -5,12 +5,17 @@
 #include "compiler/concrete_notation/match.h"
 #include "compiler/concrete_notation/tree_checks.h"
 
+// Legality of blocks (README.md, rule 7). Every path to an assignment passes one loop over the index, which
+// runs over the values of the present block. A sparse level is walked block by block only where its list of
+// coordinates is reached by loops outside the blocks. Each coordinate has to stand there once, so that
+// exactly one block has it.
 namespace schaas::concrete_notation {
 namespace {
 
 using index_notation::Access;
 using support::Result;
 
+// Checks that each path to an assignment passes a loop over the index, and no further blocks of it.
 Result<void> check_ways(const StatementPtr& body, const std::string& index) {
   return match(
       body->node,
@@ -34,6 +39,7 @@ Result<void> check_ways(const StatementPtr& body, const std::string& index) {
       });
 }
 
+// Checks that the entries of an access along the index can be walked block by block.
 Result<void> check_entries(const Access& access, const std::string& index, const format::TensorFormat& format,
                            const std::vector<std::string>& loops) {
   for (std::size_t level = 0; level < format.levels.size(); ++level) {

@@ -4,6 +4,10 @@
 
 #include "compiler/index_notation/printer.h"
 
+// Loop orders that storage demands: a level is reached after the levels that its positions depend on
+// (SparseAuto, section 2.3). A result that is appended to demands more. Its levels come in order, so that
+// entries are appended in order. Summed loops stand below its last compressed level, so that each entry is
+// appended once.
 namespace schaas::concrete_notation {
 
 std::vector<LoopOrder> loop_order(const index_notation::Access& access, const problem::Problem& problem) {

@@ -6,6 +6,11 @@
 #include "compiler/concrete_notation/sum_terms.h"
 #include "compiler/index_notation/printer.h"
 
+// Normal forms by rewriting from the leaves up, under the laws that schedules use. Products and sums are
+// associative and commutative, and the product distributes over the sum. Sums move out of products whose
+// other factors lack their indices. They move into a factor that is a sum itself and alone has the index.
+// Every step keeps the value, so equal forms are equal values. The converse does not hold: a right tree whose
+// form differs is refused.
 namespace schaas::concrete_notation {
 namespace {
 
@@ -21,6 +26,7 @@ bool share(const Names& a, const Names& b) {
                      [&](const std::string& name) { return std::find(b.begin(), b.end(), name) != b.end(); });
 }
 
+/// Returns a reduction, merged with one below it by the same monoid over other indices.
 Expression reduced(operators::Monoid monoid, Names indices, Expression body) {
   auto* inner = std::get_if<Reduction>(&body.node);
   if (inner != nullptr && inner->monoid == monoid && !share(inner->indices, indices)) {
@@ -46,6 +52,7 @@ Names pull_sum(Expression& factor, const std::vector<Expression>& factors, opera
   return indices;
 }
 
+/// Rewrites an expression whose parts have been rewritten before.
 class Normalizer {
  public:
   explicit Normalizer(const operators::Semiring& semiring) : semiring_(semiring), sum_(semiring.sum) {}
@@ -62,6 +69,7 @@ class Normalizer {
   }
 
  private:
+  /// Returns the sum of the terms, sorted; a single term stands alone.
   Expression sum_of(const std::vector<SumTerm>& terms) const {
     Call call{operators::combine(sum_), {}};
     for (const SumTerm& term : terms) call.arguments.push_back(term.expression());
@@ -87,6 +95,8 @@ class Normalizer {
     return reduction->indices.empty() ? inside : whole;
   }
 
+  /// Moves indices that one factor alone has into that factor, where it is a sum. Returns true when any
+  /// moved.
   bool push_sums(Names& indices, std::vector<Expression>& factors) const {
     bool pushed = false;
     for (auto& factor : factors) {
@@ -107,6 +117,7 @@ class Normalizer {
     return pushed;
   }
 
+  /// Returns the product of the factors, flat and sorted, inside the sums that were around them.
   Expression product_of(std::vector<Expression> factors) const {
     Names summed;
     sort(factors);
@@ -125,6 +136,7 @@ class Normalizer {
     return sum_over(std::move(summed), Expression{std::move(flat), {}});
   }
 
+  /// Sorts by printed text, which the order of the user's factors has no part in.
   static void sort(std::vector<Expression>& factors) {
     std::stable_sort(factors.begin(), factors.end(), [](const Expression& a, const Expression& b) {
       return index_notation::print(a) < index_notation::print(b);

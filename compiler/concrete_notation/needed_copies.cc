@@ -16,6 +16,11 @@
 #include "compiler/problem/factors.h"
 #include "compiler/problem/upper_bounds.h"
 
+// Re-layouts for the default nest. In each nest of a program, storage orders of accesses are edges between
+// loops; where edges form a circle, some accesses have to be read from copies. All sets of up to ten accesses
+// are tried, those with the fewest entries first: nests are small, so the search is exhaustive. Nests follow
+// one another, since a copy made for one is read by others as well. Everything depends on the order of the
+// statements alone and is deterministic: traces and costs are found again from the problem.
 namespace schaas::concrete_notation {
 namespace {
 
@@ -33,6 +38,7 @@ struct Nest {
   std::vector<std::string> summed{};
 };
 
+/// Takes a value apart at its reductions, each a nest of its own, and collects the accesses of every nest.
 void add_nests(const Expression& value, std::size_t nest, std::vector<Nest>& out) {
   if (const auto* access = std::get_if<Access>(&value.node)) {
     auto& here = out[nest].reads;
@@ -129,6 +135,7 @@ class Choice {
       if (problem.copy_named(reads_[n].tensor) == nullptr && !loop_order(reads_[n], problem).empty())
         candidates_.push_back(n);
     }
+    // The later accesses remain, and 2^10 sets at most.
     if (candidates_.size() > max_tried) candidates_.erase(candidates_.begin(), candidates_.end() - max_tried);
   }
 
@@ -162,6 +169,7 @@ class Choice {
     return found != candidates_.end() && ((set >> (found - candidates_.begin())) & 1U) != 0;
   }
 
+  /// Returns the bound of a tensor's entries; an unbounded one has more than any other.
   double entries_of(const std::string& tensor) const {
     const int order = problem_.formats.at(tensor).order();
     const auto known = bounds_.find({problem::Symbol::Kind::nonzeros, tensor, order});
@@ -204,6 +212,7 @@ std::vector<CopyRequest> copies_for(const Problem& problem, const std::string& f
     const auto is_legal = [&] { return order_of(nests[n], orders_of(nests[n], present), present).legal; };
     if (is_legal()) continue;
     std::vector<CopyRequest> requests = Choice(nests[n], present).best();
+    // Without a set that helps, the order of the result counts no longer.
     if (requests.empty() && std::exchange(nests[n].appends, false) && !is_legal())
       requests = Choice(nests[n], present).best();
     for (CopyRequest& request : requests) {
@@ -220,6 +229,7 @@ std::vector<CopyRequest> copies_for(const Problem& problem, const std::string& f
 
 CopyRequest copy_along(const std::vector<std::string>& loops, const Access& access, const Problem& problem) {
   CopyRequest request{access.tensor, std::nullopt, problem.formats.at(access.tensor).mode_order};
+  // Modes whose index is none of the loops come last, in their present order.
   const auto depth = [&](int mode) {
     return std::find(loops.begin(), loops.end(), access.indices[static_cast<std::size_t>(mode)]);
   };

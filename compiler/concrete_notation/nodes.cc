@@ -6,10 +6,14 @@
 #include "compiler/concrete_notation/match.h"
 #include "compiler/support/result.h"
 
+// Statements of concrete index notation. Constructors check what a node needs, so a statement that exists has
+// no missing parts. Functions visit by `match` without a default: a new kind of node breaks the build in each
+// of them. Recursion is bounded by the depth of trees (README.md, "Files").
 namespace schaas::concrete_notation {
 
 namespace {
 
+// Collects what leaves read, a producer's accesses before its consumer's.
 void collect(const StatementPtr& statement, std::vector<index_notation::Access>& out) {
   match(
       statement->node, [&](const Forall& loop) { collect(loop.body, out); },
@@ -101,6 +105,7 @@ std::string assignment_sign(operators::Monoid monoid) {
 }
 
 bool equal(const StatementPtr& a, const StatementPtr& b) {
+  // Shared subtrees are one pointer.
   if (a == b) return true;
   if (a->node.index() != b->node.index()) return false;
   return match(

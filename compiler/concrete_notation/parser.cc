@@ -77,6 +77,7 @@ class Parser {
     return forall(text_at(index), std::move(body), annotation);
   }
 
+  // Reads annotations, each optional, in the order in which they are printed.
   Result<LoopAnnotation> parse_annotation() {
     LoopAnnotation annotation;
     if (accept_word("of")) {
@@ -127,6 +128,7 @@ class Parser {
     return mapping;
   }
 
+  // Takes the word, unless a longer name begins with it.
   bool accept_word(std::string_view word) {
     skip_space();
     const std::size_t end = at_ + word.size();
@@ -149,6 +151,7 @@ class Parser {
                    : blocks(text_at(index), size, std::move(body));
   }
 
+  // Reads one to four digits, so that nothing overflows; 0 is no number here.
   Result<int> number(const char* what) {
     skip_space();
     const std::size_t begin = at_;
@@ -205,6 +208,8 @@ class Parser {
     return expected("`+=`");
   }
 
+  // Reads an expression as far as a comma or parenthesis that is not its own; errors point into the tree's
+  // text.
   Result<index_notation::Expression> parse_value() {
     skip_space();
     const std::size_t begin = at_;

@@ -7,6 +7,10 @@
 #include "compiler/concrete_notation/thread_mapping.h"
 #include "compiler/concrete_notation/tree_checks.h"
 
+// Legality of `positions`: loops that threads share as one, over the entries of one operand. A thread's range
+// begins and ends at any entry, so whatever happens between entries would be lost or happen twice. Hence no
+// other operand extends the loops, and what they compute is zero without the entry. Zeros are found by
+// structure: factors, dividends, sums all of whose terms are zero, and temporaries written at entries only.
 namespace schaas::concrete_notation {
 namespace {
 
@@ -22,6 +26,7 @@ bool is_zero_without(const index_notation::Expression& value, const index_notati
   if (std::holds_alternative<index_notation::Product>(value.node))
     return std::any_of(parts.begin(), parts.end(), zero);
   const auto* call = std::get_if<index_notation::Call>(&value.node);
+  // Quotients, signs and differences keep zeros under plus-times only.
   if (call == nullptr || problem.semiring != &operators::plus_times()) return false;
   using operators::Function;
   if (call->function == Function::divide || call->function == Function::negate) return zero(parts.front());
@@ -114,6 +119,7 @@ Result<void> check_positions(const Forall& loop, const problem::Problem& problem
   const auto& target = leaf_of(loop.body).target;
   const auto format = problem.formats.find(target.tensor);
   if (format == problem.formats.end() || format->second.all_dense()) return {};
+  // A GPU writes at the entries of a factor instead of appending.
   if (loop.annotation.mapping && entries_of_target(leaf_of(loop.body), problem)) return {};
   return illegal("pieces of a row would append to it in any order, and " + quoted(target) +
                  " is appended to in order: its rows are split automatically");

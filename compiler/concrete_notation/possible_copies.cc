@@ -4,6 +4,9 @@
 #include <numeric>
 #include <utility>
 
+// Re-layouts of the space option `copies` (docs/schedule_space.md, "Wider spaces"). Each copy adds the fibers
+// of its levels to the variables of the costs. Their number is bounded by the bits that a term has, and with
+// it the number of copies; those of earlier accesses come first.
 namespace schaas::concrete_notation {
 namespace {
 
@@ -15,6 +18,7 @@ using Order = std::vector<int>;
 constexpr std::size_t max_copies = 12;
 constexpr int max_fibers = 40;  ///< for originals and copies together
 
+/// Returns orders of modes: all others of up to three sparse modes, else each other mode moved to the end.
 std::vector<Order> other_orders(const format::TensorFormat& format) {
   std::vector<Order> out;
   Order order = format.mode_order;

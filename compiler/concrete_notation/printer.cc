@@ -5,6 +5,8 @@
 #include "compiler/concrete_notation/match.h"
 #include "compiler/index_notation/printer.h"
 
+// Three texts of a tree: one line that parses back, the papers' short form, and indented lines for people.
+// The short form has loops and branches only, so different trees may share it.
 namespace schaas::concrete_notation {
 namespace {
 
@@ -34,6 +36,7 @@ std::string mapping_text(const ThreadMapping& mapping) {
   return out;
 }
 
+/// Prints annotations in the order in which the parser reads them.
 std::string annotation_text(const LoopAnnotation& annotation) {
   std::string out;
   if (annotation.extent) out += " of " + std::to_string(*annotation.extent);
@@ -89,6 +92,7 @@ void append_loop_tree(const StatementPtr& statement, const char* separator, std:
       [](const Assign&) {});
 }
 
+/// Appends a line for each loop, start value and assignment; a producer stands before its consumer.
 void append_indented(const StatementPtr& statement, std::size_t depth, std::string& out) {
   const std::string margin(2 * depth, ' ');
   match(

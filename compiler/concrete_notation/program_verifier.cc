@@ -13,6 +13,11 @@
 #include "compiler/concrete_notation/tree_checks.h"
 #include "compiler/index_notation/printer.h"
 
+// Verification of programs by symbolic evaluation. Each leaf gets a meaning, an expression of the problem:
+// temporaries are replaced by their meanings, and loops that the target lacks become a reduction.
+// Intermediates keep their names, since each is compared with its own statement once. Meanings are compared
+// in normal form (meaning.h). A tree that passes computes the problem; scopes of temporaries and storage
+// orders are checked on the way.
 namespace schaas::concrete_notation {
 namespace {
 
@@ -91,6 +96,7 @@ class ProgramVerifier {
     producing.started_at = context.loops.size();
     SCHAAS_ASSIGN_OR_RETURN(Value temporary, walk(branch.producer, producing));
     const std::string name = temporary.target.tensor;
+    // A temporary that collects from all blocks of an index is not read inside one of them.
     for (const std::string& index : context.blocked) {
       if (has(context.loops, index) || has(temporary.target.indices, index)) continue;
       return illegal("temporary " + quoted(temporary.target) + " is complete only after all blocks of " +
@@ -161,6 +167,7 @@ class ProgramVerifier {
       SCHAAS_RETURN_IF_ERROR(check_order(loop_order(access, problem_), context.loops));
     }
     SCHAAS_ASSIGN_OR_RETURN(Expression meaning, resolved(leaf.value, context));
+    // Loops since the start value that the target lacks fold into one element.
     index_notation::Reduction reduction{leaf.monoid, {}, {}};
     for (std::size_t n = context.started_at; n < context.loops.size(); ++n) {
       if (!has(leaf.target.indices, context.loops[n])) reduction.indices.push_back(context.loops[n]);
@@ -172,6 +179,8 @@ class ProgramVerifier {
     return Value{leaf.target, std::move(meaning), leaf.monoid};
   }
 
+  /// Checks a target: the result in the order of its levels, or a temporary whose indices are bound inside
+  /// its `where`.
   Result<void> check_target(const Assign& leaf, const Context& context) const {
     const Access& target = leaf.target;
     if (target.tensor == problem_.statement.result.tensor) return check_order(result_order_, context.loops);
@@ -199,6 +208,7 @@ class ProgramVerifier {
     return index_notation::with_parts(value, std::move(done));
   }
 
+  /// Returns the meaning of a temporary, or the element of an intermediate with all of its indices.
   Result<Expression> resolved_access(const Access& access, const Context& context) const {
     if (problem_.formats.count(access.tensor)) return Expression{access, {}};
     const auto found = context.temporaries.find(access.tensor);
@@ -246,6 +256,7 @@ class ProgramVerifier {
     return out;
   }
 
+  /// Compares the computed value and its monoid with those of the statement.
   Result<void> check_meaning(const Value& value, const Assignment& statement) const {
     const Expression want = normal_form(explicit_value(statement, problem_), problem_);
     const Expression got = normal_form(value.meaning, problem_);

@@ -10,6 +10,11 @@
 #include "compiler/problem/copies.h"
 #include "compiler/problem/factors.h"
 
+// Copies for the sparse result of a contraction. Orders of up to six loops are enumerated. One that comes to
+// the result's first level before any sum determines its copies: accesses that contradict it are read along
+// it. Copies are sought where loops without them append out of order, begin with a sum, or append entries at
+// which a sum finds nothing. Entries of a result do not depend on the schedule, so sets that append more of
+// them are no alternatives.
 namespace schaas::concrete_notation {
 namespace {
 
@@ -22,6 +27,7 @@ using Set = std::vector<CopyRequest>;
 constexpr std::size_t max_indices = 6;  ///< above this number orders are not tried
 constexpr std::size_t max_sets = 12;
 
+/// The loops stand in these orders.
 bool agrees(const Names& loops, const std::vector<LoopOrder>& orders) {
   return std::all_of(orders.begin(), orders.end(), [&](const LoopOrder& order) {
     return std::find(loops.begin(), loops.end(), order.before) <=
@@ -122,6 +128,7 @@ class Orders {
                        [&](const auto& order) { return agrees(loops, order); });
   }
 
+  /// Returns the copies for accesses that contradict the loops.
   Set copies(const Names& loops) const {
     Set set;
     for (std::size_t n = 0; n < reads_.size(); ++n)
@@ -166,6 +173,7 @@ std::vector<Set> result_copy_sets(const Problem& problem) {
   bool needed = true;
   orders.each([&](const Names& loops) {
     needed = fills || !orders.legal() || !orders.need_none(loops);
+    // One order that appends without copies ends the search.
     if (!needed) return false;
     Set set = orders.copies(loops);
     if (!fills || !fills_rows(with_copies(set, problem))) add(std::move(set), sets);

@@ -6,6 +6,9 @@
 
 #include "compiler/concrete_notation/tree_checks.h"
 
+// Recognises the workspace of a sparse result by its shape. The consumer's loops are the temporary's indices,
+// in the order of the result's last levels; its leaf adds the temporary to the result. Lowering, costs and
+// verification ask here, so that all of them mean the same branches.
 namespace schaas::concrete_notation {
 
 using index_notation::Access;
@@ -33,6 +36,7 @@ std::optional<std::size_t> workspace_levels(const Where& branch, const problem::
     if (append->target.indices[static_cast<std::size_t>(format.mode_order[above + n])] != loops[n])
       return std::nullopt;
   }
+  // All levels in the workspace are dense: nothing is appended.
   if (sparse <= above) return std::nullopt;
   return sparse - above;
 }

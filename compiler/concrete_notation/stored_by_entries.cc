@@ -4,6 +4,10 @@
 
 #include "compiler/concrete_notation/match.h"
 
+// Masked intermediates kept by entries (ReACT, section 4.5): the position of the mask's entry numbers the
+// element. The producer has one pattern with all indices of the target. Each assignment that reads an element
+// reads the mask's operand there, too, so the position is at hand. Levels are dense or compressed, whose
+// entries have positions without gaps.
 namespace schaas::concrete_notation {
 namespace {
 

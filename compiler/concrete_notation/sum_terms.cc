@@ -1,5 +1,7 @@
 #include "compiler/concrete_notation/sum_terms.h"
 
+// Sums as lists of terms with signs. Differences and negations are signs under plus-times alone; under other
+// semirings they are terms themselves.
 namespace schaas::concrete_notation {
 
 using index_notation::Call;

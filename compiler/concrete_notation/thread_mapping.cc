@@ -7,6 +7,11 @@
 #include "compiler/concrete_notation/positions.h"
 #include "compiler/concrete_notation/tree_checks.h"
 
+// Legality of thread mappings on a GPU, by the rules of Sgap (Zhang et al., section 3.3). Rule 1: threads
+// share no entry unless a sum stands inside it. Rule 2: an exclusive write needs a group that holds all
+// threads of an iteration. Rule 3: only rows or columns are divided among threads. Two extensions are ours.
+// Threads may share a loop over elements of the target, each of which is one thread's (SDDMM). They may share
+// both nests of a branch whose first sums up a scalar (fused SDDMM and SpMM).
 namespace schaas::concrete_notation {
 namespace {
 
@@ -47,12 +52,14 @@ std::vector<std::string> rows_of(const MappedLoops& loops) {
   return {loops.rows->index};
 }
 
+/// Each row writes elements of its own.
 bool write_own(const MappedLoops& loops) {
   const auto rows = rows_of(loops);
   const auto& target = leaf_of(loops.rows->body).target;
   return std::all_of(rows.begin(), rows.end(), [&](const std::string& index) { return has(target, index); });
 }
 
+/// Checks the numbers of a mapping: powers of two within a warp of 32 threads and a block of 512.
 Result<void> check_numbers(const MappedLoops& loops) {
   const ThreadMapping& mapping = loops.mapping;
   const std::string rows = quoted(loops.rows->index);
@@ -80,6 +87,7 @@ Result<void> check_numbers(const MappedLoops& loops) {
   return {};
 }
 
+/// Checks that columns are all values of an index of the target, whatever entries the rows have.
 Result<void> check_columns(const MappedLoops& loops, const problem::Problem& problem) {
   if (loops.columns == nullptr) return {};
   const Forall& columns = *loops.columns;
@@ -168,6 +176,7 @@ Result<void> check_share(const MappedLoops& loops, const problem::Problem& probl
   return {};
 }
 
+/// Checks that the group's reduction has something to fold and writes each element as it says.
 Result<void> check_group(const MappedLoops& loops) {
   const ThreadMapping& mapping = loops.mapping;
   const std::string rows = quoted(loops.rows->index);
@@ -204,6 +213,7 @@ Result<void> check_group(const MappedLoops& loops) {
                  ", and reduce=parallel writes exclusively: reduce=atomic or segment");
 }
 
+/// Checks that elements of the target may be written in any order.
 Result<void> check_target(const MappedLoops& loops, const problem::Problem& problem) {
   const auto& target = leaf_of(loops.rows->body).target;
   const auto format = problem.formats.find(target.tensor);
@@ -304,6 +314,7 @@ Result<void> check_thread_mapping(const Forall& outermost, const problem::Proble
   if (outermost.annotation.parallel || loops.rows->annotation.parallel)
     return illegal("loop " + quoted(outermost.index) +
                    " is for the threads of a GPU: `group` says how they are kept apart, not `parallelize`");
+  // Numbers first: the checks of groups divide by them.
   SCHAAS_RETURN_IF_ERROR(check_numbers(loops));
   SCHAAS_RETURN_IF_ERROR(check_target(loops, problem));
   SCHAAS_RETURN_IF_ERROR(check_columns(loops, problem));
@@ -334,6 +345,7 @@ int adjacent_iterations(const ThreadMapping& mapping) {
 bool is_nondeterministic(const StatementPtr& statement) {
   return !each_phase(statement, [](const Forall& outermost) {
     const Assign& leaf = leaf_of(outermost.body);
+    // Minima, maxima and logical folds do not round.
     if (leaf.monoid != operators::Monoid::sum && leaf.monoid != operators::Monoid::product) return true;
     if (!has_own_mapping(outermost)) return outermost.annotation.parallel != Races::atomics;
     return writes_exclusively(outermost);

@@ -5,6 +5,7 @@
 
 #include "compiler/index_notation/printer.h"
 
+// Checks that the verifiers of contractions and of programs share, and their messages.
 namespace schaas::concrete_notation {
 
 using index_notation::Access;
@@ -27,6 +28,7 @@ Result<void> check_bound(const Access& access, const std::vector<std::string>& l
 Result<void> check_order(const std::vector<LoopOrder>& orders, const std::vector<std::string>& loops) {
   const auto depth = [&](const std::string& index) { return std::find(loops.begin(), loops.end(), index); };
   for (const LoopOrder& order : orders) {
+    // An order whose later loop is not on this path is kept.
     if (depth(order.after) == loops.end() || depth(order.before) < depth(order.after)) continue;
     return illegal(order.reason + ": loop " + quoted(order.before) + " must be outside loop " +
                    quoted(order.after));

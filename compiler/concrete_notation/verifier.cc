@@ -118,6 +118,8 @@ class Verifier {
     return walk(blocks.body, context);
   }
 
+  /// Verifies the producer, then the consumer with the temporary. Loops above the branch are above its start
+  /// value.
   Result<Value> walk_where(const Where& branch, const Context& context) {
     Context producing = context;
     producing.zeroed_at = context.loops.size();
@@ -145,6 +147,7 @@ class Verifier {
                    " times by the consumer of its `where` instead of once");
   }
 
+  /// Collects the operands of a leaf, then the sums over loops that its target lacks.
   Result<Value> walk_leaf(const Assign& leaf, const Context& context) const {
     Value value;
     value.target = leaf.target;
@@ -173,6 +176,8 @@ class Verifier {
                    "` instead of `" + assignment_sign(problem_.semiring->sum) + "`");
   }
 
+  /// Checks a target: the result in the order of its levels, or a temporary whose indices are bound inside
+  /// its `where`.
   Result<void> check_target(const Assign& leaf, const Context& context) const {
     const Access& target = leaf.target;
     if (target.tensor == problem_.statement.result.tensor) return check_order(result_order_, context.loops);
@@ -192,6 +197,7 @@ class Verifier {
     return {};
   }
 
+  /// Adds the operands of a factor: itself, or those of the temporary's producer with what is summed there.
   Result<void> multiply(const Access& factor, const Context& context, Value& value) const {
     if (problem_.formats.count(factor.tensor)) {
       value.operands.push_back(factor);
@@ -210,6 +216,7 @@ class Verifier {
     return {};
   }
 
+  /// Checks that a sum is right, by the three conditions above, and notes it.
   Result<void> sum(const std::string& index, const Assign& leaf, Value& value) const {
     const std::string where = "loop " + quoted(index) + " around " + quoted(leaf.target);
     if (has(problem_.statement.result.indices, index)) {

@@ -6,10 +6,10 @@
 #include "compiler/problem/polynomial.h"
 #include "compiler/support/nearest_name.h"
 
-// Recursive descent over the tokens of index notation (token_reader.h). Values are polynomials from the start,
-// so there is no syntax tree: division multiplies by a reciprocal, and each comparison becomes a normal form
-// (polynomial.h). Depth is bounded by check_depth, so recursion is safe on any text. Errors of arithmetic
-// have no range of their own; they are given that of the operator or comparison.
+// Recursive descent over the tokens of index notation (token_reader.h). Values are polynomials from the
+// start, so there is no syntax tree: division multiplies by a reciprocal, and each comparison becomes a
+// normal form (polynomial.h). Depth is bounded by check_depth, so recursion is safe on any text. Errors of
+// arithmetic have no range of their own; they are given that of the operator or comparison.
 namespace schaas::problem {
 namespace {
 
