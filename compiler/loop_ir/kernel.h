@@ -79,7 +79,7 @@ struct RowSplit {
   /// Computes positions [first, last) of the iteration `begin`; `end` is begin + 1.
   StatementPtr partial;
   operators::Monoid monoid = operators::Monoid::sum;
-  std::string carry_out;  ///< the array that `part` writes; "": what the phase writes
+  std::string carry_out;  ///< the array that `partial` writes; "": that of the phase
   StatementPtr
       fix_up;  ///< folds the carry-out values of iteration `begin` into the target; null without carry-out
 };

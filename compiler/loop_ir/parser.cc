@@ -9,8 +9,8 @@
 #include "compiler/support/limits.h"
 
 // Recursive descent over the tokenizer's words, one function for each kind of node, in the order in which
-// printer.cc prints it. One word of lookahead suffices. Some words are not reserved: `simd`, `any`, `atomic` and
-// names of functions may also be names of the kernel. Parsed expressions are built as written, so
+// printer.cc prints it. One word of lookahead suffices. Some words are not reserved: `simd`, `any`, `atomic`
+// and names of functions may also be names of the kernel. Parsed expressions are built as written, so
 // parse(print(k)) is k. An accumulator's monoid stands at its declaration and again at each fold; both must
 // agree.
 namespace schaas::loop_ir {

@@ -1,13 +1,13 @@
-// Appends entries to sparse results, in the order of the result's levels (Kjolstad et al., CGO 2019,
-// section 5.3). A symbolic phase counts the entries that each iteration of the outermost loop will append to
-// each compressed level. The client scans the counts and allocates; a numeric phase fills in coordinates,
-// positions and values (proto/kernel_abi.h). Both phases run the same loops, so they agree by construction.
-// Growing arrays on demand was rejected: iterations could not run in parallel. One-pass assembly is left to
-// the client, for results whose counting costs as much as filling (Kernel::appends).
 #include <algorithm>
 
 #include "compiler/lower/emitter.h"
 
+// Appends entries to sparse results, in the order of the result's levels (Kjolstad et al., CGO 2019, section
+// 5.3). A symbolic phase counts the entries that each iteration of the outermost loop will append to each
+// compressed level. The client scans the counts and allocates; a numeric phase fills in coordinates,
+// positions and values (proto/kernel_abi.h). Both phases run the same loops, so they agree by construction.
+// Growing arrays on demand was rejected: iterations could not run in parallel. One-pass assembly is left to
+// the client, for results whose counting costs as much as filling (Kernel::appends).
 namespace schaas::lower {
 
 using format::LevelFormat;
@@ -70,6 +70,7 @@ bool Emitter::appends_to(int target) const {
   return !tensor_of(target).temporary() && last_sparse(tensor_of(target)) >= 0;
 }
 
+/// Emits the symbolic phase, then the numeric one, between which the result is allocated.
 void Emitter::emit_appending_phases(const NestPtr& nest, const Sink& sink) {
   const Tensor& result = tensor_of(sink.operand);
   const int tensor = operand(sink.operand).tensor;
@@ -78,6 +79,7 @@ void Emitter::emit_appending_phases(const NestPtr& nest, const Sink& sink) {
     if (is_counted(result, level)) counts_[level] = builder_.add_counts(level, iterations);
   }
   emit_phase(nest, sink, Step::symbolic);
+  // One-pass assembly pays only where counting does more than add up lengths of lists.
   const bool slow = walks(builder_.last_phase().body, 0);
   for (int level = 0; level <= last_sparse(result); ++level) {
     if (format::is_sparse(format_of(result, level)))
@@ -179,6 +181,7 @@ Emitter::Body Emitter::with_append(const Loop& loop, const Body& body) {
             make(loop_ir::Let{before, loop_ir::Type::index, loop_ir::name(counters_.at(level + 1))}));
       }
       auto& bound = scope.positions[static_cast<std::size_t>(target)].bound;
+      // All levels of a coordinate list share the position of the entry.
       std::fill(bound.begin() + counted, bound.begin() + level + 1, loop_ir::name(position));
       resolve_all({target}, scope, out);
       body(scope, out);

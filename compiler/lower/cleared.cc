@@ -1,13 +1,14 @@
-// Clears rows of a dense result inside the phase that adds to them.
-// The client then need not clear the whole result beforehand, and each row is in the cache when it is added
-// to. Rows that the phase skips are cleared by the iteration after them, so the ranges of the phase together
-// clear every row exactly once.
 #include <algorithm>
 #include <set>
 
 #include "compiler/lower/emitter.h"
 #include "compiler/lower/temporaries.h"
 
+// Clears rows of a dense result inside the phase that adds to them. The client then need not clear the whole
+// result beforehand, and each row is in the cache when it is added to. Rows that the phase skips are cleared
+// by the iteration after them, those behind the last one by the last. So the ranges of the phase together
+// clear every row exactly once, in parallel, too. A phase without iterations clears nothing; the client then
+// clears the whole result.
 namespace schaas::lower {
 
 using format::LevelFormat;
@@ -93,6 +94,7 @@ int factor_of_rows(const Loop& rows, int target, const NestTree& tree) {
 
 }  // namespace
 
+/// Decides whether the phase clears rows of its target; nothing where the client does, or no row needs it.
 std::optional<ClearedRows> Emitter::cleared_rows(const NestPtr& nest, const Sink& sink) const {
   const auto* loop = std::get_if<Loop>(&nest->node);
   const Operand& target = operand(sink.operand);
@@ -133,6 +135,7 @@ std::optional<ClearedRows> Emitter::cleared_rows(const NestPtr& nest, const Sink
   return rows;
 }
 
+/// Wraps the body of the loop over rows: clears before it, or instead of it in a row without factors.
 Emitter::Body Emitter::with_clearing(const Loop& loop, const Body& body) {
   if (!cleared_ || cleared_->rows != &loop) return body;
   return [this, body](Scope& scope, Statements& out) {

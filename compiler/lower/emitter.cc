@@ -7,6 +7,12 @@
 #include "compiler/lower/temporaries.h"
 #include "compiler/lower/work.h"
 
+// Lowers a numbered tree by recursion, phase by phase, as taco does (Kjolstad et al., OOPSLA 2017; branches
+// are the workspaces of CGO 2019). A sink says where a value goes: to an element, into an accumulator, or
+// under a name. A scope holds the positions that the loops entered so far determine and is copied at each
+// loop. A sum is formed in a register at the outermost loop that knows its element, then written once.
+// Factors are multiplied at the outermost loop that knows them; those known before a sum multiply its
+// result. Rewriting that needs no knowledge of formats is left to passes on kernels (passes.cc).
 namespace schaas::lower {
 
 using concrete_notation::Races;
@@ -23,6 +29,7 @@ loop_ir::StatementPtr Emitter::accumulator(const std::string& name, operators::M
   return make(std::move(out));
 }
 
+/// Emits the phases of producers before those of the consumers that read them.
 void Emitter::emit_phases(const NestPtr& nest) {
   if (const auto* branch = std::get_if<Branch>(&nest->node)) {
     emit_shared(*branch);
@@ -40,6 +47,7 @@ void Emitter::emit_phases(const NestPtr& nest) {
     adds_terms_ = outside;
     return;
   }
+  // Neither a branch nor a sum: the nest is one phase.
   const int target = target_of(nest);
   builder_.set_written(operand(target).tensor);
   const auto* loop = std::get_if<Loop>(&nest->node);
@@ -56,6 +64,7 @@ void Emitter::emit_phases(const NestPtr& nest) {
   if (cleared_) builder_.set_all_written();
   emit_phase(nest, sink, loop_ir::Step::compute);
   cleared_.reset();
+  // An element that is stored exactly once needs no start value. Partial results of split rows are folded.
   const bool stored = mode == Write::set && tensor_of(target).temporary() && !for_gpu_ &&
                       tree_.row_splits.count(nest.get()) == 0 && writes_each_once(nest, tree_);
   if (!stored) return;
@@ -74,6 +83,7 @@ void Emitter::emit_phases(const NestPtr& nest) {
 Write Emitter::write_mode(const NestPtr& nest) {
   const int target = target_of(nest);
   const Tensor& tensor = tensor_of(target);
+  // Scalars, terms of a sum and elements of sparse accumulators are folded into.
   if (operand(target).indices.empty() || adds_terms_ || tracks(target) || !sums_in_register(target))
     return Write::fold;
   if (tensor.temporary()) return may_overwrite(nest, tree_) ? Write::set : Write::fold;
@@ -100,6 +110,7 @@ void Emitter::emit_shared(const Branch& branch) {
   mapped_ = for_gpu_ ? mapped_loops(branch.producer, tree_) : MappedLoops{};
   const bool stored = !indices.empty() && may_overwrite(branch.producer, tree_) &&
                       (for_gpu_ ? writes_exclusively() : !reduces_across_threads(branch.producer));
+  // Shared arrays start at zero; a phase of its own fills in another start value.
   if (start == 0 || stored) return;
   loop_ir::Phase phase;
   phase.range = loop_ir::integer(1);
@@ -112,6 +123,7 @@ void Emitter::emit_phase(const NestPtr& nest, const Sink& sink, loop_ir::Step st
   step_ = step;
   entry_ranges_ = {};
   outermost_ = std::visit([](const auto& node) -> const void* { return &node; }, nest->node);
+  // With columns around them, the rows are counted by the range.
   if (mapped_.columns != nullptr) outermost_ = mapped_.rows;
   Statements out;
   const Scope scope = start(nest, out);
@@ -157,6 +169,7 @@ bool Emitter::reduces_across_threads(const NestPtr& nest) const {
          !writes_own(*loop);
 }
 
+/// Describes the phase of a nest: its range, parallelism, and the level whose positions weigh iterations.
 loop_ir::Phase Emitter::describe(const NestPtr& nest) {
   loop_ir::Phase phase;
   phase.range = loop_ir::integer(1);
@@ -167,6 +180,7 @@ loop_ir::Phase Emitter::describe(const NestPtr& nest) {
   const NestPtr& body = loop ? loop->body : blocks->body;
   const int target = target_of(nest);
   phase.parallel = loop ? writes_own(*loop) : level_of(operand(target), index) >= 0;
+  // Ranges need not write disjoint elements when they write atomically, or fold into private copies.
   if (atomic_ >= 0) {
     phase.parallel = true;
   } else if (!phase.parallel && !tracks(target) && !appends_to(target)) {
@@ -198,6 +212,7 @@ loop_ir::Phase Emitter::describe(const NestPtr& nest) {
     phase.balance_level = 1;
     return phase;
   }
+  // An iteration weighs as much as it has entries in the level right below the outermost one.
   std::vector<int> weighed;
   if (positions) weighed.push_back(space.cursors.front().operand);
   if (!positions) weighed = factors_below(body, tree_);
@@ -216,6 +231,7 @@ loop_ir::Phase Emitter::describe(const NestPtr& nest) {
   return phase;
 }
 
+/// Emits a nest whose value goes to the sink. Loops around a single leaf are a chain (emit_chain).
 void Emitter::emit(const NestPtr& nest, const Scope& scope, const Sink& sink, Statements& out) {
   if (is_chain(nest)) {
     known_.clear();
@@ -269,6 +285,7 @@ void Emitter::reduce(const Scope& scope, const Sink& sink, Statements& out, cons
   if (sink.kind == Sink::Kind::array) write(sink, scope, loop_ir::name(inner.name), out);
 }
 
+/// Emits producer and consumer of a temporary: a sparse accumulator, a local name, or an array in scratch.
 void Emitter::emit_branch(const Branch& branch, const Scope& scope, const Sink& sink, Statements& out) {
   const int writer = target_of(branch.producer);
   const auto& indices = operand(writer).indices;
@@ -331,6 +348,7 @@ void Emitter::emit_reset(const NestPtr& nest, const Scope& scope, int target, St
              nest->node);
 }
 
+/// A sum begins at this loop: its element is known, or factors are waiting to multiply it.
 bool Emitter::accumulates_here(const Sink& sink, const Scope& scope, const PartialProduct& partial) const {
   switch (sink.kind) {
     case Sink::Kind::array:
@@ -371,6 +389,7 @@ void Emitter::emit_chain(const NestPtr& nest, const Scope& scope, PartialProduct
   // An infinite factor times the zero of an empty sum is NaN: it waits for a loop that reports whether it
   // ran.
   const bool waits = partial.prefix && !reports_execution(*loop);
+  // Threads share the producer's loop and, after it, the consumer's: each of them needs the whole sum.
   const bool folds = mapped_.consumer != nullptr && loop == mapped_.inside;
   const bool reuse_name = sink.kind == Sink::Kind::define && !partial.prefix && !folds;
   const std::string sum = reuse_name ? sink.name : builder_.names().fresh("t");
@@ -379,10 +398,12 @@ void Emitter::emit_chain(const NestPtr& nest, const Scope& scope, PartialProduct
   continued(Sink{Sink::Kind::accumulate, -1, Write::fold, sum, sink.monoid},
             PartialProduct{partial.factors, waits ? partial.prefix : nullptr});
   if (reuse_name) return;
+  // The loop whose bounds tell whether the sum is empty.
   const auto ran = std::get_if<loop_ir::For>(&out.back()->node) ? out.back() : nullptr;
   const auto total = folds ? folded_in_group(sum, sink.monoid, out) : loop_ir::name(sum);
   if (!partial.prefix || waits) return write(sink, scope, total, out);
   const auto& range = std::get<loop_ir::For>(ran->node);
+  // A folded sum is empty when no thread of the group ran, whichever lane this one has.
   const auto some =
       loop_ir::apply(operators::Function::less, {folds ? loop_ir::integer(0) : range.begin, range.end});
   const auto product = multiply(partial.prefix, total);
@@ -405,6 +426,7 @@ void Emitter::emit_counting(const Loop& loop, const Scope& scope, const Sink& si
                             Statements& out) {
   loop_ir::ExpressionPtr count;
   const LoopSpace visits = loop_space(loop.body, loop.index, tree_);
+  // A list that is walked whole tells its number of coordinates; else visits are counted.
   if (visits.kind == LoopSpace::Kind::walk && !visits.condition) {
     const auto list = cursor(visits.cursors.front(), letter_of(loop.index), scope);
     count = loop_ir::subtract(list.end, list.begin);

@@ -11,6 +11,11 @@
 #include "compiler/loop_ir/uses.h"
 #include "compiler/lower/row_walk.h"
 
+// Matches the rows that sparse_accumulator.cc emits, from the counter of occupied elements to the loop that
+// reads them. Each statement between gets a counterpart that expands terms. The number of terms, counted
+// first, chooses between the two variants at run time. A row with a statement of another form stays as it
+// is, as does one whose workspace is read later. Terms of a coordinate are added in the order of the loops,
+// so both variants sum alike.
 namespace schaas::lower {
 namespace {
 
@@ -119,6 +124,7 @@ class Row {
     For expanding = *loop, counted = *loop;
     expanding.body = loop_ir::block(loop_ir::without_unused_lets(inner_few));
     counted.body = loop_ir::block(loop_ir::without_unused_lets(inner_counting));
+    // Counting gathers nothing.
     counted.prefetch_distance = 0;
     few.push_back(loop_ir::make(std::move(expanding)));
     counting.push_back(loop_ir::make(std::move(counted)));
@@ -131,6 +137,7 @@ class Row {
       const auto* occupy = as<loop_ir::Occupy>(each);
       return occupy != nullptr && occupy->occupancy.array == occupancy_.array ? occupy->index.get() : nullptr;
     });
+    // The coordinates are copied into the list of terms, so both have one width.
     if (!walk || (!workspace_.empty() && walk->sum->array != workspace_) ||
         element_of(walk->coordinates) != element_of(occupancy_.list))
       return std::nullopt;
@@ -221,6 +228,7 @@ class Row {
   std::set<std::string> clustered_;
 };
 
+/// Finds rows in the bodies of phases; at most one in each block of statements.
 class Phases {
  public:
   Phases(loop_ir::Kernel& kernel, Names& names) : kernel_(kernel), names_(names) {}

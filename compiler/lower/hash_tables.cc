@@ -1,10 +1,10 @@
-// Hash tables as the workspace of a sparse result (Kjolstad et al., CGO 2019, section 5.3). They take memory
-// for the entries of a row instead of its extent. Open addressing with linear probing, as in hashed levels. A
-// free slot has key 0, so a zeroed workspace is an empty table. The symbolic phase returns an overflow when a
-// table is more than half full. It is run again with a larger one (proto/kernel_abi.h); the numeric phase
-// finds tables that suffice. Growing a table in place was rejected: kernels allocate nothing.
 #include "compiler/lower/emitter.h"
 
+// Hash tables as the workspace of a sparse result (Kjolstad et al., CGO 2019, section 5.3). They take memory
+// for the entries of a row instead of its extent. Open addressing with linear probing, as in hashed levels.
+// A free slot has key 0, so a zeroed workspace is an empty table. The symbolic phase returns an overflow
+// when a table is more than half full. It is run again with a larger one (proto/kernel_abi.h); the numeric
+// phase finds tables that suffice. Growing a table in place was rejected: kernels allocate nothing.
 namespace schaas::lower {
 
 using loop_ir::ExpressionPtr;
@@ -15,6 +15,7 @@ using operators::Function;
 
 namespace {
 
+/// Returns the coordinate plus one: 0 marks free slots.
 ExpressionPtr key_of(const std::string& coordinate) {
   return loop_ir::add(loop_ir::name(coordinate), loop_ir::integer(1));
 }
@@ -26,6 +27,8 @@ ExpressionPtr slot_of(const std::string& keys, const std::string& coordinate) {
 
 }  // namespace
 
+/// Emits a table around its producer and consumer. The slots that were occupied are freed one by one, so a
+/// row costs as much as it has entries.
 void Emitter::emit_table(const Branch& branch, Statements& out, const std::function<void()>& produce,
                          const std::function<void()>& consume) {
   const int writer = target_of(branch.producer);
@@ -47,6 +50,7 @@ void Emitter::emit_table(const Branch& branch, Statements& out, const std::funct
     const std::string& counter = counters_.rbegin()->second;  // the last compressed level's
     out.push_back(make(loop_ir::SetCounter{counter, loop_ir::add(loop_ir::name(counter), count)}));
   } else {
+    // Elements are listed in the order of first writes.
     if (is_ordered(target_of(branch.consumer)))
       out.push_back(make(loop_ir::Sort{accumulator.list, loop_ir::integer(0), count}));
     consume();
@@ -74,6 +78,7 @@ void Emitter::emit_table_insert(int target, Scope& scope, Statements& out) {
   const auto at_slot = loop_ir::name(slot);
   const auto count = loop_ir::name(accumulator.count);
   Statements first;
+  // Only counting can overflow: later phases have the capacity that sufficed for it.
   if (step_ == Step::symbolic) {
     const auto half = loop_ir::apply(Function::divide, {loop_ir::name("capacity"), loop_ir::integer(2)});
     first.push_back(

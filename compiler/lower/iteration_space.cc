@@ -4,6 +4,10 @@
 
 #include "compiler/loop_ir/nodes.h"
 
+// Decides what a loop walks, from the coordinates at which its leaves may contribute (merge_lattice.h).
+// Lists are walked. Bitmaps, bands and tables locate; where no list bounds the loop, bands are walked, or
+// the slots of one table. Whatever of the formula the walk does not ensure becomes a condition of the body.
+// A temporary is read at the coordinates that its producer visits; elsewhere it holds its start value.
 namespace schaas::lower {
 namespace {
 
@@ -48,12 +52,14 @@ class SpaceOf {
   const Operand& operand(int number) const { return tree_.operands[static_cast<std::size_t>(number)]; }
 
   Formula leaf_formula(const Leaf& leaf) {
+    // The loop folds the value of all other coordinates once, after the stored ones (unstored.h).
     if (leaf.counted == index_) return leaf_space(leaf).visited;
     return merge_lattice::contributing(leaf_space(leaf), tensor(operand(leaf.target).tensor).fill);
   }
 
   Space read(int number) {
     const Operand& access = operand(number);
+    // The space of a temporary is that of its producer along the same index.
     if (const auto found = passed_.find(access.tensor); found != passed_.end()) {
       const Space& space = found->second;
       return space.visited.kind == Formula::Kind::every ? merge_lattice::anywhere() : space;
@@ -183,6 +189,7 @@ LoopSpace loop_space(const NestPtr& body, int index, const NestTree& tree) {
   const auto levels = sparse_levels(body, index, tree);
   if (levels.empty()) return space;
   Formula formula = SpaceOf(index, tree).nest(body);
+  // No list bounds the loop: nothing contributes, or each parent of a sparse level needs positions.
   if (formula.kind == Formula::Kind::none || owns_positions(body, index, tree))
     formula = merge_lattice::every();
   // The walk visits every coordinate that locating levels may accept: by lists, and by bands where lists do
@@ -205,6 +212,7 @@ LoopSpace loop_space(const NestPtr& body, int index, const NestTree& tree) {
     const bool in_bands = std::find(bands.begin(), bands.end(), level) != bands.end();
     ((bands.empty() ? !locates(level) : in_bands) ? space.cursors : space.located).push_back(level);
   }
+  // The slots of a table come in no order, so entries appended in order locate in it instead.
   const auto table = std::find_if(levels.begin(), levels.end(), [&](const LevelAccess& level) {
     return format_of(level, tree) == LevelFormat::hashed && implies(formula, level);
   });
@@ -223,6 +231,7 @@ LoopSpace loop_space(const NestPtr& body, int index, const NestTree& tree) {
   } else {
     space.kind = LoopSpace::Kind::merge;
     space.whole = listed.kind == Formula::Kind::every;
+    // A merge visits the union of its lists; a formula that is neither that nor all coordinates is tested.
     if (!space.whole && !same_levels(listed, Formula::Kind::united, space.cursors)) space.condition = formula;
   }
   if (formula == listed) return space;
@@ -230,6 +239,7 @@ LoopSpace loop_space(const NestPtr& body, int index, const NestTree& tree) {
     return space.kind != LoopSpace::Kind::merge &&
            std::find(space.cursors.begin(), space.cursors.end(), level) != space.cursors.end();
   };
+  // The walk ensures that its own levels hold the coordinate; the rest is tested in the body.
   const Formula left = where_held(walked, formula);
   if (left.kind != Formula::Kind::every) space.condition = left;
   return space;

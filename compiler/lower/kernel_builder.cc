@@ -9,6 +9,10 @@
 #include "compiler/problem/copies.h"
 #include "compiler/problem/extent_range.h"
 
+// Declarations of a kernel, each made on first use under a fresh name and found again by tensor and suffix.
+// So a kernel declares what it uses, and the extents that are fixed. Indices that a statement equates form a
+// class of one extent. It is read from an argument that has the index itself, else from one that has another
+// index of the class.
 namespace schaas::lower {
 namespace {
 
@@ -49,6 +53,7 @@ KernelBuilder::KernelBuilder(const problem::Problem& problem, const NestTree& tr
   kernel_.result_fill = concrete_notation::result_fill(problem);
 }
 
+/// Declares an extent at the first argument that has it: a constant where schedule or constraints fix it.
 ExpressionPtr KernelBuilder::extent(int index) {
   const auto known = extents_.find(index);
   if (known != extents_.end()) return known->second;
@@ -99,6 +104,7 @@ void KernelBuilder::declare_fixed_extents() {
 
 ExpressionPtr KernelBuilder::block_size(int index, BlockSize size) {
   if (size.parts == 0) return loop_ir::integer(size.size);
+  // Rounds up, so that all blocks together cover the extent.
   return loop_ir::apply(
       operators::Function::divide,
       {loop_ir::add(extent(index), loop_ir::integer(size.parts - 1)), loop_ir::integer(size.parts)});
@@ -111,6 +117,7 @@ ExpressionPtr KernelBuilder::extents(int tensor, const std::vector<int>& indices
   for (const int index : indices) {
     const auto block = blocks.find(index);
     const auto factor = block != blocks.end() ? block_size(index, block->second) : extent(index);
+    // Products are equal when their factors are, in any order.
     sorted.push_back(loop_ir::print(factor));
     product = loop_ir::multiply(product, factor);
   }
@@ -128,6 +135,8 @@ ExpressionPtr KernelBuilder::entries(const Operand& operand, int level) {
   if (level < 0) return loop_ir::integer(1);
   const auto kind =
       tree_.tensors[static_cast<std::size_t>(operand.tensor)].levels[static_cast<std::size_t>(level)];
+  // A dense level has all coordinates below each parent, a singleton one; the last position of others counts
+  // their entries.
   auto parents = entries(operand, level - 1);
   if (kind == format::LevelFormat::dense || kind == format::LevelFormat::bitmap)
     return loop_ir::multiply(std::move(parents), extent(operand.indices[static_cast<std::size_t>(level)]));
@@ -266,6 +275,7 @@ std::string KernelBuilder::add_counts(int level, const ExpressionPtr& iterations
   kernel_.counters.push_back({level, slot});
   return add_array(0, "_counts" + std::to_string(level),
                    {"", loop_ir::Element::index64,
+                    // One more than iterations: after the client's scan the last one is the total.
                     loop_ir::Shared{slot, loop_ir::add(iterations, loop_ir::integer(1))}, true});
 }
 

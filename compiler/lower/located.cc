@@ -1,10 +1,12 @@
-// Levels that locate a coordinate: bitmaps by one byte, bands by their two ends, hash tables by a search. A
-// loop over the intersection of bands is a range.
 #include <algorithm>
 #include <utility>
 
 #include "compiler/lower/emitter.h"
 
+// Levels that locate a coordinate: bitmaps by one byte, bands by their two ends, hash tables by a search.
+// Locating binds a position and a flag that tells whether the level holds the coordinate; values are loaded
+// under that flag alone. The ends of a band are loaded once, before the loop. A loop over the intersection
+// of bands is a range.
 namespace schaas::lower {
 
 using format::LevelFormat;
@@ -70,6 +72,7 @@ void Emitter::emit_hashed(const Loop& loop, const LoopSpace& space, const Scope&
   const std::string coordinate = builder_.names().fresh(letter_of(loop.index));
   const auto read = make(loop_ir::Let{coordinate, loop_ir::Type::index,
                                       loop_ir::load(table.coordinates, loop_ir::name(table.position))});
+  // A free slot holds a negative coordinate.
   const auto taken = loop_ir::apply(Function::less_equal, {loop_ir::integer(0), loop_ir::name(coordinate)});
   const auto inside = loop_body(loop, space, std::move(inner), coordinate, {}, body);
   out.push_back(make(loop_ir::For{table.position, table.begin, table.end, shape,
@@ -88,6 +91,7 @@ void Emitter::open_bands(const LoopSpace& space, Scope& scope, Statements& out) 
   }
 }
 
+/// Loads the coordinates of one parent's band, and the shift that makes a position of each.
 Band Emitter::open_band(const merge_lattice::LevelAccess& access, const Scope& scope, Statements& out) {
   const int tensor = operand(access.operand).tensor;
   const auto& position = scope.positions[static_cast<std::size_t>(access.operand)];
@@ -100,6 +104,7 @@ Band Emitter::open_band(const merge_lattice::LevelAccess& access, const Scope& s
     out.push_back(make(loop_ir::Let{text, loop_ir::Type::index, std::move(value)}));
     return loop_ir::name(text);
   };
+  // An absent parent has an empty band at 0.
   const auto stored = [&](ExpressionPtr value) {
     return position.present ? loop_ir::choose(position.present, std::move(value), loop_ir::integer(0))
                             : value;
@@ -157,6 +162,7 @@ ExpressionPtr Emitter::locate_in_table(const merge_lattice::LevelAccess& access,
   const auto found = loop_ir::name(table.position);
   scope.positions[static_cast<std::size_t>(access.operand)].bound[static_cast<std::size_t>(access.level)] =
       found;
+  // A search that finds no key gives -1.
   return loop_ir::apply(Function::less_equal, {loop_ir::integer(0), found});
 }
 
@@ -170,6 +176,7 @@ ExpressionPtr Emitter::locate_in_bitmap(const merge_lattice::LevelAccess& access
   out.push_back(make(loop_ir::Let{slot, loop_ir::Type::index, loop_ir::add(row, coordinate)}));
   position.bound[static_cast<std::size_t>(access.level)] = loop_ir::name(slot);
   auto held = loop_ir::load(builder_.held(tensor, access.level), loop_ir::name(slot));
+  // An absent parent has no byte to load; `and` stops before it.
   return position.present ? loop_ir::apply(Function::logical_and, {position.present, std::move(held)}) : held;
 }
 

@@ -7,6 +7,11 @@
 
 #include "compiler/lower/unroll_and_jam.h"
 
+// Matches the numeric bodies that unroll_and_jam makes of loops over the entries of a row. Flattens a fixed
+// number of rows into one loop (header). The body of the remainder, one entry at a time, becomes the body of
+// the flattened loop; it is jammed again, now across rows. Each entry looks up its row in a list of bytes,
+// which is written by whole vectors. Lists of many entries keep the loop over rows: a row of an operand is
+// then loaded once for several entries.
 namespace schaas::lower {
 namespace {
 
@@ -17,6 +22,7 @@ using loop_ir::statements_of;
 using operators::Function;
 using Statements = std::vector<StatementPtr>;
 
+// Their numbers fit a byte.
 constexpr std::int64_t rows_at_once = 64;
 /// Rows are short below so many entries on average, where operand rows have at most `narrow` values; wider
 /// ones are loaded once for four entries of a row. docs/performance/kernels.md.
@@ -43,6 +49,7 @@ ExpressionPtr width_of(const For& entries) {
   return nullptr;
 }
 
+/// Returns the parts of a jammed loop over the rows of the phase's range; nothing for other statements.
 std::optional<Rows> rows_of(const StatementPtr& statement) {
   Rows rows;
   rows.loop = as<For>(statement);
@@ -52,6 +59,7 @@ std::optional<Rows> rows_of(const StatementPtr& statement) {
   const auto body = statements_of(rows.loop->body);
   const auto parts = std::find_if(body.begin(), body.end(),
                                   [](const auto& each) { return as<loop_ir::Let>(each) == nullptr; });
+  // A counter, the loop over groups and its remainder.
   if (body.end() - parts != 3) return std::nullopt;
   rows.lets.assign(body.begin(), parts);
   const auto* position = as<loop_ir::Counter>(parts[0]);
@@ -72,6 +80,7 @@ std::optional<Rows> rows_of(const StatementPtr& statement) {
   return rows;
 }
 
+/// Builds the flattened loop, beside the loop over rows for lists that are too long.
 class Joined {
  public:
   Joined(const Rows& rows, const loop_ir::Kernel& kernel, Names& names)
@@ -84,6 +93,7 @@ class Joined {
         entries_(names.fresh("entries")),
         few_(names.fresh("few")) {}
 
+  /// Returns the loop over lists: each takes rows_at_once rows and decides by their number of entries.
   StatementPtr result() const {
     const auto first = loop_ir::name(first_), last = loop_ir::name(last_), few = loop_ir::name(few_);
     const auto let = [](const std::string& name, ExpressionPtr value) {
@@ -112,6 +122,7 @@ class Joined {
   }
 
   loop_ir::Array list() const {
+    // Fewer entries than short_row for each row, and the vector that begins at the last of them.
     return {list_, loop_ir::Element::byte,
             loop_ir::Scratch{loop_ir::integer(rows_at_once * short_row + noted)}, /*written=*/true};
   }
@@ -136,6 +147,7 @@ class Joined {
                             loop_ir::make(loop_ir::If{is_longer, more})})});
   }
 
+  /// Returns the loop over all entries of the list; it repeats the lets of a row for each of them.
   StatementPtr entry_by_entry() const {
     const auto entry = loop_ir::name(rows_.remainder->variable);
     const auto number = loop_ir::load(list_, loop_ir::subtract(entry, loop_ir::name(from_)));

@@ -1,11 +1,13 @@
-// Loops over one index: a dense range, the positions of one sparse level, or the coiteration of several.
-// Levels with repeated coordinates are walked by ranges of equal coordinates; locating levels are tested at
-// each coordinate.
 #include <algorithm>
 #include <utility>
 
 #include "compiler/lower/emitter.h"
 
+// Loops over one index: a dense range, the positions of one sparse level, or the coiteration of several.
+// Levels with repeated coordinates are walked by ranges of equal coordinates; locating levels are tested at
+// each coordinate. The outermost loop of a phase takes its bounds from the task, a loop inside blocks from
+// the block. Loops over a range of entries are cut at both ends of that range. A body is filled once for
+// each loop, after the coordinate is bound and the positions that it completes are known.
 namespace schaas::lower {
 
 using format::LevelFormat;
@@ -52,6 +54,8 @@ Shape Emitter::chain_shape(const Loop& loop, const Scope& scope) const {
   return Shape::simd;
 }
 
+/// Emits a loop whose body also does what its level of the target needs: clearing, appending, tests of
+/// flags, counters, from the inside out.
 void Emitter::emit_loop(const Loop& loop, const Scope& scope, Shape shape, Statements& out,
                         const Body& body) {
   const Body whole = with_counters(loop, with_flag(loop, with_append(loop, with_clearing(loop, body))));
@@ -85,6 +89,8 @@ void Emitter::emit_over(const Loop& loop, const Scope& scope, Shape shape, State
   }
 }
 
+/// Emits a loop over coordinates. The outer one of two collapsed loops passes its value to the inner one's
+/// bounds.
 void Emitter::emit_range(const Loop& loop, const LoopSpace& space, const Scope& scope, Shape shape,
                          Statements& out, const Body& body) {
   vector_depth_ += shape == Shape::vector ? 1 : 0;
@@ -112,6 +118,7 @@ loop_ir::Range Emitter::bounds_of(const Loop& loop, const Scope& scope) {
   using operators::Function;
   if (&loop == outermost_ && loop.annotation.collapsed) {
     const auto row = builder_.extent(std::get<Loop>(loop.body->node).index);
+    // Pairs are numbered row by row; a task may begin and end within a row.
     const auto past = loop_ir::add(end, loop_ir::add(row, loop_ir::integer(-1)));
     return {loop_ir::apply(Function::divide, {begin, row}), loop_ir::apply(Function::divide, {past, row})};
   }
@@ -119,6 +126,7 @@ loop_ir::Range Emitter::bounds_of(const Loop& loop, const Scope& scope) {
   if (&loop == outermost_)
     return entry_ranges_.operand >= 0 ? entry_ranges_.levels.front() : loop_ir::Range{begin, end};
   if (!scope.row.empty() && scope.inner_of_pair == &loop) {
+    // Only the first and the last row of a task are cut.
     const auto before = loop_ir::multiply(loop_ir::name(scope.row), whole);
     const auto from = loop_ir::subtract(begin, before);
     const auto to = loop_ir::subtract(end, before);
@@ -164,6 +172,7 @@ EntryRanges Emitter::find_entry_ranges(const Loop& loop, Statements& out) {
     const auto& below = ranges.levels[static_cast<std::size_t>(level)];
     const std::string ends = builder_.positions(walked.tensor, level);
     const auto all = builder_.entries(walked, level - 1);
+    // Parent past - 1 has entry `begin`: positions[past] is the first above it.
     const auto past = named(
         loop_ir::search(ends, loop_ir::integer(0), all, loop_ir::add(below.begin, loop_ir::integer(1))));
     const auto first =
@@ -174,6 +183,7 @@ EntryRanges Emitter::find_entry_ranges(const Loop& loop, Statements& out) {
   return ranges;
 }
 
+/// Emits a loop over the entries of one list; binds the coordinate of each.
 void Emitter::emit_walk(const Loop& loop, const LoopSpace& space, const Scope& scope, Shape shape,
                         Statements& out, const Body& body) {
   vector_depth_ += shape == Shape::vector ? 1 : 0;
@@ -194,6 +204,7 @@ void Emitter::emit_walk(const Loop& loop, const LoopSpace& space, const Scope& s
   const std::string coordinate = builder_.names().fresh(letter);
   if (loop.block) {
     const OpenBlock& block = scope.blocks.at(loop.index);
+    // The entries of a block of coordinates are found by binary search.
     walk.begin = loop_ir::search(walk.coordinates, walk.begin, walk.end, loop_ir::name(block.begin));
     walk.end = loop_ir::search(walk.coordinates, walk.begin, walk.end, loop_ir::name(block.end));
     bind_block(loop, offset_in(block, coordinate), inner);
@@ -203,6 +214,7 @@ void Emitter::emit_walk(const Loop& loop, const LoopSpace& space, const Scope& s
                                          loop_ir::load(walk.coordinates, loop_ir::name(walk.position))}));
   const auto inside = loop_body(loop, space, std::move(inner), coordinate, std::move(statements), body);
   const loop_ir::For entries{walk.position, walk.begin, walk.end, shape, inside, 1, loop.annotation.unroll};
+  // Ascending coordinates may occupy a sparse accumulator by groups.
   if (shape == Shape::scalar && &loop != outermost_ && format::is_ordered(level_format(walked))) {
     emit_occupy(entries, walk.coordinates, coordinate, out);
   } else {
@@ -253,6 +265,7 @@ void Emitter::emit_divided(const Blocks& blocks, Scope& inner, const loop_ir::Ra
   const std::string letter = letter_of(blocks.index);
   const std::string first = builder_.names().fresh("o"), size = builder_.names().fresh("n");
   const auto count = loop_ir::subtract(all.end, loop_ir::name(first));
+  // Rounded up: the last blocks may be shorter, or empty.
   const auto rounded = loop_ir::add(count, loop_ir::integer(blocks.parts - 1));
   out.push_back(make(loop_ir::Let{first, loop_ir::Type::index, all.begin}));
   out.push_back(
@@ -262,6 +275,7 @@ void Emitter::emit_divided(const Blocks& blocks, Scope& inner, const loop_ir::Ra
   auto begin =
       loop_ir::add(loop_ir::name(first), loop_ir::multiply(loop_ir::name(part), loop_ir::name(size)));
   auto end = loop_ir::minimum(loop_ir::add(begin, loop_ir::name(size)), all.end);
+  // A task runs the parts of blocks that lie in its range.
   if (&blocks == outermost_) {
     begin = loop_ir::apply(Function::maximum, {begin, loop_ir::name("begin")});
     end = loop_ir::minimum(end, loop_ir::name("end"));
@@ -333,6 +347,7 @@ void Emitter::emit_merge(const Loop& loop, const LoopSpace& space, const Scope& 
     const bool unique = format::is_unique(level_format(walked));
     if (block != nullptr) {
       walk.begin = loop_ir::search(walk.coordinates, walk.begin, walk.end, loop_ir::name(block->begin));
+      // The range of a union ends it; lists end an intersection.
       if (intersects)
         walk.end = loop_ir::search(walk.coordinates, walk.begin, walk.end, loop_ir::name(block->end));
     } else if (ranged && intersects && merge.cursors.empty()) {
@@ -340,6 +355,7 @@ void Emitter::emit_merge(const Loop& loop, const LoopSpace& space, const Scope& 
       walk.end = unique ? loop_ir::name("end") : first_range("end", walk);
       inner.iteration = walk.position;
     } else if (ranged) {
+      // The other lists begin where the first one does, or at the first coordinate of the range.
       const auto from = intersects ? loop_ir::load(merge.cursors.front().coordinates, loop_ir::name("begin"))
                                    : loop_ir::name("begin");
       walk.begin = walk.coordinates.empty() ? loop_ir::apply(operators::Function::maximum, {walk.begin, from})
@@ -371,6 +387,7 @@ void Emitter::emit_merge(const Loop& loop, const LoopSpace& space, const Scope& 
     merge.over = loop_ir::Range{loop_ir::integer(0), builder_.extent(loop.index)};
   }
   LoopSpace guarded = space;
+  // A range also visits coordinates that no list holds.
   if ((ranged || block != nullptr) && !intersects && !space.whole && !guarded.condition)
     guarded.condition = any_held(space.cursors);
   merge.body = loop_body(loop, guarded, std::move(inner), merge.variable, {}, body);
@@ -406,6 +423,7 @@ ExpressionPtr Emitter::holding(const Formula& formula, const Scope& scope) const
   return all;
 }
 
+/// Returns the list of a level below the present position, cut to what the task walks.
 loop_ir::Cursor Emitter::cursor(const merge_lattice::LevelAccess& access, const std::string& preferred,
                                 const Scope& scope) {
   const int tensor = operand(access.operand).tensor;
@@ -420,6 +438,7 @@ loop_ir::Cursor Emitter::cursor(const merge_lattice::LevelAccess& access, const 
   const auto parent = location(position);
   auto begin = parent;
   ExpressionPtr end;
+  // A partial result has positions [first, last) of the split iteration.
   if (split_level_ && split_level_->operand == access.operand && split_level_->level == access.level) {
     begin = loop_ir::name("first");
     end = loop_ir::name("last");
@@ -431,6 +450,7 @@ loop_ir::Cursor Emitter::cursor(const merge_lattice::LevelAccess& access, const 
     begin = loop_ir::load(positions, parent);
     end = loop_ir::load(positions, loop_ir::add(parent, loop_ir::integer(1)));
   }
+  // The first and the last parent of a range of entries may have entries outside of it.
   if (access.operand == entry_ranges_.operand &&
       static_cast<std::size_t>(access.level) < entry_ranges_.levels.size()) {
     const auto& share = entry_ranges_.levels[static_cast<std::size_t>(access.level)];
@@ -458,6 +478,7 @@ loop_ir::StatementPtr Emitter::loop_body(const Loop& loop, const LoopSpace& spac
   }
   const auto holds = holding(*space.condition, inner);
   for (const auto& access : space.located) {
+    // Under the condition these levels hold the coordinate; their values need no test.
     if (implies(*space.condition, access))
       inner.positions[static_cast<std::size_t>(access.operand)].present = nullptr;
   }
@@ -468,6 +489,8 @@ loop_ir::StatementPtr Emitter::loop_body(const Loop& loop, const LoopSpace& spac
   return loop_ir::block(std::move(statements));
 }
 
+/// Binds the coordinate in the dense levels of all operands below, then where an operand has the index
+/// twice.
 void Emitter::bind(const Loop& loop, const std::string& coordinate, Scope& scope, Statements& out) {
   scope.coordinates[loop.index] = coordinate;
   const auto below = operands_below(loop.body, tree_);

@@ -8,6 +8,8 @@
 #include "compiler/lower/nest.h"
 #include "compiler/lower/thread_mapping.h"
 
+// The stages of lowering in order: numbering, passes on the tree, emission, passes on the kernel. Trees that
+// cannot be lowered are refused before emission; what fails later is a bug.
 namespace schaas::lower {
 
 namespace {
@@ -62,6 +64,7 @@ support::Result<loop_ir::Kernel> lower(const concrete_notation::StatementPtr& st
   SCHAAS_ASSIGN_OR_RETURN(NestTree tree, number(statement, problem));
   const bool for_gpu = is_for_gpu(tree);
   if (for_gpu) SCHAAS_RETURN_IF_ERROR(check_mapped_loops(tree));
+  // Passes and emitter then see a dense result with an element for each entry.
   const int entries_of = for_gpu ? keep_result_by_entries(tree) : -1;
   run_passes(tree, for_gpu ? Machine::gpu : Machine::cpu, options);
   KernelBuilder builder(problem, tree);

@@ -2,6 +2,8 @@
 
 #include "compiler/loop_ir/uses.h"
 
+// Issues each name once. All phases of a kernel share one set, so a statement may move from one to another
+// without renaming.
 namespace schaas::lower {
 
 Names::Names(const loop_ir::Kernel& kernel) {

@@ -10,6 +10,11 @@
 #include "compiler/loop_ir/nodes.h"
 #include "compiler/lower/iteration_space.h"
 
+// Resolves the names of a concrete tree to numbers, in one walk that keeps the loops, blocks and shared
+// targets around. Reads of an argument with the same indices are one operand, walked once; so is the target
+// of several terms. Then temporaries of which few elements may be written get sparse accumulators. Last,
+// each temporary gets the order of its modes: that of the loops around its deepest use, so that the
+// innermost loop walks adjacent elements.
 namespace schaas::lower {
 namespace {
 
@@ -91,6 +96,7 @@ class Numbering {
     auto body = convert(blocks.body);
     blocks_.erase(index);
     if (!body.ok()) return body.error();
+    // Blocks of the only list that is walked hold entries, not coordinates.
     if (loop_space(*body, index, tree_).kind == LoopSpace::Kind::walk) body = over_entries(*body, index);
     return make_nest({Blocks{index, blocks.size, *body, blocks.parts}});
   }
@@ -122,6 +128,7 @@ class Numbering {
   support::Result<NestPtr> convert_branch(const Where& where) {
     const auto blocks_here = blocks_;
     const Access& passed = leaf_of(where.producer).target;
+    // A temporary between phases may have one element for each entry of an argument.
     if (loops_.empty() && blocks_.empty()) {
       if (auto pattern = concrete_notation::stored_by_entries(where, problem_))
         by_entries_[passed.tensor] = {passed, std::move(*pattern)};
@@ -209,6 +216,7 @@ class Numbering {
     return static_cast<std::size_t>(tree_.operands[static_cast<std::size_t>(operand)].tensor);
   }
 
+  /// Numbers an access. Its indices are in storage order; temporaries are ordered later.
   support::Result<int> add_operand(const Access& access, bool written) {
     const auto known = tensor_numbers_.find(access.tensor);
     if (known == tensor_numbers_.end()) {
@@ -380,6 +388,7 @@ class Numbering {
 
   /// The leaf contributes nothing where the factor, a vector over the index, holds its fill value.
   bool vanishes_with(const Leaf& leaf, int factor, int index) const {
+    // The merge lattice answers, with the vector taken to be compressed.
     NestTree sparse = tree_;
     const int vector = tree_.operands[static_cast<std::size_t>(factor)].tensor;
     sparse.tensors[static_cast<std::size_t>(vector)].levels.front() = format::LevelFormat::compressed;
@@ -426,6 +435,7 @@ class Numbering {
   /// Gives all uses of a temporary their indices in one order of its modes.
   void order_temporaries() {
     for (const auto& [tensor, uses] : uses_) {
+      // Those with occupancy keep the order in which entries are appended.
       if (tree_.tensors[static_cast<std::size_t>(tensor)].occupancy_levels > 0) continue;
       const Use* heavier =
           &uses.front();  // the writer comes first: a producer is numbered before its consumer

@@ -8,6 +8,10 @@
 #include "compiler/loop_ir/traversal.h"
 #include "compiler/loop_ir/uses.h"
 
+// Copies the bodies of numeric phases without the stores to positions and coordinates of the result.
+// Statements that only served these stores go, too: lets that nothing uses, loops and branches that became
+// empty. Counters stay, since they are the positions at which values are stored. Bodies that fill lists are
+// left alone: their structure is found while values are computed.
 namespace schaas::lower {
 namespace {
 
@@ -25,6 +29,7 @@ std::set<std::string> structure_of(const loop_ir::Kernel& kernel) {
   return found;
 }
 
+/// The statement fills a list of coordinates.
 bool gathers(const StatementPtr& statement) {
   return loop_ir::any_of(statement, [](const StatementPtr& each) {
     return loop_ir::is_any<loop_ir::Sort, loop_ir::Occupy, loop_ir::OccupyGroups, loop_ir::Compact,

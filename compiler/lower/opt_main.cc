@@ -1,5 +1,3 @@
-// schaas-opt: runs passes of lowering on a kernel in the text form of loop IR and prints the kernel after
-// them. For people who write passes; not installed.
 #include <CLI/CLI.hpp>
 #include <fstream>
 #include <iostream>
@@ -8,6 +6,8 @@
 #include "compiler/loop_ir/printer.h"
 #include "compiler/lower/passes_on_text.h"
 
+// schaas-opt: runs passes of lowering on a kernel in the text form of loop IR and prints the kernel after
+// them. For people who write passes; not installed.
 namespace {
 
 using schaas::support::Result;

@@ -7,6 +7,11 @@
 #include "compiler/loop_ir/map_loops.h"
 #include "compiler/loop_ir/uses.h"
 
+// Finds register tiles: the vector loop of a jammed loop, with one scalar loop from 0 inside. In its sums of
+// products, factors that are computed and vary with the scalar loop alone are packed before the tile. This
+// is legal since they mention no name that the tile declares, and the packing loop has the bounds of the
+// loop they came from. Equal factors of several sums share a row of the buffer. A factor that is a plain
+// load stays: loading it from the buffer would cost as much.
 namespace schaas::lower {
 namespace {
 
@@ -70,12 +75,14 @@ class Tile {
     return !loop_ir::mentions(loop_->end, inside_);
   }
 
+  /// Returns the beginning of a row of the buffer; null for the first.
   ExpressionPtr offset_of(std::int64_t number) const {
     return number == 0   ? nullptr
            : number == 1 ? loop_->end
                          : loop_ir::multiply(loop_->end, loop_ir::integer(number));
   }
 
+  /// Replaces the computed factors of a sum's product by loads of the buffer.
   StatementPtr with_factor(const StatementPtr& statement) {
     const auto* fold = std::get_if<loop_ir::Accumulate>(&statement->node);
     const auto* product = fold ? arguments_of(fold->value, operators::Function::multiply) : nullptr;
@@ -117,6 +124,7 @@ class Tile {
   std::vector<StatementPtr> stores_;
 };
 
+/// Finds register tiles in the bodies of phases: a step above 1 marks a jammed loop.
 class Phases {
  public:
   Phases(loop_ir::Kernel& kernel, Names& names) : kernel_(kernel), names_(names) {}

@@ -1,7 +1,9 @@
-// Row splitting of one iteration: the statements for a range of positions of one level, and the fix-up that
-// folds carry-out values into the target. Compare Merrill and Garland, Merge-based SpMV, SC 2016.
 #include "compiler/lower/emitter.h"
 
+// Row splitting of one iteration: the statements for a range of positions of one level, and the fix-up that
+// folds carry-out values into the target. Compare Merrill and Garland, Merge-based SpMV, SC 2016. A partial
+// result is the same nest, emitted by an emitter of its own. The split level is walked at [first, last), and
+// the carry-out tensor replaces the target where partial results share elements.
 namespace schaas::lower {
 
 using loop_ir::make;
@@ -14,6 +16,7 @@ Emitter::Emitter(const NestTree& tree, const Emitter& other)
       scalars_(other.scalars_),
       accumulators_(other.accumulators_) {}
 
+/// Emits the partial result of an iteration and, where it has a carry-out, the fix-up.
 loop_ir::RowSplit Emitter::emit_row_split(const NestPtr& nest, const Sink& sink, const RowSplit& row_split) {
   loop_ir::RowSplit out;
   out.monoid = sink.monoid;
@@ -23,6 +26,7 @@ loop_ir::RowSplit Emitter::emit_row_split(const NestPtr& nest, const Sink& sink,
   if (row_split.carry_out >= 0) {
     const int outer = std::get<Loop>(nest->node).index;
     for (const int index : operand(sink.operand).indices) {
+      // The carry-out has the elements of one iteration.
       if (index != outer) indices.push_back(index);
     }
     tree.operands[static_cast<std::size_t>(sink.operand)] = Operand{row_split.carry_out, indices};
@@ -58,6 +62,7 @@ loop_ir::StatementPtr Emitter::emit_fix_up(const NestPtr& nest, const Sink& sink
   Scope scope = combining.start(inside, out);
   const LoopSpace space = loop_space(outer.body, outer.index, tree_);
   std::string coordinate = "begin";
+  // The range counts positions of a walked level; the row is the coordinate there.
   if (space.kind == LoopSpace::Kind::walk || space.kind == LoopSpace::Kind::intersection) {
     const auto& walked = space.cursors.front();
     coordinate = builder_.names().fresh(letter_of(outer.index));
@@ -67,6 +72,7 @@ loop_ir::StatementPtr Emitter::emit_fix_up(const NestPtr& nest, const Sink& sink
   }
   combining.bind(Loop{outer.index, inside, false, false, {}}, coordinate, scope, out);
   Sink to = sink;
+  // Nothing was added to the row before: the fix-up stores.
   if (cleared_) {
     clear_rows(loop_ir::name("begin"), loop_ir::name(coordinate), false, out);
     to.mode = loop_ir::Write::set;

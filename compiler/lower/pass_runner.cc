@@ -6,6 +6,9 @@
 #include "compiler/loop_ir/printer.h"
 #include "compiler/loop_ir/verifier.h"
 
+// Runs the passes of a list that are for the machine. Without remarks nothing is printed or compared. With
+// them, a pass on kernels counts as applied when the printed kernel changed; passes on trees tell it
+// themselves.
 namespace schaas::lower {
 namespace {
 

@@ -19,6 +19,11 @@
 #include "compiler/lower/vector_loads.h"
 #include "compiler/support/nearest_name.h"
 
+// The pipeline as a table, so that the order of passes has one home. A row names the code that its pass
+// rewrites and the passes that make such code. It also names the passes that come before it, why, and what
+// later ones may rely on. tests/unit/passes_test.cc shuffles rows within what `after` allows, leaves each
+// out, and compares results with the oracle. Selections point into the table: their order is that of
+// addresses.
 namespace schaas::lower {
 namespace {
 
@@ -145,6 +150,7 @@ support::Result<PassList> named(std::string_view word) {
   return PassList{pass};
 }
 
+/// Removes the passes after `last`; after `emission`, all that rewrite kernels.
 support::Result<void> cut_after(PassList& passes, std::string_view last) {
   if (last.empty()) return {};
   const Pass* pass = find_pass(last);
@@ -204,6 +210,7 @@ support::Result<PassList> parse_passes(std::string_view text, std::string_view l
 bool is_in_order(const PassList& passes) {
   for (auto later = passes.begin(); later != passes.end(); ++later) {
     for (const auto& name : (*later)->after) {
+      // A pass wanted before this one may not stand at or after it.
       if (std::count(later, passes.end(), find_pass(name)) > 0) return false;
     }
   }

@@ -2,6 +2,9 @@
 
 #include <utility>
 
+// Advances positions as far as bound coordinates allow. The dense levels of a segment may be bound in any
+// order; the sparse level below is entered when all of them are. Sums are named when they grow, so that
+// inner loops do not add them again. The unit-stride term stays outside, where innermost loops add it.
 namespace schaas::lower {
 namespace {
 
@@ -22,6 +25,7 @@ std::vector<int> indices_between(const Operand& operand, int begin, int end) {
   return {operand.indices.begin() + begin, operand.indices.begin() + end};
 }
 
+/// All dense levels of the present segment are added, and so is its parent.
 bool run_complete(const Position& position, const Tensor& tensor) {
   const int end = segment_end(tensor, position.segment);
   for (int level = position.segment; level < end; ++level) {
@@ -47,6 +51,7 @@ ExpressionPtr named(const ExpressionPtr& value, KernelBuilder& builder,
   return loop_ir::name(text);
 }
 
+/// Adds the parent and the bound coordinates of the present segment, each once.
 void resolve_segment(Position& position, const Operand& operand, const Tensor& tensor, KernelBuilder& builder,
                      std::vector<loop_ir::StatementPtr>& out) {
   const int end = segment_end(tensor, position.segment);
@@ -91,6 +96,7 @@ void resolve(Position& position, const Operand& operand, const Tensor& tensor, K
     if (next == levels || !run_complete(position, tensor) || !position.bound[at(next)]) return;
     position.added[at(next)] = true;
     const auto& shift = position.shift[at(next)];
+    // The coordinate of a last band is the unit-stride term.
     const bool last = shift && next + 1 == levels;
     position.parent = last ? nullptr : sum(shift, position.bound[at(next)]);
     position.base = last ? shift : nullptr;

@@ -4,6 +4,9 @@
 #include "compiler/loop_ir/map_loops.h"
 #include "compiler/loop_ir/traversal.h"
 
+// Marks loops over entries that gather inside vector loops. A long loop of that kind keeps the processor
+// supplied with loads by itself. One that is interrupted, by other loops of the same iteration or by the
+// next fiber of the level above, does not (docs/performance/kernels.md).
 namespace schaas::lower {
 namespace {
 
@@ -22,6 +25,7 @@ int loops_in(const StatementPtr& statement) {
   return sum;
 }
 
+/// Loops that enclose the present statement.
 struct Around {
   bool others = false;   ///< loops beside the open ones, in the same iteration of a loop
   bool entries = false;  ///< a loop over entries, each with entries of the next level

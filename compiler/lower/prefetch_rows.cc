@@ -7,6 +7,10 @@
 
 #include "compiler/loop_ir/map_loops.h"
 
+// Prefetches the next rows of jammed loops. A row is recognised by its offset, a let that multiplies the
+// number of the group's first row by a length. The loop along the row must cover that length. Arrays in
+// scratch are left alone, since they stay in cache. Addresses may lie past the array: a prefetch does not
+// fault.
 namespace schaas::lower {
 namespace {
 
@@ -66,6 +70,8 @@ class Rows {
     if (const auto* load = std::get_if<loop_ir::Load>(&value->node)) {
       const auto* parts = arguments_of(load->index, operators::Function::add);
       if (parts == nullptr || far_.count(load->array) == 0 || !is_along(*parts, loop)) return;
+      // One prefetch in each iteration, as many elements apart as the group has rows, covers the rows of the
+      // next group.
       const auto next = loop_ir::multiply(loop_ir::add(loop.end, loop_ir::name(loop.variable)),
                                           loop_ir::integer(loop_.step));
       loop_ir::Prefetch prefetch{load->array, loop_ir::add(parts->front(), next)};

@@ -5,6 +5,10 @@
 #include "compiler/loop_ir/nodes.h"
 #include "compiler/lower/iteration_space.h"
 
+// Finds the rows of a temporary that its readers can reference. At each read, the loop over the row's index
+// must walk a compressed level of an operand. When all reads agree on the level, rows at other coordinates
+// need not be computed. A read under any other loop, and a reader that writes the temporary, need all of
+// them.
 namespace schaas::lower {
 namespace {
 
@@ -54,6 +58,7 @@ class Reads {
     const Tensor& walked = tensor(tree_, cursor.operand);
     const bool compressed =
         walked.levels[static_cast<std::size_t>(cursor.level)] == format::LevelFormat::compressed;
+    // The client lists the coordinates, and has only those of operands.
     if (walked.argument < 1 || !compressed || operand(tree_, cursor.operand).located_by >= 0) return {};
     return cursor;
   }

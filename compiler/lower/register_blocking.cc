@@ -6,6 +6,12 @@
 #include "compiler/loop_ir/nodes.h"
 #include "compiler/lower/iteration_space.h"
 
+// Interchanges loops so that a row of the target stays in vector registers. The loop over the only index of
+// the target that a statement binds itself moves out of the statement and becomes a vector loop. This is
+// legal when every leaf lies under a loop over the index and all operands have it as their last, dense
+// level. Lanes then never exchange values. Temporaries passed inside lose the index and become scalars.
+// Merges stay: a vector loop contains none. The pass runs before emission, so that no other has to know
+// which temporaries are scalars.
 namespace schaas::lower {
 namespace {
 
@@ -82,6 +88,7 @@ class RegisterBlocker {
       entries_.insert(blocks.index);
   }
 
+  /// Returns the second of two collapsed loops, or null: both are the outermost loop of the phase.
   static const Loop* collapsed_with(const Loop& loop) {
     return loop.annotation.collapsed ? std::get_if<Loop>(&loop.body->node) : nullptr;
   }
@@ -122,6 +129,8 @@ class RegisterBlocker {
     return found;
   }
 
+  /// The statement sums, all its operands advance along the index by single elements, and its leaves run in
+  /// lanes.
   bool movable(const NestPtr& nest, int index) const {
     if (!has_more_than(nest, index)) return false;
     for (const int number : operands_below(nest, tree_)) {
@@ -147,6 +156,8 @@ class RegisterBlocker {
         nest->node);
   }
 
+  /// Each leaf is inside a loop over the index that may move, and temporaries on the way have no other
+  /// index.
   bool every_leaf_under(const NestPtr& nest, int index, bool seen) const {
     return std::visit(
         Match{
@@ -190,6 +201,7 @@ class RegisterBlocker {
     return !format::is_unique(tensor_of(walked.operand).levels[static_cast<std::size_t>(walked.level)]);
   }
 
+  /// Removes the loops over the index.
   static NestPtr without(const NestPtr& nest, int index) {
     return std::visit(
         Match{

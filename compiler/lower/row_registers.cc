@@ -10,6 +10,10 @@
 #include "compiler/loop_ir/traversal.h"
 #include "compiler/loop_ir/uses.h"
 
+// Scalar replacement (Callahan, Carr, Kennedy, PLDI 1990) of the elements of a row that a thread folds into
+// in each iteration of a sum. It is legal when these elements are the same in each iteration and the sum
+// uses their array nowhere else. Registers cannot be indexed, so the loop over elements is unrolled, for the
+// smallest of a few lengths that fits; the row's length chooses the body at run time.
 namespace schaas::lower {
 namespace {
 
@@ -99,6 +103,7 @@ class RowRegisters {
     return uses.arrays.count(elements.store->array) == 0;
   }
 
+  /// Returns the sum with `count` accumulators, which are folded into the row after it.
   StatementPtr with_registers(const loop_ir::For& sum, const Statements& body, const ElementLoop& elements,
                               int count) {
     Statements out, inside(body.begin(), body.end() - 1), stores;

@@ -7,6 +7,10 @@
 #include "compiler/loop_ir/nodes.h"
 #include "compiler/lower/iteration_space.h"
 
+// Decides by structure whether partial results over ranges of entries make up an iteration. They do when the
+// loop over the entries stands around everything else. They also do when the value is linear in the operand.
+// Then one factor of each product depends on it, and all terms of a sum do, or none. Partial results that
+// would write the same elements get a carry-out tensor, which a fix-up folds into the target.
 namespace schaas::lower {
 namespace {
 
@@ -29,6 +33,7 @@ class RowSplitting {
       const auto& indices = tree_.operands[static_cast<std::size_t>(target)].indices;
       const auto has = [&](int index) { return std::count(indices.begin(), indices.end(), index) > 0; };
       const int split_index = tree_.operands[static_cast<std::size_t>(operand)].indices[1];
+      // Partial results fold into the target of a reduction, or write elements of their own.
       if (!has(phase_.index) || (around_ && has(split_index))) return row_split;
       if (has(split_index)) continue;
       row_split.carry_out = static_cast<int>(tree_.tensors.size());
@@ -64,6 +69,7 @@ class RowSplitting {
     return out;
   }
 
+  /// Partial results over entries of the operand's second level make up an iteration.
   bool divides(int operand) {
     around_ = false;
     const NestPtr* at = &phase_.body;

@@ -1,5 +1,7 @@
 #include "compiler/lower/row_walk.h"
 
+// The form of a row's walk that expand.cc and supernodes.cc share; they differ in the statement that
+// occupies.
 namespace schaas::lower {
 
 std::optional<RowWalk> row_walk(

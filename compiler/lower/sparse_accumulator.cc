@@ -1,13 +1,14 @@
-// Sparse accumulators (Gilbert, Moler, Schreiber, SIMAX 13, 1992; Kjolstad et al., CGO 2019, section 5.3):
-// dense arrays with occupancy. Only elements written since the start are appended to a sparse result.
-// Occupancy is a flag per element, or a bitmap from which a sorted list is compacted. Elements are reset
-// while they are read, so that the next row starts clean at a cost proportional to its entries. The symbolic
-// phase needs only the number of new elements and stores epochs, which are never reset.
 #include <algorithm>
 #include <utility>
 
 #include "compiler/lower/emitter.h"
 
+// Sparse accumulators (Gilbert, Moler, Schreiber, SIMAX 13, 1992; Kjolstad et al., CGO 2019, section 5.3):
+// dense arrays with occupancy. Only elements written since the start are appended to a sparse result.
+// Occupancy is a flag per element, or a bitmap from which a sorted list is compacted. Elements are reset
+// while they are read, so that the next row starts clean at a cost proportional to its entries. The symbolic
+// phase needs only the number of new elements and stores epochs, which are never reset. Rejected: appending
+// to a list at first writes, which takes a branch at each write and a sort of each row.
 namespace schaas::lower {
 
 using loop_ir::ExpressionPtr;
@@ -35,6 +36,7 @@ void Emitter::emit_accumulator(const Branch& branch, Statements& out, const std:
   const std::vector<int> occupancy_levels(
       indices.begin(), indices.begin() + static_cast<std::ptrdiff_t>(tensor_of(writer).occupancy_levels));
   const bool appended = appends_to(target_of(branch.consumer));
+  // The form is the first that fits: a table, epochs, flags of several levels, a bitmap with a list.
   SparseAccumulator& accumulator = accumulators_[branch.temporary];
   accumulator = {};
   if (tensor_of(writer).hashed) return emit_table(branch, out, produce, consume);
@@ -56,6 +58,7 @@ void Emitter::emit_accumulator(const Branch& branch, Statements& out, const std:
   produce();
   out.push_back(make(loop_ir::Compact{accumulator.occupancy()}));
   if (step_ != Step::compute || !starts_clean(writer)) return consume();
+  // The loop that reads the elements resets them; where there is none, a loop of its own does.
   accumulator.writer = writer;
   accumulator.reader = std::get_if<Loop>(&branch.consumer->node);
   consume();

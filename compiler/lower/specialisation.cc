@@ -6,6 +6,9 @@
 
 #include "compiler/loop_ir/traversal.h"
 
+// Function multi-versioning for constant extents: the printer makes one version of the phase for each size,
+// in which all chosen extents have it. Chosen are the named ends of vector loops; sizes that constraints
+// rule out for one of them are dropped.
 namespace schaas::lower {
 namespace {
 
@@ -29,6 +32,7 @@ struct Trips {
   bool sums = false;            ///< some of these loops only sum
 };
 
+/// Collects the named ends of loops that become vector code.
 Trips trips_of(const loop_ir::StatementPtr& statement) {
   Trips trips;
   loop_ir::for_each_statement(statement, [&](const loop_ir::StatementPtr& each) {

@@ -11,6 +11,10 @@
 #include "compiler/loop_ir/uses.h"
 #include "compiler/lower/row_walk.h"
 
+// Matches loops over rows that are added to a clustered row of a sparse accumulator. The clustered case is
+// split by the row's length. Long rows go to loop_ir::AddSupernode, which looks at run time for next rows
+// with identical coordinates and advances the loop past them. Short ones keep their walk, since coordinates
+// are compared by whole vectors. A statement of another form leaves the loop as it is.
 namespace schaas::lower {
 namespace {
 
@@ -42,6 +46,7 @@ class Rows {
         clustered_ = groups->clustered;
         set_ = groups->occupancy.array;
       } else if (const auto* branch = as<loop_ir::If>(each)) {
+        // A condition before the clustered case is of another form.
         if (clustered_.empty()) return loop_;
         if (!is_name(branch->condition, clustered_)) continue;
         const auto add = clustered(branch->body);
@@ -68,6 +73,7 @@ class Rows {
   }
 
  private:
+  /// Returns the statement that adds the row and its like, or nothing where the walk has another form.
   std::optional<loop_ir::AddSupernode> clustered(const StatementPtr& body) const {
     const auto* walk = as<For>(body);
     if (walk == nullptr) return std::nullopt;

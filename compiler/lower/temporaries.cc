@@ -8,6 +8,10 @@
 #include "compiler/loop_ir/nodes.h"
 #include "compiler/lower/iteration_space.h"
 
+// Proofs about the writes of a nest, by its loops alone. Each follows consumers down to the leaf that writes
+// the target. When loops over all indices of the target come first, all writes of an element happen below
+// its own iteration. So an element is written once, as long as no such loop repeats a coordinate; all are,
+// as long as none skips one.
 namespace schaas::lower {
 namespace {
 
@@ -46,6 +50,7 @@ bool once(const NestPtr& nest, const std::function<bool(const Loop&)>& bad, std:
           },
           [&](const Blocks& blocks) { return open.count(blocks.index) > 0 && once(blocks.body, bad, open); },
           [&](const Branch& branch) { return once(branch.consumer, bad, open); },
+          // Several terms write each element.
           [](const Terms&) { return false; },
           [&](const Leaf&) { return false; },
       },

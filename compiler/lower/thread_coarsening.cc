@@ -7,6 +7,10 @@
 #include "compiler/loop_ir/substitute.h"
 #include "compiler/loop_ir/uses.h"
 
+// Replicates statements for the columns of one thread: thread coarsening of Sgap, section 3.2. Each column
+// gets its own copy of every name that varies with it; lets that do not vary are kept once. Bounds and
+// conditions must not vary, so that all columns walk the same entries. Threads at the border, which have
+// fewer columns, run the original loop. A loop with a statement that cannot be replicated stays as it is.
 namespace schaas::lower {
 namespace {
 
@@ -131,6 +135,7 @@ class Coarsener {
   const std::set<std::string>& workspaces_;
   Names& names_;
   const std::size_t count_;
+  // For each column, its names of what varies.
   std::vector<loop_ir::Substitution> copies_;
   std::set<std::string> varying_;
 };
@@ -140,6 +145,7 @@ bool is_named(const ExpressionPtr& expression, const char* text) {
   return name != nullptr && name->name == text;
 }
 
+/// Rewrites the loop over a thread's columns, in a block or under the guard of an empty range.
 StatementPtr with_columns(const StatementPtr& statement, int count, const std::set<std::string>& workspaces,
                           Names& names) {
   if (const auto* block = std::get_if<loop_ir::Block>(&statement->node)) {

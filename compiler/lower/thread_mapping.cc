@@ -5,6 +5,10 @@
 #include "compiler/concrete_notation/thread_mapping.h"
 #include "compiler/lower/iteration_space.h"
 
+// Reads the annotations of a phase's loops as a thread mapping (docs/gpu.md). An annotated loop around
+// another mapped one runs over columns; the inner one is counted by the phase's range. Threads that share an
+// iteration interleave the loop below; around a branch they interleave the producer's and then the
+// consumer's. Restrictions of loops that threads share are checked once, before any pass runs.
 namespace schaas::lower {
 namespace {
 
@@ -72,6 +76,7 @@ MappedLoops mapped_loops(const NestPtr& phase, const NestTree& tree) {
     shared.mapping.threads_per_item = std::max(shared.mapping.threads_per_item, given->threads_per_item);
   }
   if (shared.mapping.threads_per_item == 1) return shared;
+  // The loops over the levels of a range of entries are walked by each thread itself.
   const Loop* last = shared.rows;
   for (int n = 1; n < shared.rows->annotation.positions; ++n) last = inner_of(*last);
   shared.inside = inner_of(*last);
@@ -115,6 +120,7 @@ int keep_result_by_entries(NestTree& tree) {
       continue;
     result.located_by = number;
     stored.entries_of = number;
+    // An element for each entry of the factor, located by it.
     stored.levels.assign(stored.levels.size(), format::LevelFormat::dense);
     return tensor.argument;
   }

@@ -1,7 +1,9 @@
-// Writes of GPU phases: by one thread, by a group that folds first, or deferred until the group flushes; and
-// loops interleaved among threads.
 #include "compiler/lower/emitter.h"
 
+// Writes of GPU phases: by one thread, by a group that folds first, or deferred until the group flushes; and
+// loops interleaved among threads. A write needs no atomic step when one thread, or one group of all threads
+// that share the iteration, computes the element. All threads of a group must arrive at a flush together, so
+// it stands outside of the test for an empty range.
 namespace schaas::lower {
 
 using concrete_notation::GroupReduction;
@@ -21,6 +23,7 @@ bool Emitter::writes_exclusively() const {
   return whole && writes_own(*mapped_.rows);
 }
 
+/// Decides how the threads of the phase write, and whether their writes are atomic.
 Write Emitter::thread_write_mode(const NestPtr& nest) {
   thread_writes_ = ThreadWrites::alone;
   const auto& mapping = mapped_.mapping;
@@ -74,7 +77,9 @@ Emitter::Body Emitter::with_deferred(const Body& body) {
   };
 }
 
+/// Completes the phase for a GPU, to which private copies and weights of the processor do not apply.
 void Emitter::close_mapping(Statements& out, loop_ir::Phase& phase) {
+  // Deferred updates of columns are flushed inside their loop (with_deferred).
   if (mapped_.columns == nullptr || thread_writes_ != ThreadWrites::deferred)
     out = with_flush(std::move(out));
   phase.parallel = true;

@@ -12,6 +12,12 @@
 #include "compiler/lower/names.h"
 #include "compiler/support/result.h"
 
+// Unroll and jam (Callahan, Carr, Kennedy, PLDI 1990). Copies may run side by side when no array that is
+// written is read, and one statement alone writes an array that is overwritten. Inner loops must have the
+// same bounds in all copies. The head of the body is replicated statement by statement, which jams its
+// loops; the tail, after the last loop, runs copy after copy, since it may advance counters. Jamming pays
+// when copies share a load or fold independent values. Ranges of a phase that cut rows are left alone: sums
+// would depend on the number of threads. Innermost loops come first, and a loop around a jammed one stays.
 namespace schaas::lower {
 namespace {
 
@@ -136,6 +142,7 @@ class UnrollAndJam {
 
   using Copies = std::vector<Substitution>;
 
+  /// Stores of one copy do not affect loads or stores of another.
   bool independent() const {
     for (const auto& [array, statements] : traffic_.writers) {
       if (traffic_.loaded.count(array) > 0) return false;
@@ -256,6 +263,7 @@ class UnrollAndJam {
                value->node);
   }
 
+  /// Returns the name of a declaration in a copy; the first copy keeps its names.
   std::string renamed(const std::string& name, int copy) {
     if (copy == 0) return name;
     auto& names = copies_[static_cast<std::size_t>(copy)];
@@ -348,6 +356,7 @@ class UnrollAndJam {
           changed.insert(as<loop_ir::Accumulate>(each)->name);
       }
     }
+    // A store that depends on values which the copies change in turn stays with its copy.
     const auto stays = [&](const StatementPtr& statement) {
       const auto* store = as<loop_ir::Store>(statement);
       return !store || loop_ir::mentions(store->index, changed) || loop_ir::mentions(store->value, changed);
@@ -384,6 +393,7 @@ class UnrollAndJam {
   std::set<std::string> varying_;  ///< the loop's variable and values that depend on it
   std::set<std::string> inner_;    ///< variables of the loops inside and values that depend on them
   Copies copies_ = Copies(static_cast<std::size_t>(group_));
+  /// Jamming pays: copies share a load or fold independent values.
   bool entry_ranges_ = false;
 };
 

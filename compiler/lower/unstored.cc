@@ -5,6 +5,10 @@
 #include "compiler/loop_ir/nodes.h"
 #include "compiler/lower/iteration_space.h"
 
+// Marks leaves whose loop may walk stored coordinates alone and fold the value of all others once (header).
+// The value elsewhere must be one constant, other than the start value, that the monoid counts once. Each
+// level must be a list that holds a coordinate once, so that the visits are as many as the stored
+// coordinates.
 namespace schaas::lower {
 namespace {
 

@@ -1,8 +1,11 @@
-// Values: expressions of a leaf over the elements of its operands, and stores of them.
 #include <algorithm>
 
 #include "compiler/lower/emitter.h"
 
+// Values: expressions of a leaf over the elements of its operands, and stores of them. An operand that may
+// be absent is loaded only where its flag is 1. An absent factor or dividend makes its product or quotient
+// zero, whatever the other parts are, so one choice stands around the whole. Parts of a value that the loops
+// below do not change are computed before them and known by name.
 namespace schaas::lower {
 
 using loop_ir::ExpressionPtr;
@@ -23,6 +26,7 @@ ExpressionPtr called(Function function, std::vector<ExpressionPtr> arguments) {
 
 }  // namespace
 
+/// Multiplies the factors that are complete into the prefix, and names the product.
 void Emitter::hoist(const Scope& scope, PartialProduct& partial, Statements& out) {
   std::vector<int> ready;
   std::vector<int> later;
@@ -67,6 +71,7 @@ void Emitter::hoist_value(const ValuePtr& value, const Scope& scope, Statements&
   known_[value.get()] = text;
 }
 
+/// All operands of the value are at complete positions, or hold scalars.
 bool Emitter::is_known(const ValuePtr& value, const Scope& scope) const {
   const auto all = [&](const std::vector<ValuePtr>& parts) {
     return std::all_of(parts.begin(), parts.end(),
@@ -88,6 +93,7 @@ ExpressionPtr Emitter::multiply(ExpressionPtr left, ExpressionPtr right) const {
   return loop_ir::apply(tree_.semiring->product, {std::move(left), std::move(right)});
 }
 
+/// Returns the product of prefix and factors; the semiring's zero where one of them is absent.
 ExpressionPtr Emitter::product(const Scope& scope, ExpressionPtr prefix, const std::vector<int>& factors) {
   std::set<int> maybe_absent;
   for (const int factor : factors) {
@@ -110,6 +116,7 @@ ExpressionPtr Emitter::load_of(int number, const Scope& scope) {
   return loop_ir::load(builder_.values(operand(number).tensor), location(position_of(number, scope)));
 }
 
+/// Returns the element of an operand, or the fill value where it is not stored.
 ExpressionPtr Emitter::value_of(int number, const Scope& scope) {
   auto value = load_of(number, scope);
   const auto& present = position_of(number, scope).present;
@@ -180,6 +187,7 @@ void Emitter::annihilators(const ValuePtr& value, const Scope& scope, std::set<i
   }
 }
 
+/// Returns the conjunction of the operands' flags, or null without operands.
 ExpressionPtr Emitter::presence(const std::set<int>& operands, const Scope& scope) const {
   ExpressionPtr all;
   for (const int number : operands) {

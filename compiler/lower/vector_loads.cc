@@ -13,6 +13,12 @@
 #include "compiler/loop_ir/substitute.h"
 #include "compiler/loop_ir/uses.h"
 
+// Packs loads of adjacent elements (compare superword-level parallelism: Larsen and Amarasinghe, PLDI 2000).
+// An index is a sum of terms and a constant. Loads of an array with equal terms form a family, in which runs
+// of constants become one load. It is aligned when the width divides the first constant and all terms;
+// extents count as multiples where the launch finds them so. Loops over whole extents are unrolled first,
+// which makes such runs. Only arrays that the kernel never writes are packed, so loads may move before
+// earlier statements.
 namespace schaas::lower {
 namespace {
 
@@ -174,6 +180,7 @@ class VectorLoads {
   /// A loop over a whole extent, by one thread or interleaved, around plain statements with such a load.
   bool can_widen(const loop_ir::For& loop) const {
     const auto* end = std::get_if<loop_ir::Name>(&loop.end->node);
+    // The loop is run by one thread, or interleaved from a thread's lane.
     const bool whole = loop.step == 1 && loop_ir::equal(loop.begin, loop_ir::integer(0));
     const bool shared = loop.step > 1 && loop_ir::is_name(loop.begin, "lane");
     if (end == nullptr || extents_.count(end->name) == 0 || loop.unroll > 1 || !(whole || shared))
@@ -196,6 +203,7 @@ class VectorLoads {
     loop_ir::For out = loop;
     out.shape = loop_ir::Shape::scalar;
     out.step = loop.step * width_;
+    // A thread now takes whole vectors in turn.
     if (loop.step > 1) {
       out.begin = loop_ir::multiply(loop.begin, loop_ir::integer(width_));
       moved_.push_back({loop_ir::apply(Function::less, {loop.begin, loop.end}),
@@ -228,6 +236,7 @@ class VectorLoads {
   };
   using Families = std::map<std::string, Family>;
 
+  /// Collects the loads of a block by array and terms.
   Families families_of(const Statements& statements) const {
     Families out;
     for (std::size_t s = 0; s < statements.size(); ++s) {

@@ -6,6 +6,9 @@
 
 #include "compiler/lower/iteration_space.h"
 
+// Estimates the iterations of a phase's deepest leaf, as factors that the client multiplies at real sizes.
+// Entries of a list are counted over all parents. So a loop over it replaces the factors of the loops around
+// whose indices its levels have.
 namespace schaas::lower {
 namespace {
 
@@ -62,6 +65,7 @@ class Work {
       if (inside) continue;
       const bool apart = std::none_of(factor.indices.begin(), factor.indices.end(),
                                       [&](int index) { return indices.count(index) > 0; });
+      // Lists that share some indices only: a product would count these twice.
       if (!apart) return around;
       left.push_back(factor);
     }

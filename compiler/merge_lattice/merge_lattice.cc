@@ -3,6 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
+// Spaces of expressions, from the leaves up (papers: header). An argument that is a function's annihilator
+// outside of its space confines the function to that space. Any other function must be evaluated where one
+// argument must; elsewhere its value follows from the arguments' values there. Formulas are kept flat and
+// without repetitions, so lowering compares them by ==.
 namespace schaas::merge_lattice {
 namespace {
 

@@ -61,8 +61,8 @@ Space stored(LevelAccess level, double fill);
 Space product(const std::vector<Space>& factors, const operators::Semiring& semiring);
 /// Returns the space of a function of its arguments.
 Space apply(operators::Function function, const std::vector<Space>& arguments);
-/// Returns the coordinates at which folding the expression by `monoid` may change an accumulator that is at
-/// `start` or beyond. There the expression is not known to be `start`.
+/// Returns the coordinates at which folding the expression may change an accumulator that is at `start` or
+/// beyond. There the expression is not known to be `start`.
 Formula contributing(const Space& space, double start);
 
 }  // namespace schaas::merge_lattice
