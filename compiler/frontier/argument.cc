@@ -2,6 +2,9 @@
 
 #include <utility>
 
+// Sentences in which costs stand as terms. They are rendered last, in the names of whoever reads them.
+// Rejected: finished sentences whose words are renamed. With other names of tensors such sentences were
+// wrong.
 namespace schaas::frontier {
 
 Sum time_sum(std::vector<cost::Term> terms) { return {Sum::Kind::time, std::move(terms)}; }

@@ -8,6 +8,10 @@
 #include "compiler/index_notation/extent_classes.h"
 #include "compiler/problem/constraint_set.h"
 
+// Contradictions of constraints, cheapest test first: the linear program in logarithms, whole sizes that obey
+// all constraints, the solver. A smallest part is found by a deletion filter. Each comparison is left out in
+// turn, the last ones first; it stays out if what is left still contradicts. Texts are parsed once more for
+// it, so that messages show the user's own comparisons.
 namespace schaas::frontier {
 namespace {
 
@@ -20,6 +24,7 @@ struct Position {
   support::SourceRange range;
 };
 
+/// Quotes a part of a text.
 std::string quoted(const std::string& text, support::SourceRange range) {
   return "`" + text.substr(range.begin, range.end - range.begin) + "`";
 }
@@ -63,6 +68,7 @@ support::Diagnostic with_facts(support::Diagnostic error, const Problem& problem
       "one entry when that level is compressed");
 }
 
+/// The constraint speaks of nonzero counts.
 bool has_counts(const Constraint& constraint) {
   const auto counts = [](const std::vector<problem::Monomial>& side) {
     return std::any_of(side.begin(), side.end(), [](const problem::Monomial& monomial) {
@@ -81,6 +87,7 @@ constexpr std::size_t sizes_to_try = 8;
 bool contradictory(const Problem& problem, Solver& solver, int solver_milliseconds) {
   const LogBounds bounds(problem);
   if (!bounds.feasible()) return true;
+  // The rows say all that the constraints say, and some point satisfies them.
   if (bounds.exact()) return false;
   // Whole sizes that obey all constraints spare the solver its first question, which costs more than most
   // searches.
@@ -96,6 +103,7 @@ std::vector<std::size_t> contradicting_part(const Problem& problem,
                                             int solver_milliseconds) {
   std::vector<std::size_t> part(constraints.size());
   for (std::size_t n = 0; n < part.size(); ++n) part[n] = n;
+  // Positions before n stay what they are when n is erased.
   for (std::size_t n = part.size(); n-- > 0;) {
     std::vector<Constraint> rest;
     for (std::size_t m = 0; m < part.size(); ++m) {

@@ -8,6 +8,11 @@
 #include "compiler/schedule/nests.h"
 #include "compiler/space/result_entries.h"
 
+// Joins the frontiers of one problem with several sets of copies. All schedules of a set pay the same for
+// their copies. So whatever the frontier of a set leaves out is covered by one of its survivors, and the
+// joined answer is exact. Costs are computed from the trees, in the variables of the joined problem.
+// Rejected: taking the costs of each part as they are. A part knows other copies, and numbers their
+// intersections differently.
 namespace schaas::frontier {
 namespace {
 
@@ -42,12 +47,14 @@ class Joined {
       for (const auto& request : set) copies.directives.emplace_back(request);
       SCHAAS_RETURN_IF_ERROR(add(copies));
     }
+    // A set without schedules is no error, unless every set is.
     if (found_.members.empty() && none_) return *none_;
     if (!entries_.empty()) space::keep_fewest_entries(found_, entries_);
     return std::move(found_);
   }
 
  private:
+  /// Adds the survivors with one set of copies.
   Result<void> add(const schedule::Trace& copies) {
     problem::Problem problem = problem_;
     if (!copies.directives.empty()) {

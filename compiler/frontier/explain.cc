@@ -8,6 +8,10 @@
 #include "compiler/frontier/volume.h"
 #include "compiler/frontier/witness.h"
 
+// Explanations, found again from costs alone. For a removed schedule each survivor is tried as the winner,
+// first without the solver. Witnesses are whole sizes, compared in fractions, so they can be checked by hand.
+// Wins come from samples, on one and on many threads, since a schedule with little serial work may need
+// threads to win. Finding no sizes proves nothing and is told as such.
 namespace schaas::frontier {
 namespace {
 
@@ -82,6 +86,7 @@ class Explainer::Implementation {
     return false;
   }
 
+  /// Returns the limit or heuristic of the search that left the cost out, in the order of the stages.
   std::optional<Certificate> limit_that_dropped(const cost::Cost& cost) {
     for (const Removal& removal : frontier_.removals) {
       if (!removal.summary() && removal.cost == cost) return removal.certificate;  // the papers' own test
@@ -111,6 +116,7 @@ class Explainer::Implementation {
     return std::nullopt;
   }
 
+  /// Looks for sizes at which the cost is less than each survivor's: in time, in memory, in serial time.
   support::Result<void> compare_with_competitors(const cost::Cost& cost, Explanation& result) {
     const Objectives ours = objectives_of(cost, dominance_);
     for (std::size_t n = 0; n < frontier_.survivors.size(); ++n) {
@@ -155,6 +161,7 @@ support::Result<Explanation> Explainer::explain(const cost::Cost& cost) {
 
 namespace {
 
+/// Divides both sums by the variables that all their terms have.
 void cancel_common_factor(std::vector<cost::Term>& left, std::vector<cost::Term>& right) {
   cost::Term factor = cost::variables_mask;
   for (const auto* side : {&left, &right}) {
@@ -258,6 +265,7 @@ class Wins {
     for (const Value& value : values) {
       if (value.self != fastest.self && (!second || faster(value, *second))) second = value;
     }
+    // Sizes at which two are equally fast tell for neither.
     const bool alone = !second || fastest.time < second->time;
     if (alone) {
       Best found{{}, true,   second ? second->time / fastest.time : 1, fastest.time, fastest.memory,

@@ -24,6 +24,12 @@
 #include "compiler/space/space.h"
 #include "compiler/support/limits.h"
 
+// The search, stage by stage: the space is counted, folded to Pareto classes, compared pairwise, and members
+// of the survivors are listed. The fold asks for proofs in logarithms alone; the solver is asked in the
+// pairwise stage. Each stage has a part of the budget and a fallback: fewer operand orders, small
+// temporaries, classes that are kept unproven. An answer that a budget cut is marked, and says what ended.
+// Rejected as a fallback: the depth poset, which needs every class first and drops winners
+// (docs/cost_model.md, "Budgets").
 namespace schaas::frontier {
 namespace {
 
@@ -76,6 +82,7 @@ class Search {
     return result;
   }
 
+  /// The result is an error for lack of memory.
   template <class T>
   static bool too_large(const support::Result<T>& result) {
     return !result.ok() && result.error().code == "space-memory";
@@ -158,6 +165,7 @@ class Search {
     return prove();
   }
 
+  /// Refuses a problem that no schedule computes.
   static support::Result<void> some_schedule(const std::vector<cost::Cost>& classes) {
     if (!classes.empty()) return {};
     return support::unsupported(
@@ -242,6 +250,7 @@ class Search {
     });
   }
 
+  /// Joins the classes of one fold with those of others.
   support::Result<void> take(space::Space::ParetoClasses found) {
     classes_.insert(classes_.end(), std::make_move_iterator(found.classes.begin()),
                     std::make_move_iterator(found.classes.end()));
@@ -263,6 +272,7 @@ class Search {
     });
   }
 
+  /// Sums up what the recursion dropped without listing it.
   void summarise(const Findings& findings) {
     for (cost::Term term : findings.too_large) {
       const mpq_class least = bounds_.least(term);
@@ -294,6 +304,7 @@ class Search {
     frontier_.removals.push_back({{}, {kind, std::nullopt, std::move(argument)}});
   }
 
+  /// Compares the classes that the fold left. Those that time was too short for are kept.
   support::Result<void> prove() {
     SCHAAS_RETURN_IF_ERROR(some_schedule(classes_));
     ProvenDominance dominance(bounds_, pairwise_samples, free_elements(problem_.profile));
@@ -356,6 +367,7 @@ class Search {
     return {};
   }
 
+  /// Makes survivors of the listed classes, in the order of a frontier.
   void take_members(std::map<cost::Cost, space::Space::Members> listed) {
     sort_classes(classes_, reference_);
     std::uint64_t trees = 0;
@@ -522,6 +534,7 @@ support::Result<Frontier> compute_plain(const problem::Problem& problem, const O
   if (!problem::is_contraction(problem)) {
     const auto contraction = [&](const problem::Problem& product) {
       Options part = options;
+      // A product inside a program is one of several questions.
       part.search_seconds /= 8;
       return compute_plain(product, part, {}, cancellation);
     };

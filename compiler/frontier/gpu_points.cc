@@ -11,6 +11,10 @@
 #include "compiler/problem/upper_bounds.h"
 #include "compiler/schedule/apply.h"
 
+// Thread mappings for one schedule, from Sgap's grid (Zhang et al., section 3; docs/gpu.md, "What the search
+// proposes"). A table of styles, likeliest first, is walked in passes with 1, 4 and 2 columns. Each phase
+// takes a style that can win there, else whole rows. Applying the trace decides what is legal, so no rule is
+// repeated here. Equal trees are proposed once.
 namespace schaas::frontier {
 namespace {
 
@@ -104,6 +108,8 @@ Names target_indices(const index_notation::Access& target, const problem::Proble
   return out;
 }
 
+/// Chooses the columns of a linear phase, and orders of its other loops: for sharing rows, and for sharing
+/// entries.
 void arrange(const StatementPtr& body, const Assign& leaf, const problem::Problem& problem, Phase& phase) {
   Names sparse;
   for (const auto& access : concrete_notation::reads(body)) {
@@ -157,6 +163,7 @@ bool phases_of(const StatementPtr& statement, const schedule::Path& path, const 
   return true;
 }
 
+/// Returns the phase at the end of a path of branches.
 StatementPtr phase_at(StatementPtr tree, const schedule::Path& path) {
   for (const int side : path) {
     const auto& branch = std::get<Where>(tree->node);
@@ -219,6 +226,7 @@ class Points {
     return true;
   }
 
+  /// Appends the directives of a style to the trace: order, columns, positions, threads, group.
   static void add_units(const Phase& phase, const Style& style, int columns, schedule::Trace& trace) {
     const Names& loops = style.rows == Rows::rows ? phase.by_rows : phase.by_entries;
     if (loops.empty()) return;
@@ -279,6 +287,7 @@ class Points {
         {std::move(trace), tree, text(style, columns), concrete_notation::is_nondeterministic(tree)});
   }
 
+  /// Prints a point as the paper does.
   std::string text(const Style& style, int columns) const {
     const bool some =
         std::any_of(phases_.begin(), phases_.end(), [](const Phase& p) { return !p.columns.empty(); });

@@ -11,6 +11,9 @@
 #include "compiler/frontier/stopwatch.h"
 #include "compiler/frontier/volume.h"
 
+// The search over a space whose members are listed: classes by cost, limits on temporaries, then the proofs
+// of every search (pairwise.h). Nothing is pruned while members are made, so counts are those of the list. A
+// listing that was cut short says so, and the frontier is marked incomplete.
 namespace schaas::frontier {
 namespace {
 
@@ -91,6 +94,7 @@ class Search {
     watch_.lap(frontier_.seconds.stage1);
   }
 
+  /// Compares the classes pairwise and makes survivors of those that are kept.
   Result<void> prune() {
     std::vector<cost::Cost> costs;
     for (const auto& [cost, members] : classes_) costs.push_back(cost);

@@ -9,11 +9,18 @@
 #include "compiler/concrete_notation/needed_copies.h"
 #include "compiler/support/result.h"
 
+// Constraints in logarithms. The columns log(extent) and log(extent / fiber) are at least 0, so that a fiber
+// is at most its extent in every program. Optima in double precision only suggest a bound. Their multipliers,
+// rounded to fractions, are checked in integers for every column. The constraints' coefficients to these
+// powers then prove the bound in big integers. So a wrong optimum costs a proof and never its soundness.
+// Points serve to refute, and are checked against all relations, sums included.
 namespace schaas::frontier {
 namespace {
 
+/// Denominators tried for multipliers: the divisors of twelve.
 constexpr int divisors[] = {1, 2, 3, 4, 6, 12};
 
+/// Returns the logarithm of a number beyond the range of doubles.
 double log_of(const mpz_class& value) {
   long exponent = 0;
   const double fraction = mpz_get_d_2exp(&exponent, value.get_mpz_t());
@@ -61,6 +68,7 @@ LogBounds::LogBounds(const problem::Problem& problem)
   program_ = Simplex(extents_ + fibers_, linear_rows());
 }
 
+/// Writes a product in the columns: log(fiber) is log(extent) - log(extent / fiber).
 LogBounds::Form LogBounds::form_of(cost::Term term) const {
   Form form(static_cast<std::size_t>(extents_ + fibers_), 0);
   for (cost::Term rest = term & cost::variables_mask; rest != 0; rest &= rest - 1) {
@@ -101,6 +109,7 @@ void LogBounds::add_power(Form& form, const problem::Symbol& symbol, int exponen
   }
 }
 
+/// Adds a row for each term of the left side: none is negative, so each alone is at most a single right term.
 void LogBounds::add_rows(const problem::Constraint& constraint) {
   if (constraint.rhs.size() != 1) return;
   Form right(static_cast<std::size_t>(extents_ + fibers_), 0);
@@ -251,6 +260,7 @@ std::vector<LinearRow> LogBounds::linear_rows() const {
 }
 
 LogBounds::Ratio& LogBounds::ratio(cost::Term a, cost::Term b) {
+  // Common variables cancel, so one program serves all pairs with this ratio.
   const cost::Term common = a & b & cost::variables_mask;
   const TermPair key{(a & cost::variables_mask) & ~common, (b & cost::variables_mask) & ~common};
   const auto [position, added] = ratios_.try_emplace(key);
@@ -264,6 +274,7 @@ LogBounds::Ratio& LogBounds::ratio(cost::Term a, cost::Term b) {
     result.largest = std::numeric_limits<double>::infinity();
     return result;
   }
+  // Padded against rounding.
   result.largest = std::exp(optimum->value + 1e-7);
   for (const int divisor : divisors) {
     if (auto times = integer_multipliers(rows_, objective, optimum->multipliers, divisor)) {
@@ -272,6 +283,7 @@ LogBounds::Ratio& LogBounds::ratio(cost::Term a, cost::Term b) {
       return result;
     }
   }
+  // No certificate.
   result.divisor = 0;
   return result;
 }
@@ -292,6 +304,7 @@ bool LogBounds::at_most(cost::Term a, cost::Term b) {
   const int ours = cost::weight(cost::access_of(a));
   const int theirs = cost::weight(cost::access_of(b));
   Ratio& known = ratio(a, b);
+  // A clear no needs no big integers.
   if (known.largest * ours > theirs * 1.0001) return false;
   const auto bit = static_cast<std::size_t>(cost::access_of(a)) * cost::access_classes +
                    static_cast<std::size_t>(cost::access_of(b));
@@ -337,6 +350,7 @@ std::optional<mpq_class> LogBounds::certified_ratio(cost::Term a, cost::Term b) 
   return mpq_class(*known.certified * cost::weight(cost::access_of(a)) / cost::weight(cost::access_of(b)));
 }
 
+/// Returns the sizes that values of the columns stand for.
 cost::Point LogBounds::point_of(const std::vector<double>& columns) const {
   cost::Point point(static_cast<std::size_t>(cost::Variables::first_fiber + fibers_), 1);
   for (int n = 0; n < extents_; ++n)
@@ -349,6 +363,7 @@ cost::Point LogBounds::point_of(const std::vector<double>& columns) const {
   return point;
 }
 
+/// The point satisfies the relations, but for rounding.
 bool LogBounds::allowed(const cost::Point& point, const std::vector<SolverRelation>& relations) const {
   const auto value = [&](const SolverSum& sum) {
     double total = 0;
@@ -368,6 +383,7 @@ bool LogBounds::allowed(const cost::Point& point, const std::vector<SolverRelati
 }
 
 mpq_class LogBounds::least(cost::Term term) {
+  // The least value is the reciprocal of the largest 1 / term.
   const auto most = certified_ratio(0, term & cost::variables_mask);
   return most ? mpq_class(1 / *most) : mpq_class(0);
 }
@@ -429,6 +445,7 @@ std::vector<std::vector<double>> LogBounds::corners(double cut, std::size_t more
 std::vector<cost::Point> LogBounds::samples(std::size_t count) const {
   const auto columns = static_cast<std::size_t>(extents_ + fibers_);
   std::vector<std::vector<double>> known;
+  // The box grows until some allowed sizes lie in it.
   for (double cut = std::log(1e6); known.empty() && cut < std::log(1e19); cut += std::log(1e3)) {
     known = corners(cut, count / 2);
   }
@@ -446,6 +463,7 @@ std::vector<cost::Point> LogBounds::samples(std::size_t count) const {
   std::mt19937_64 random(20241020);
   std::uniform_int_distribution<std::size_t> any(0, known.size() - 1);
   std::uniform_real_distribution<double> share(0, 1);
+  // Corners first, moved slightly inwards; then mixtures of two corners.
   for (std::size_t n = 0; n < known.size() && points.size() < count; ++n) add_between(known[n], middle, 1e-4);
   for (std::size_t attempt = 0; attempt < 8 * count && points.size() < count; ++attempt) {
     const auto& from = known[any(random)];
@@ -470,6 +488,7 @@ SolverSum LogBounds::solver_sum(const std::vector<cost::Term>& terms) const {
   return sum;
 }
 
+/// Returns a constraint's product in the solver's variables; a count is the product of its levels.
 SolverMonomial LogBounds::monomial_of(const problem::Monomial& monomial) const {
   SolverMonomial result;
   result.coefficient = monomial.coefficient;
@@ -513,6 +532,7 @@ SolverSum LogBounds::sum_of_lists(const cost::Variable& steps) const {
   return sum;
 }
 
+/// Writes all that is known of sizes as relations, which keep sums where rows cannot.
 std::vector<SolverRelation> LogBounds::relations() const {
   std::vector<SolverRelation> all;
   for (int n = 0; n < extents_; ++n) all.push_back({{{1, {}}}, {{1, {n}}}, false});

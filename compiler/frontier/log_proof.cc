@@ -3,9 +3,15 @@
 #include <algorithm>
 #include <cmath>
 
+// Proofs that one sum is at most another at every allowed size. Termwise: a maximum matching of the winner's
+// terms with terms of the loser's that bound them. Distributed: each winner's term is dealt out in shares
+// over the loser's terms, by a linear program whose solution is rounded and checked in fractions. Both
+// suffice and neither is necessary: `none` leaves the question to the solver. Copies for other threads share
+// the findings alone, under a mutex; bounds remember ratios and are each thread's own.
 namespace schaas::frontier {
 namespace {
 
+/// Slack of the program, for the rounding of shares and of ratios.
 constexpr double margin = 1e-7;
 
 /// Maximum bipartite matching by augmenting paths: an injective map from winner terms to loser terms that
@@ -54,6 +60,7 @@ bool certified(LogBounds& bounds, std::span<const cost::Term> winner, std::span<
   std::vector<mpq_class> load(loser.size(), 0);
   for (std::size_t c = 0; c < winner.size(); ++c) {
     mpz_class left = mpz_class(1) << 30;
+    // The largest share takes what rounding leaves, so that all sum to 1.
     const Share* largest = nullptr;
     const auto lay = [&](const Share& share, const mpz_class& part) {
       const auto ratio = bounds.certified_ratio(winner[share.from], loser[share.to]);
@@ -88,6 +95,7 @@ bool distributes(LogBounds& bounds, std::span<const cost::Term> winner, std::spa
     const std::size_t before = shares.size();
     for (std::size_t s = 0; s < loser.size(); ++s) {
       const double ratio = bounds.largest_ratio(winner[c], loser[s]);
+      // A larger ratio leaves room for less than a millionth of the term.
       if (ratio < static_cast<double>(1U << 20)) shares.push_back({c, s, ratio});
     }
     if (shares.size() == before) return false;
@@ -110,6 +118,7 @@ bool distributes(LogBounds& bounds, std::span<const cost::Term> winner, std::spa
   return certified(bounds, winner, loser, shares);
 }
 
+/// Returns what all terms with these variables weigh together.
 int weight_of(const std::vector<cost::Term>& terms, cost::Term variables) {
   int sum = 0;
   for (const cost::Term term : terms)
@@ -184,6 +193,7 @@ bool ProvenDominance::fits(cost::Term elements) {
 }
 
 bool ProvenDominance::at_most(std::span<const cost::Term> winner, std::span<const cost::Term> loser) {
+  // Proven without the mutex, which guards the findings alone.
   const SumProof proof = prove_at_most(bounds_, winner, loser);
   if (proof == SumProof::none) return false;
   const std::lock_guard lock(findings_->mutex);

@@ -3,12 +3,17 @@
 #include <algorithm>
 #include <optional>
 
+// Stage 3: pairs of classes, cheapest argument first. Samples tell most pairs apart; then proofs in
+// logarithms, corners of the allowed sizes, and the solver. Memory, serial time and time are decided
+// separately, memory first, whose sums are short. The relation is transitive, so a winner that is removed
+// later leaves its losers covered. A question that stays open keeps both classes.
 namespace schaas::frontier {
 namespace {
 
 /// Corners are looked for below these sizes.
 constexpr double corner_sizes[] = {1e6, 1e12};
 
+/// Some value is above its like by more than rounding.
 bool worse_somewhere(const std::vector<double>& a, const std::vector<double>& b) {
   for (std::size_t n = 0; n < a.size(); ++n) {
     if (a[n] > b[n] * (1 + 1e-9)) return true;
@@ -50,6 +55,7 @@ Pairwise::Entry Pairwise::entry_of(const cost::Cost& cost) {
   return entry;
 }
 
+/// Asks for sizes at which the loser's sum is less; none are a proof.
 bool Pairwise::solver_proves(const std::vector<cost::Term>& winner, const std::vector<cost::Term>& loser) {
   asked_ = true;
   return solver_.ask({{bounds_.solver_sum(loser), bounds_.solver_sum(winner), true}}) ==
@@ -72,6 +78,7 @@ bool Pairwise::corner_refutes(const std::vector<cost::Term>& winner, const std::
   return false;
 }
 
+/// Decides one objective.
 Pairwise::Answer Pairwise::at_most(std::vector<cost::Term> winner, std::vector<cost::Term> loser) {
   cancel_common_terms(winner, loser);
   switch (prove_at_most(bounds_, winner, loser)) {
@@ -86,6 +93,7 @@ Pairwise::Answer Pairwise::at_most(std::vector<cost::Term> winner, std::vector<c
   return solver_proves(winner, loser) ? Answer::solver : Answer::no;
 }
 
+/// Decides all objectives. The answer names the dearest argument that was needed.
 Pairwise::Answer Pairwise::covers(const Entry& winner, const Entry& loser) {
   if (worse_somewhere(winner.time_values, loser.time_values) ||
       worse_somewhere(winner.serial_values, loser.serial_values) ||

@@ -12,6 +12,10 @@
 #include "compiler/space/program.h"
 #include "compiler/space/result_entries.h"
 
+// The search of programs: the lists of several beginnings are joined and pruned as one. These are the default
+// copies and masks, the copies alone, and copies that let all nests share the loop over a sparse result's
+// rows. Products inside are split as on their own frontiers (split_products.h). With copies by rows,
+// schedules may append different entries; those that append more are no schedules of the result.
 namespace schaas::frontier {
 namespace {
 
@@ -36,6 +40,7 @@ support::Result<space::ListedMembers> list_program(const schedule::Trace& begin,
                           space::program_members(schedule::default_nest(problem), problem, {}, cancellation));
   for (space::ListedMember& member : found.members) {
     auto& directives = member.trace.directives;
+    // An empty trace would mean the default copies and masks.
     if (directives.empty() && begin.directives.empty() && !alone)
       directives.emplace_back(as_it_is(schedule::default_nest(problem)));
     directives.insert(directives.begin(), begin.directives.begin(), begin.directives.end());

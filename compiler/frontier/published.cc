@@ -11,6 +11,10 @@
 #include "compiler/space/space.h"
 #include "compiler/support/limits.h"
 
+// SparseAuto's stages 1 to 3 (section 5.2, table 3), apart from the sound search because their test is
+// another one. It is neither sound nor transitive, so the outcome may hang on the order of pairs. Ours begins
+// with the fastest at the middle of the allowed sizes. Samples and proofs in logarithms spare the solver
+// questions whose answers they know. docs/cost_model.md says why counts differ from the paper's.
 namespace schaas::frontier {
 namespace {
 
@@ -83,6 +87,7 @@ class PublishedTest {
  private:
   enum class Loser { none, first, second };
 
+  /// Returns the terms with every loop at its extent, without scalars.
   Terms dense(const Terms& terms) const {
     Terms result;
     for (cost::Term term : terms) {
@@ -174,6 +179,7 @@ class PublishedTest {
     return at_most(a, b);
   }
 
+  /// Notes the removal of a group's classes, each once, beside one class of the winner.
   void note(const Group& loser, const Group& winner) {
     const auto classes_of = [](const Group& group) {
       std::set<cost::Cost> classes;
@@ -216,6 +222,7 @@ support::Result<std::string> count_trees(space::Space& space, const std::vector<
   return std::string();
 }
 
+/// Stage 1: the pairs whose temporaries have few indices.
 support::Result<std::vector<cost::Cost>> by_memory_depth(space::Space& space, const Options& options,
                                                          Published& published,
                                                          const support::Cancellation& cancellation) {
@@ -230,6 +237,7 @@ support::Result<std::vector<cost::Cost>> by_memory_depth(space::Space& space, co
   return pairs;
 }
 
+/// Stage 2: the pairs whose depths no other pair's are below.
 support::Result<std::vector<cost::Cost>> by_depth_poset(space::Space& space, std::vector<cost::Cost> pairs,
                                                         const Options& options, Published& published,
                                                         const support::Cancellation& cancellation) {

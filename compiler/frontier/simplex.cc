@@ -3,8 +3,13 @@
 #include <algorithm>
 #include <cmath>
 
+// Simplex method on a dense tableau, in two phases, with Bland's smallest-index rule, which never cycles (New
+// finite pivoting rules for the simplex method, 1977). Phase 1 adds one artificial column and runs once:
+// `start_` stays feasible, and every objective starts from it. Multipliers of rows are the negated reduced
+// costs of their slacks. Results are approximate; callers that prove something check them in integers.
 namespace schaas::frontier {
 namespace {
+/// Coefficients below it count as zero.
 constexpr double epsilon = 1e-9;
 constexpr int max_steps = 5000;
 }  // namespace
@@ -23,6 +28,7 @@ Simplex::Simplex(int variables, const std::vector<LinearRow>& rows)
   make_feasible();
 }
 
+/// Makes a column basic in a row and eliminates it elsewhere.
 void Simplex::pivot(Tableau& tableau, std::size_t row, std::size_t column) {
   Row& by = tableau.rows[row];
   const double factor = 1 / by[column];
@@ -105,6 +111,7 @@ std::optional<Simplex::Optimum> Simplex::maximise(const std::vector<double>& obj
   std::copy(objective.begin(), objective.end(), tableau.cost.begin());
   for (std::size_t r = 0; r < tableau.rows.size(); ++r) {
     const auto basic = static_cast<std::size_t>(tableau.basis[r]);
+    // The artificial column could not leave the basis.
     if (basic >= columns) return std::nullopt;
     const double times = tableau.cost[basic];
     if (times == 0) continue;

@@ -7,6 +7,10 @@
 
 #include "compiler/index_notation/extent_classes.h"
 
+// Whole sizes near a point of real ones. Extents are rounded, counts of levels follow from their fibers from
+// the outside in, averages of intersections come last. Each is clamped to what formats allow. Rounding is
+// tried in several ways, in the same order on every run; a result counts only when all constraints hold in
+// integers. Numbers are of any size, since products of counts leave 64 bits.
 namespace schaas::frontier {
 namespace {
 
@@ -15,6 +19,7 @@ using problem::Symbol;
 Symbol extent(const std::string& index) { return {Symbol::Kind::extent, index, 0}; }
 Symbol entries(const std::string& tensor, int levels) { return {Symbol::Kind::nonzeros, tensor, levels}; }
 
+/// Returns the value of a symbol; sizes are sorted by symbol.
 const mpz_class& value_of(const Sizes& sizes, const Symbol& symbol) {
   const auto found =
       std::lower_bound(sizes.begin(), sizes.end(), symbol,
@@ -72,6 +77,7 @@ mpz_class symbol_value(const Sizes& sizes, const problem::Problem& problem, cons
   return product;
 }
 
+/// The constraint holds in integers.
 bool holds(const problem::Constraint& constraint, const Sizes& sizes, const problem::Problem& problem) {
   const auto value = [&](const std::vector<problem::Monomial>& sum) {
     mpz_class total = 0;
@@ -234,6 +240,7 @@ ExactValues::ExactValues(const Sizes& sizes, const problem::Problem& problem,
     }
     const mpz_class above =
         fiber.level == 0 ? mpz_class(1) : symbol_value(sizes, problem, entries(fiber.tensor, fiber.level));
+    // An empty parent has fibers of 1, as in fiber_value.
     if (above == 0) continue;
     mpq_class& value = values_[cost::Variables::first_fiber + n];
     value = mpq_class(symbol_value(sizes, problem, entries(fiber.tensor, fiber.level + 1)), above);

@@ -6,6 +6,9 @@
 #include <ostream>
 #include <sstream>
 
+// Lines between a search and a solver in a process of its own. Both sides bound what they read: numbers of
+// variables and relations, variables by number, values that are finite and as many as asked for. Each answer
+// is flushed, since the other side waits for it.
 namespace schaas::frontier {
 namespace {
 
@@ -44,6 +47,7 @@ bool take(std::string_view& text, std::string_view prefix) {
   return true;
 }
 
+/// Reads a sum; terms with coefficient 0 vanish.
 bool read_sum(std::string_view& text, int variables, SolverSum& sum) {
   do {
     SolverMonomial monomial;

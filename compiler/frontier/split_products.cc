@@ -9,6 +9,11 @@
 #include "compiler/schedule/nests.h"
 #include "compiler/schedule/section.h"
 
+// Products of a program, split as on the frontier of the product alone (docs/schedule_space.md, "Programs").
+// The fastest schedules whose nest for the product shares no loops are bases. On each of them the fastest
+// entries of that frontier are replayed, their paths moved to the nest. Both numbers are small constants, so
+// a program's space is not multiplied by a product's. The part of the space is found at middling sizes and is
+// no proof: other splits may win elsewhere.
 namespace schaas::frontier {
 namespace {
 
@@ -28,6 +33,7 @@ double middling_time(const cost::Cost& cost) {
   return cost::evaluate_time(cost, point);
 }
 
+/// The constraint is about indices and tensors of the product alone.
 bool speaks_of(const problem::Constraint& constraint, const std::set<std::string>& indices,
                const problem::Problem& problem) {
   for (const auto* side : {&constraint.lhs, &constraint.rhs}) {
@@ -149,6 +155,7 @@ class Splitting {
     return std::nullopt;
   }
 
+  /// Adds a base whose nest is split, unless the directives do not apply.
   void complete(const space::ListedMember& base, const Path& path, const schedule::Trace& split,
                 std::vector<space::ListedMember>& out) {
     space::ListedMember member = base;
@@ -157,6 +164,7 @@ class Splitting {
       const auto next = moved(directive, path);
       const auto* order = std::get_if<schedule::Reorder>(&next);
       const auto* last = directives.empty() ? nullptr : std::get_if<schedule::Reorder>(&directives.back());
+      // The later of two reorders of one section counts.
       if (order != nullptr && last != nullptr && last->path == order->path) directives.pop_back();
       directives.push_back(next);
     }

@@ -9,6 +9,10 @@
 #include "compiler/frontier/pairwise.h"
 #include "compiler/frontier/stopwatch.h"
 
+// Frontiers by subsumption: that of relaxed constraints, compared again under tighter ones. Implication is
+// proven by refutation. Each relaxed constraint is denied beside all tighter ones, and no sizes may be left.
+// Both problems must count the same temporaries as free, which is checked for every product of extents.
+// tighten.h argues why survivors suffice.
 namespace schaas::frontier {
 namespace {
 
@@ -16,6 +20,7 @@ constexpr std::size_t samples = 256;
 /// Products of extents are compared one by one: 2^10 of them take some tens of milliseconds.
 constexpr std::size_t max_indices = 10;
 
+/// Removes the constant of a sum and returns it.
 std::int64_t take_constant(std::vector<problem::Monomial>& sum) {
   std::int64_t constant = 0;
   for (const problem::Monomial& monomial : sum)

@@ -2,6 +2,10 @@
 
 #include <cmath>
 
+// Search for whole sizes at which one sum is less than another. Samples come first, then corners where the
+// ratio of two terms is extreme, last a model of the solver. Double precision only proposes sizes; a finding
+// is compared in fractions. Corners are seldom whole numbers, so points between a corner and the middle are
+// tried as well.
 namespace schaas::frontier {
 namespace {
 
@@ -54,6 +58,7 @@ std::optional<Sizes> WitnessSearch::at_extremes(const std::vector<cost::Term>& l
         }
         return std::nullopt;
       };
+      // Without a lesser term the largest value of a greater one will do.
       if (lesser.empty()) {
         if (auto found = ask(0)) return found;
       }
@@ -73,6 +78,7 @@ std::optional<Sizes> WitnessSearch::by_solver(const std::vector<cost::Term>& les
   const std::vector<double> model = solver_->model();
   if (model.size() != static_cast<std::size_t>(bounds_.solver_variables())) return std::nullopt;
   const cost::Point at = bounds_.point_of_model(model);
+  // Larger sizes lose less by rounding.
   for (const double scale : {1.0, 2.0, 16.0, 1024.0}) {
     cost::Point point = at;
     for (double& value : point) value *= scale;

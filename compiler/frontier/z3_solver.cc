@@ -5,6 +5,9 @@
 
 #include "compiler/frontier/solver.h"
 
+// Z3 behind the interface of solver.h, its nlsat over reals (Jovanovic and de Moura, Solving non-linear
+// arithmetic, 2012). Constraints are translated once. Each question asserts them in a solver of its own, so
+// that a query that ran out of time leaves nothing behind.
 namespace schaas::frontier {
 namespace {
 
