@@ -2,6 +2,9 @@
 
 #include <variant>
 
+// Conditions that both printers test before a kernel reads anything: value type, width of positions,
+// required extents. A tensor of another type would be read as other numbers. Extents that the code has as
+// constants must be those of the tensors.
 namespace schaas::codegen {
 namespace {
 

@@ -1,5 +1,7 @@
 #include "compiler/codegen/c_abi.h"
 
+// The structs of proto/kernel_abi.h without comments, printed into each kernel so that its source needs no
+// header of ours. A change of the ABI is made in both; a test compares them.
 namespace schaas::codegen {
 
 std::string_view abi_declarations() {

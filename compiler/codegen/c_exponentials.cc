@@ -1,5 +1,10 @@
 #include "compiler/codegen/c_exponentials.h"
 
+// Text of the functions that the header describes. ROUNDER is 1.5 times a power of two at which the last
+// digit counts ones. Adding and subtracting it rounds, and the sum's low bits are the integer. log 2 is
+// split in two (Cody and Waite), so that n * LN2_HIGH is exact. exp scales by two powers of two, since 2^n
+// alone may overflow or be subnormal where the result is not. Arguments are clamped where results are 0,
+// infinite or 1.
 namespace schaas::codegen {
 
 std::string_view exponential_declarations() {

@@ -7,6 +7,11 @@
 #include "compiler/codegen/c_prefetch.h"
 #include "compiler/support/result.h"
 
+// Prints expressions as C. The constructor walks all statements once and learns the facts that other parts
+// ask for. These are types of names and arrays, monoids of accumulators, and the parts of the prologue that
+// the kernel needs. A name has one kind in all phases, so one table serves them. Index arithmetic is done in
+// 64 bits, also with elements of 32-bit arrays. Constants of values are cast, so that f32 kernels do not
+// compute in double.
 namespace schaas::codegen {
 namespace {
 
@@ -143,6 +148,7 @@ void CExpressions::learn(const loop_ir::StatementPtr& statement) {
                    learn(x.value);
                    if (x.mode == loop_ir::Write::fold) learn(x.monoid);
                    if (x.mode == loop_ir::Write::atomic) needs_atomics_ = true;
+                   // Streaming stores write whole vectors.
                    if (x.mode == loop_ir::Write::set && in_vectors_) set_by_vectors_.insert(x.array);
                  },
                  [&](const loop_ir::If& x) {
@@ -157,6 +163,7 @@ void CExpressions::learn(const loop_ir::StatementPtr& statement) {
                    learn(x.body);
                    in_vectors_ = before;
                    if (x.prefetch_distance > 0) learn_prefetch(x);
+                   // Sums are computed beyond a row's end, at coordinates of the next rows.
                    if (const auto sums = gathered_sums_of(x)) beyond_rows_.insert(sums->coordinates);
                  },
                  [&](const loop_ir::Merge& x) { learn(x.body); },
@@ -191,6 +198,7 @@ bool CExpressions::is_value(const ExpressionPtr& expression) const {
           [](const loop_ir::Number&) { return true; },
           [&](const loop_ir::Name& x) { return values_.count(x.name) > 0; },
           [&](const loop_ir::Load& x) { return elements_.at(x.array) == loop_ir::Element::value; },
+          // All arguments of a function have one type, and so have both branches of a choice.
           [&](const loop_ir::Apply& x) { return is_value(x.arguments.front()); },
           [&](const loop_ir::Choose& x) { return is_value(x.then); },
           [](const loop_ir::Search&) { return false; },
@@ -218,6 +226,7 @@ std::string CExpressions::print(const ExpressionPtr& expression) const {
                     expression->node);
 }
 
+/// Prints a function of values: an operator, a call, or calls of two arguments at a time.
 std::string CExpressions::apply(const loop_ir::Apply& apply) const {
   if (!is_value(apply.arguments.front())) return apply_to_indices(apply);
   std::vector<std::string> parts;
@@ -263,6 +272,7 @@ std::string CExpressions::real(double value) {
   if (std::isinf(value)) return value < 0 ? "-__builtin_inf()" : "__builtin_inf()";
   char buffer[32];
   std::string text(buffer, std::to_chars(buffer, buffer + sizeof buffer, value).ptr);
+  // Without a point it would be an integer of C.
   if (text.find_first_of(".e") == std::string::npos) text += ".0";
   return text;
 }

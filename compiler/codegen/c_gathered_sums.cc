@@ -1,8 +1,3 @@
-// y(i) = B(i,j) * x(j) and its like: four entries at a time in one register. The end of a row is computed
-// beyond it, at entries of the next rows, and masked. A row of up to three entries then needs no loop, whose
-// number of iterations the processor would have to predict. Rows of graphs have few entries and differ: a
-// wrong prediction a row costs more than all of its products. Rejected: gather instructions, half as fast as
-// four loads on Zen where rows lie in cache. Rejected: eight entries beyond the end, slower for rows of two.
 #include "compiler/codegen/c_gathered_sums.h"
 
 #include <algorithm>
@@ -12,6 +7,13 @@
 #include "compiler/loop_ir/uses.h"
 #include "compiler/support/result.h"
 
+// y(i) = B(i,j) * x(j) and its like: four entries at a time in one register. The end of a row is computed
+// beyond it, at entries of the next rows, and masked. A row of up to three entries then needs no loop, whose
+// number of iterations the processor would have to predict. Rows of graphs have few entries and differ: a
+// wrong prediction a row costs more than all of its products. Legal since all arrays indexed by positions
+// have the same entries, and indices made of coordinates stay within extents. Rejected: gather instructions,
+// half as fast as four loads on Zen where rows lie in cache. Rejected: eight entries beyond the end, slower
+// for rows of two.
 namespace schaas::codegen {
 namespace {
 
@@ -156,6 +158,7 @@ std::string CVectorLoops::four_values(const ExpressionPtr& value, const std::str
       value->node);
 }
 
+/// Prints two registers of sums in turn, a masked end, and a loop for rows at the end of the operand.
 bool CVectorLoops::print_gathered_sums(const loop_ir::For& loop, const Block& block) {
   const auto found = expressions_.gathered_sums_of(loop);
   if (!found) return false;
@@ -170,6 +173,7 @@ bool CVectorLoops::print_gathered_sums(const loop_ir::For& loop, const Block& bl
   open_range(loop);
   for (const auto& sum : found->sums)
     text_.line("vec4 " + sum.name + "_four0 = {0}, " + sum.name + "_four1 = {0};");
+  // Two registers, so that additions of one do not wait for those of the other.
   text_.open("for (; " + v + " + 8 <= " + v + "_end; " + v + " += 4)");
   add_four(0, false);
   text_.line(v + " += 4;");
@@ -179,6 +183,7 @@ bool CVectorLoops::print_gathered_sums(const loop_ir::For& loop, const Block& bl
   add_four(0, false);
   text_.line(v + " += 4;");
   text_.close();
+  // The operand has four entries from here on; those behind the row's end are masked.
   text_.open("if (" + v + " + 3 <= " + found->coordinates + "_last)");
   add_four(1, true);
   text_.close();

@@ -7,6 +7,8 @@
 #include "compiler/loop_ir/uses.h"
 #include "compiler/support/result.h"
 
+// Finds the loads of a loop over entries that depend on the entry's coordinate. The printer repeats the
+// chain of lets from the coordinate to these loads for an entry further on (c_vector_loops.cc).
 namespace schaas::codegen {
 namespace {
 
@@ -17,6 +19,7 @@ void collect_loads(const ExpressionPtr& expression, const std::set<std::string>&
                    std::vector<loop_ir::Load>& loads) {
   std::visit(Match{
                  [&](const loop_ir::Load& x) {
+                   // Each element is prefetched once.
                    const bool known = std::any_of(loads.begin(), loads.end(), [&](const auto& each) {
                      return each.array == x.array && equal(each.index, x.index);
                    });
@@ -58,6 +61,7 @@ Gathered gathered(const loop_ir::For& loop) {
   const loop_ir::Let* coordinate = loop_ir::coordinate_let(loop);
   SCHAAS_CHECK(coordinate != nullptr, "a loop with prefetches but without coordinates");
   Gathered found{std::get<loop_ir::Load>(coordinate->value->node).array, {*coordinate}, {}};
+  // Lets stand before their uses, so one walk follows the chain.
   std::set<std::string> derived{coordinate->name};
   for (const auto& each : statements_of(loop.body)) {
     const auto* let = std::get_if<loop_ir::Let>(&each->node);

@@ -16,6 +16,11 @@
 #include "compiler/loop_ir/printer.h"
 #include "compiler/loop_ir/uses.h"
 
+// Prints a kernel: prologue, functions of each phase, sizes of buffers, descriptor. The statements of a
+// phase stand once, in an always-inlined function whose parameters are the arrays, specialised extents and
+// the prefetch flag. Callers pass constants where they can, and the compiler makes a version for each call.
+// Arrays are parameters since GCC trusts `restrict` on parameters only. Only names that lowering made are
+// printed; the label's strings are escaped.
 namespace schaas::codegen {
 namespace {
 
@@ -113,6 +118,7 @@ class KernelPrinter {
 
 void KernelPrinter::print_prologue() {
   const bool f64 = kernel_.value_type == loop_ir::ValueType::f64;
+  // Kernels that are compiled as one unit share the prologue.
   const auto once = [&](const std::string& what, const std::string& declarations) {
     const std::string guard = "SCHAAS_KERNEL_" + what;
     out_.raw("#ifndef " + guard + "\n#define " + guard + "\n" + declarations + "#endif\n\n");
@@ -144,6 +150,7 @@ void KernelPrinter::print_extent(const loop_ir::Extent& extent) {
 /// Prints extents and lets that `uses` needs, directly or through other lets; extents in `known` are
 /// parameters.
 void KernelPrinter::print_sizes(loop_ir::Uses uses, const std::vector<std::string>& known) {
+  // Backwards: a let uses earlier ones alone.
   for (auto let = kernel_.lets.rbegin(); let != kernel_.lets.rend(); ++let) {
     if (uses.names.count(let->name) > 0) loop_ir::collect_uses(let->value, uses);
   }
@@ -220,6 +227,7 @@ void KernelPrinter::print_prefetch(const std::set<std::string>& prefetched,
   out_.line("const int prefetch = " + large + ";");
 }
 
+/// Returns the bytes of an array, rounded up to whole cache lines.
 std::string KernelPrinter::padded(const Array& array, const loop_ir::ExpressionPtr& count) const {
   if (array.element == Element::value) return "PADDED(" + expressions_.print(count) + ")";
   return std::string("PADDED_OF(") + CExpressions::c_type(array.element) + ", " + expressions_.print(count) +
@@ -229,6 +237,7 @@ std::string KernelPrinter::padded(const Array& array, const loop_ir::ExpressionP
 /// Prints the scratch arrays. Each has its own offset, the same in every phase, so that zeros left by one
 /// phase stay.
 void KernelPrinter::print_scratch(const loop_ir::Uses& uses) {
+  // The scratch begins with the capacity of the tables, where there are some.
   std::string offset = has_tables() ? "64" : "0";
   if (has_tables()) out_.line("UNUSED const int64_t capacity = *(const int64_t*)workspace;");
   for (const auto& array : kernel_.arrays) {
@@ -336,6 +345,7 @@ void KernelPrinter::print_body(const Function& function, const std::vector<std::
   print_scratch(uses);
   print_last_positions(uses);
   const bool streams = uses.arrays.count(expressions_.streaming_target()) > 0;
+  // The client passes the flag after the last shared array.
   if (streams) out_.line("const int streams = shared[" + number(shared_count()) + "] != 0;");
   CStatements(out_, expressions_).print(function.body);
   if (streams) out_.line("if (streams) STREAM_FENCE;");
@@ -387,6 +397,7 @@ std::string KernelPrinter::row_split_entries(std::size_t phase) const {
   return part + prefix_ + "carry_elements_" + id + ", " + prefix_ + "fix_up_" + id + ", " + monoid;
 }
 
+/// Prints the function that returns the number of iterations of a phase.
 void KernelPrinter::print_range(std::size_t phase) {
   const auto& range = kernel_.phases[phase].range;
   loop_ir::Uses uses;
@@ -435,6 +446,7 @@ int KernelPrinter::shared_count() const {
   return count;
 }
 
+/// Prints the function that returns the size of each shared array.
 void KernelPrinter::print_shared_bytes() {
   out_.open("static int64_t " + prefix_ + "shared_bytes(const schaas_tensor* const* args, int32_t which)");
   out_.line("(void)args;");
@@ -491,6 +503,7 @@ void KernelPrinter::print_workspace_bytes() {
   out_.raw("\n");
 }
 
+/// Prints the table of copies, if there are any: the argument and the order of its modes.
 void KernelPrinter::print_copies() {
   if (kernel_.copies.empty()) return;
   std::string entries;
@@ -552,6 +565,7 @@ void KernelPrinter::print_descriptor() {
   out_.line("extern const schaas_kernel_descriptor " + label_.symbol + ";");
   out_.open("__attribute__((visibility(\"default\"))) const schaas_kernel_descriptor " + label_.symbol +
             " =");
+  // The fields of schaas_kernel_descriptor in order; the first is the version of the ABI.
   out_.line("11, " + number(kernel_.arguments) + ", " + std::to_string(kernel_.phases.size()) + ", " +
             number(shared_count()) + ", " + prefix_ + "phases, " + prefix_ + "shared_bytes, " + prefix_ +
             "workspace_bytes,");

@@ -1,7 +1,15 @@
 #include "compiler/codegen/c_prologue.h"
 
+// The C runtime of kernels, as texts from which each kernel prints those it needs. One text serves all
+// instruction sets: predefined macros choose the width of vectors, and plain C stands beside each use of an
+// instruction. Functions over indices are made by macros for 32 and 64 bits and chosen by _Generic. Nothing
+// here allocates, is exported, or keeps state between calls; sizes of buffers are those that lowering
+// declares.
 namespace schaas::codegen {
 
+/// Vectors are unaligned and may alias, so that they are loaded from and stored to any array of values.
+/// FIRST and LAST mask a register with a window into bytes of zeros, ones and zeros, without a branch.
+/// sum_four adds four registers while it transposes them.
 std::string_view vector_declarations() {
   return R"(#if defined(__AVX512F__)
 #define VECTOR_BYTES 64
@@ -85,6 +93,9 @@ DEFINE_SEARCH(search_64, int64_t)
 )";
 }
 
+/// Open addressing with linear probing and Fibonacci hashing: the factor is 2^64 over the golden ratio.
+/// Tables have a power of two of slots, at most half of them occupied, so each search ends. Slots of hashed
+/// levels are free below 0, those of tables that kernels fill at 0.
 std::string_view find_declarations() {
   return R"(#define DEFINE_FIND(name, type)                                             \
   UNUSED static inline int64_t name(const type* a, int64_t low, int64_t high, int64_t key) { \
@@ -118,6 +129,8 @@ DEFINE_SLOT(slot_64, int64_t)
 )";
 }
 
+/// Compare-and-swap loops on the bits of values. Relaxed order suffices: barriers between phases order what
+/// others read.
 std::string_view atomic_declarations() {
   return R"(#define DEFINE_ATOMIC(name, folded)                                        \
   UNUSED static inline void atomic_##name(value* at, value x) {                        \
@@ -136,6 +149,9 @@ DEFINE_ATOMIC(and, (value)((seen != 0) & (x != 0)))
 )";
 }
 
+/// One macro defines each function for a value and, below, for registers, so that both have the same
+/// results. Extremes keep the first argument unless the second is beyond it, also with NaN. sigmoid takes
+/// exp of a negative argument, which never overflows.
 std::string_view function_declarations() {
   return R"(#include <math.h>
 #define SELECT_ONE(type, condition, then, otherwise) ((condition) ? (then) : (otherwise))
@@ -183,6 +199,7 @@ UNUSED static inline value value_power(value a, value b) { return MATH(pow)(a, b
 )";
 }
 
+/// Masks of comparisons select lanes. Functions without a vector form are called for each lane.
 std::string_view vector_function_declarations() {
   return R"(#define SELECT_LANES(type, condition, then, otherwise) \
   ((type)(((condition) & (__typeof__(condition))(then)) | (~(condition) & (__typeof__(condition))(otherwise))))
@@ -214,6 +231,9 @@ DEFINE_POWER(vec16)
 )";
 }
 
+/// A map of bytes: setting one neither loads it nor branches. Groups are a second level, so that compaction
+/// visits occupied groups alone. These are listed behind the indices, in the end of the same list
+/// (loop_ir::list_elements).
 std::string_view occupancy_declarations() {
   return R"(/* Occupancy: a byte for each index, then one for each group of indices, so that gaps are skipped by groups of groups. A
    group has 64 indices, or about as many as there are groups of them among 16 occupied ones. Few occupied indices are found
@@ -357,6 +377,10 @@ DEFINE_COMPACT(64, int64_t)
 )";
 }
 
+/// Introsort (Musser, Software: Practice and Experience 27, 1997): quicksort, heap sort below a depth,
+/// insertion sort of short ranges. Before it, lists of up to 64 distinct elements are sorted by rank, and
+/// dense ones by a bitmap on the stack. An element that occurs twice is detected, and such lists go to the
+/// general sort.
 std::string_view sort_declarations() {
   return R"(#define DEFINE_SORT(suffix, type)                                              \
   UNUSED static void sift_##suffix(type* a, int64_t root, int64_t count) {                 \
@@ -510,6 +534,7 @@ DEFINE_SORT_LIST(64, int64_t)
 )";
 }
 
+/// PREFETCH leaves out vectors of a cache line that an earlier one has prefetched.
 std::string_view prefetch_declarations() {
   return R"(#define LARGE_BYTES (3 << 20)
 #define PREFETCH(n, p) do { if ((n) * VECTOR_BYTES % 64 == 0) __builtin_prefetch(p); } while (0)
@@ -521,6 +546,7 @@ UNUSED static inline int is_large(const schaas_tensor* tensor) {
 )";
 }
 
+/// clang has one builtin for all vectors, GCC one for each type and width.
 std::string_view streaming_store_declarations() {
   return R"(#define IS_ALIGNED(p) (((uintptr_t)(p) & (sizeof(vec) - 1)) == 0)
 #if defined(__clang__)

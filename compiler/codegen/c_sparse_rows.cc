@@ -1,10 +1,15 @@
-// C runtime for rows of sparse results: expand-sort-compress (Dalton, Olson, Bell: Optimizing sparse
-// matrix-matrix multiplication for the GPU, ACM TOMS 41, 2015), and supernodes, rows of one structure added
-// at once.
 #include "compiler/codegen/c_prologue.h"
 
+// C runtime for rows of sparse results: expand-sort-compress (Dalton, Olson, Bell: Optimizing sparse
+// matrix-matrix multiplication for the GPU, ACM TOMS 41, 2015), and supernodes, rows of one structure added
+// at once. Both work on vectors without branches that depend on coordinates; lists have room for the whole
+// vectors that are stored past their ends.
 namespace schaas::codegen {
 
+/// Sorting by rank compares all pairs, in vectors, which suits the few terms of a list. The ranks add up to
+/// count * (count - 1) / 2 exactly when all coordinates differ; then terms only move. Else terms of one
+/// coordinate have one rank and are summed there, in their order. Padding with the largest index fills the
+/// last vector; its contribution to the ranks is subtracted.
 std::string_view term_declarations() {
   return R"(/* loop_ir::max_terms */
 #define MAX_TERMS 128
@@ -128,6 +133,9 @@ DEFINE_TERMS(64, int64_t, INT64_MAX, i64)
 )";
 }
 
+/// Rows are compared by length, first and last coordinate, then by whole vectors, the last of which may
+/// overlap. Four adjacent coordinates are added as one vector. The number of rows is a constant in each copy
+/// of the loop.
 std::string_view supernode_declarations() {
   return R"(#define MAX_SUPERNODE 4
 /* loop_ir::min_supernode_entries: number of coordinates compared at once. */

@@ -5,6 +5,11 @@
 
 #include "compiler/loop_ir/uses.h"
 
+// Prints statements as C or CUDA. Loops that may become vector code are offered to CVectorLoops first.
+// Merges become one loop each. An intersection advances the lists that are behind the largest coordinate; a
+// union takes the smallest, with ended lists at INT64_MAX; a range tests each list at each coordinate. One
+// loop replaces those that taco emits for each set of lists that have not ended. Sequential
+// loops evaluate their end once, as loop IR demands.
 namespace schaas::codegen {
 namespace {
 
@@ -66,6 +71,7 @@ const char* reduction_operator(operators::Monoid monoid) {
   return "";
 }
 
+/// The value has no bit set, which memset can store; -0 has one.
 bool is_all_zero_bits(const ExpressionPtr& value) {
   if (const auto* integer = std::get_if<loop_ir::Integer>(&value->node)) return integer->value == 0;
   const auto* number = std::get_if<loop_ir::Number>(&value->node);
@@ -74,6 +80,7 @@ bool is_all_zero_bits(const ExpressionPtr& value) {
 
 }  // namespace
 
+/// Returns the pragma of a simd loop; accumulators declared outside are its reductions.
 std::string CStatements::simd_pragma(const loop_ir::For& loop) const {
   std::set<std::string> declared;
   std::set<std::string> accumulators;
@@ -114,6 +121,7 @@ void CStatements::print(const StatementPtr& statement) {
                 print(x.statements[n]);
                 continue;
               }
+              // The next lets are the other values of the load.
               print_wide_load(x.statements, n, expressions_, text_);
               n += static_cast<std::size_t>(let->wide) - 1;
             }
@@ -209,6 +217,7 @@ std::string for_header(const loop_ir::For& loop, const CExpressions& expressions
          expressions.print(loop.end) + "; " + v + " < " + v + end + "; " + next + ")";
 }
 
+/// Prints an assignment, a fold, or an atomic step.
 void CStatements::print_store(const loop_ir::Store& store) {
   const std::string target = store.array + "[" + expression(store.index) + "]";
   const std::string value = expression(store.value);
@@ -229,6 +238,7 @@ void CStatements::print_group_store(const loop_ir::GroupStore& store) {
              expression(store.value) + ");");
 }
 
+/// Prints a memset where the value is zero, else a loop.
 void CStatements::print_fill(const loop_ir::Fill& fill) {
   const std::string type = CExpressions::c_type(expressions_.element_of(fill.array));
   const std::string count = expression(fill.count);
@@ -250,6 +260,7 @@ void CStatements::print_fill(const loop_ir::Fill& fill) {
   text_.close();
 }
 
+/// Prints a loop in the first form that applies: vectors, folds, stores, interleaved sums, or a plain loop.
 void CStatements::print_for(const loop_ir::For& loop) {
   if (dialect_ == Dialect::cuda) {
     if (loop.unroll > 1) text_.directive("#pragma unroll " + std::to_string(loop.unroll));
@@ -382,6 +393,7 @@ void CStatements::print_union(const loop_ir::Merge& merge) {
   text_.close();
 }
 
+/// Visits each coordinate of the range; a list advances where it holds the coordinate.
 void CStatements::print_range_merge(const loop_ir::Merge& merge) {
   print_lists(merge);
   const std::string& v = merge.variable;

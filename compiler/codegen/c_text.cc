@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string>
 
+// Lines of C with indentation. Literals escape all but printable ASCII, and question marks, two of which may
+// begin a trigraph; no byte of a label can end its literal.
 namespace schaas::codegen {
 
 void CText::line(std::string_view text) {

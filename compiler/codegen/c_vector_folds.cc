@@ -1,11 +1,13 @@
-// Reductions over adjacent elements: registers of partial results, folded at the end. The last register ends
-// with the loop and overlaps the one before; what it holds of that one is masked, since a sum may not count
-// an element twice. Other monoids fold the rest element by element.
 #include <algorithm>
 
 #include "compiler/codegen/c_statements.h"
 #include "compiler/loop_ir/vector_form.h"
 
+// Reductions over adjacent elements: registers of partial results, folded at the end. The last register ends
+// with the loop and overlaps the one before; what it holds of that one is masked, since a sum may not count
+// an element twice. Other monoids fold the rest element by element, since the zeros of a mask are the
+// identity of sums alone. Interleaved registers hide the latency of additions; one fold alone has four,
+// several share them.
 namespace schaas::codegen {
 namespace {
 
@@ -27,6 +29,7 @@ bool CVectorLoops::print_fold(const loop_ir::For& loop) {
   varying_ = {loop.variable};
   const auto monoid = expressions_.monoid_of(folds.front()->name);
   for (const auto* fold : folds) {
+    // Folds of one loop share its registers' type and steps, so they have one monoid.
     const bool in_lanes = loop_ir::is_vector_value(fold->value, loop.variable, varying_);
     if (!varies(fold->value) || !in_lanes || expressions_.monoid_of(fold->name) != monoid) return false;
   }
@@ -61,6 +64,7 @@ void CVectorLoops::print_other_folds(const loop_ir::For& loop, const Folds& fold
     });
   };
   open_range(loop);
+  // Broadcast by subtraction of zero, which keeps every value.
   const std::string identity = CExpressions::number(operators::identity(monoid));
   for (const auto* fold : folds) {
     for (int part = 0; part < parts; ++part)

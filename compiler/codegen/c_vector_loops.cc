@@ -9,6 +9,13 @@
 #include "compiler/loop_ir/vector_form.h"
 #include "compiler/support/result.h"
 
+// Vector loops as a cascade of register blocks, in vector types of GCC. A block replicates each name that
+// depends on the loop variable, once for each of its registers. So sums of a row stay in registers while the
+// loops inside walk sparse rows. The widest block is the largest whose accumulators and values fit the
+// registers. A remainder ends with the loop and overlaps the block before it, where elements may be computed
+// twice; else narrower blocks follow. Rejected for such loops: a narrower register for each part of the
+// remainder, which walks the loops inside again for each: SpMM of 15 columns took 2.4 times as long
+// (docs/performance/kernels.md). Inner loops that only add are interleaved where registers are left.
 namespace schaas::codegen {
 namespace {
 
@@ -91,6 +98,7 @@ void CVectorLoops::print(const loop_ir::For& loop) {
   varying_ = {loop.variable};
   classify(loop.body);
   int widest = widest_block;
+  // Loops without accumulators and lets need registers for their loads all the same.
   while (widest > 1 && widest * (live_ > 0 ? live_ : 2) > register_budget) widest /= 2;
   const bool overlaps = may_repeat_elements(loop.body);
   if (overlaps) {
@@ -155,6 +163,8 @@ void CVectorLoops::print_overlapping_remainder(const loop_ir::For& loop, int wid
     Block block{type, count};
     block.last = v + "_last";
     const std::string width = "WIDTH(" + type + ")", whole = std::to_string(count - 1) + " * " + width;
+    // Adjacent to the register before where it fits, else ending with the loop. It never begins before the
+    // loop, whose extent is a register at least.
     text_.line("const int64_t " + block.last + " = " + v + "_end - " + v + " - " + width + " < " + whole +
                " ? " + v + "_end - " + v + " - " + width + " : " + whole + ";");
     print_body(loop.body, block);
@@ -211,6 +221,7 @@ void CVectorLoops::open_extent(const loop_ir::For& loop) {
   text_.line("const int64_t " + v + "_extent = " + v + "_end - " + v + ";");
 }
 
+/// Returns the address of the first element of a register.
 std::string CVectorLoops::address(const std::string& array, const ExpressionPtr& index, const Block& block,
                                   int part) const {
   const std::string first = array + " + " + expressions_.print(index);
@@ -224,6 +235,7 @@ std::string CVectorLoops::element_text(const std::string& array, const Expressio
          address(array, index, block, part) + ")";
 }
 
+/// Returns one register of an expression, or a number where no lane differs.
 std::string CVectorLoops::vector_expression(const ExpressionPtr& expression, const Block& block,
                                             int part) const {
   if (!varies(expression)) return expressions_.print(expression);
@@ -275,6 +287,7 @@ std::string CVectorLoops::register_of(const ExpressionPtr& expression, const Blo
   return varies(expression) ? text : "(" + text + " - (" + block.type + "){0})";
 }
 
+/// Declares an invariant once, a varying name for each register.
 void CVectorLoops::print_let(const loop_ir::Let& let, const Block& block) {
   if (!varies(let.value)) {
     const char* type = let.type == loop_ir::Type::index ? "const int64_t " : "const value ";
@@ -287,6 +300,7 @@ void CVectorLoops::print_let(const loop_ir::Let& let, const Block& block) {
   }
 }
 
+/// Declares the registers of an accumulator at its initial value.
 void CVectorLoops::print_accumulator(const loop_ir::Accumulator& accumulator, const Block& block) {
   const double initial = accumulator.initial.value_or(operators::identity(accumulator.monoid));
   const std::string zero = "(" + block.type + "){0}";
@@ -321,6 +335,7 @@ void CVectorLoops::print_atomic(const loop_ir::Store& store, const Block& block,
   text_.close();
 }
 
+/// Stores the registers of a block: by streaming stores, atomically, or by plain ones.
 void CVectorLoops::print_store(const loop_ir::Store& store, const Block& block) {
   const std::string zero = "(" + block.type + "){0}";
   const bool set = store.mode == loop_ir::Write::set;
@@ -374,6 +389,7 @@ void CVectorLoops::print_inner(const loop_ir::For& loop, const Block& block) {
   if (block.type == "value" && print_gathered_sums(loop, block)) return;
   const auto sums = sums_of(loop);
   const int used = block.count * static_cast<int>(sums.size());
+  // As many iterations as have registers for sums of their own.
   const int iterations = used == 0 ? 1 : std::clamp(accumulator_budget / used, 1, partial_sums);
   if (iterations > 1 && loop.step == 1 && loop.unroll == 1) {
     print_interleaved(loop, sums, block, iterations);
@@ -414,6 +430,7 @@ void CVectorLoops::print_prefetch(const loop_ir::For& loop, const Block& block) 
   text_.close();
 }
 
+/// Prints gathered sums, or interleaved iterations with accumulators of single values.
 bool CVectorLoops::print_scalar_sums(const loop_ir::For& loop) {
   const auto sums = sums_of(loop);
   if (loop.step != 1 || loop.unroll != 1 || sums.empty() || static_cast<int>(sums.size()) > partial_sums)
@@ -440,6 +457,7 @@ void CVectorLoops::print_interleaved(const loop_ir::For& loop, const std::set<st
     }
   }
   text_.open("for (; " + more + "; " + v + " += " + count + ")");
+  // The body finds its iteration under the loop's name.
   text_.line("const int64_t " + v + "_iteration = " + v + ";");
   for (int iteration = 0; iteration < iterations; ++iteration) {
     text_.open("");
@@ -472,6 +490,8 @@ std::string CVectorLoops::sum_name(const std::string& name, int part, const Bloc
   return block.type == "value" && part == 0 && block.scalar ? name : part_name(name, part);
 }
 
+/// Prints a statement for the registers of a block. Kinds that the verifier keeps out of vector loops are
+/// bugs here.
 void CVectorLoops::print_body(const StatementPtr& statement, const Block& block) {
   std::visit(Match{
                  [&](const loop_ir::Block& x) {

@@ -14,6 +14,12 @@
 #include "compiler/loop_ir/uses.h"
 #include "compiler/support/result.h"
 
+// Prints one text for nvcc, NVRTC and emulation on the host. The device half has a function for each phase;
+// the host half, in C, checks arguments, fills parameters and counts blocks. A thread takes ranges in a
+// grid-stride loop, so that fewer blocks than ranges may be launched, as scratch allows. Threads are rounded
+// up to whole warps, since groups fold by shuffles in which each of their threads takes part; threads beyond
+// the range have an empty one. Positions lie on the device, so the host evaluates sizes by numbers of
+// entries.
 namespace schaas::codegen {
 namespace {
 
@@ -85,6 +91,7 @@ class CudaPrinter {
   CText out_;
 };
 
+/// Prints the ABI, once for all kernels of one text, and the type of values.
 void CudaPrinter::print_declarations() {
   const bool f64 = kernel_.value_type == loop_ir::ValueType::f64;
   out_.raw("#include <stddef.h>\n#include <stdint.h>\n#include <string.h>\n\n");
@@ -126,6 +133,8 @@ void CudaPrinter::print_device_prologue() {
   out_.raw("\n");
 }
 
+/// Prints the extents and lets that are used, directly or by other lets; `source` says where an extent is
+/// found.
 void CudaPrinter::print_sizes(loop_ir::Uses uses, const Source& source) {
   for (auto let = kernel_.lets.rbegin(); let != kernel_.lets.rend(); ++let) {
     if (uses.names.count(let->name) > 0) loop_ir::collect_uses(let->value, uses);
@@ -147,6 +156,7 @@ const Array* CudaPrinter::array_named(const std::string& name) const {
   return nullptr;
 }
 
+/// Returns the bytes of an array; the next one begins at a multiple of 16.
 std::string CudaPrinter::padded(const Array& array, const std::string& count) const {
   return std::string("((int64_t)(") + count + ") * (int64_t)sizeof(" + CExpressions::c_type(array.element) +
          ") + 15) / 16 * 16";
@@ -174,6 +184,7 @@ void CudaPrinter::print_arrays(const loop_ir::Uses& uses) {
 void CudaPrinter::print_thread_range(const loop_ir::ThreadMapping& mapping) {
   const std::string tile = text_of(mapping.tile), threads = text_of(mapping.threads_per_item),
                     grain = text_of(mapping.grain);
+  // Adjacent threads differ in their lane first, then in the range of a tile, then in columns.
   out_.line("const int64_t lane = thread % " + threads + ";");
   out_.line("const int64_t side = thread / " + threads + " % " + tile + ";");
   out_.line("int64_t item = thread / " + text_of(mapping.threads_per_item * mapping.tile) + ";");
@@ -217,6 +228,7 @@ void CudaPrinter::print_device(std::size_t phase) {
     threads += " * column_blocks";
   }
   out_.line("const int64_t threads = (" + threads + " + 31) / 32 * 32;");
+  // Each resident thread has scratch of its own, whichever ranges it takes.
   if (has_scratch_) {
     std::string bytes = "0";
     for (const auto& array : kernel_.arrays) {
@@ -247,6 +259,7 @@ std::string CudaPrinter::entries(const ExpressionPtr& expression) const {
   return "args[" + text_of(positions->argument) + "]->levels[" + text_of(positions->level) + "].entries";
 }
 
+/// Prints a size without loads of positions, which the host cannot do.
 std::string CudaPrinter::on_host(const ExpressionPtr& expression) const {
   if (const auto text = entries(expression); !text.empty()) return text;
   const auto* apply = std::get_if<loop_ir::Apply>(&expression->node);
@@ -288,6 +301,7 @@ std::string alignment_text(const std::optional<loop_ir::Alignment>& alignment) {
   return text;
 }
 
+/// Prints the preparation of a launch: checks, parameters, and the number of blocks, or -1.
 void CudaPrinter::print_host(std::size_t phase) {
   const auto& described = kernel_.phases[phase];
   const loop_ir::ThreadMapping& mapping = *described.mapping;
@@ -336,15 +350,18 @@ void CudaPrinter::print_host(std::size_t phase) {
   out_.line("int64_t blocks = (threads + " + text_of(mapping.block) + " - 1) / " + text_of(mapping.block) +
             ";");
   if (has_scratch_) {
+    // Threads take several ranges each where scratch suffices for fewer of them.
     out_.line("const int64_t max_blocks = workspace_threads / " + text_of(mapping.block) + ";");
     out_.line("if (blocks > max_blocks) blocks = max_blocks > 0 ? max_blocks : -1;");
   }
+  // The largest grid that a launch accepts.
   out_.line("return blocks < 2147483647 ? blocks : 2147483647;");
   out_.close();
   print_launch(phase);
   out_.raw("\n");
 }
 
+/// Prints the launch by the runtime of CUDA or by the emulation; the host half alone has none.
 void CudaPrinter::print_launch(std::size_t phase) {
   const std::string id = text_of(static_cast<std::int64_t>(phase));
   const std::string block = text_of(kernel_.phases[phase].mapping->block);
@@ -435,6 +452,7 @@ void CudaPrinter::print_descriptor() {
   out_.directive("#ifdef __cplusplus\nextern \"C\"\n#else\nextern\n#endif");
   out_.line("__attribute__((visibility(\"default\"))) const schaas_gpu_descriptor " + symbol + ";");
   out_.open("const schaas_gpu_descriptor " + symbol + " =");
+  // The fields of schaas_gpu_descriptor in order; the first is the version of the ABI.
   out_.line("2, " + text_of(kernel_.arguments) + ", " +
             text_of(static_cast<std::int64_t>(kernel_.phases.size())) + ", " + text_of(shared) + ", " +
             prefix_ + "phases, " + prefix_ + "shared_bytes, " + prefix_ + "workspace_bytes,");

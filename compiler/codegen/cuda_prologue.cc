@@ -1,5 +1,9 @@
 #include "compiler/codegen/cuda_prologue.h"
 
+// Device functions of kernels for GPUs. Groups are aligned parts of a warp. They fold by shuffles under a
+// mask of their own, so that groups of one warp may be at different statements. Deferred updates and the
+// segment reduction follow Sgap (section 5.3): adjacent threads that hold values of one element fold them
+// before a single atomic step.
 namespace schaas::codegen {
 
 std::string_view gpu_abi_declarations() {
@@ -40,6 +44,8 @@ typedef struct schaas_gpu_image {
 )";
 }
 
+/// Searches as in c_prologue.cc, aligned loads of adjacent values, and a quotient that divides in 32 bits
+/// where it can.
 std::string_view device_declarations() {
   return R"(template <class Index>
 __device__ static inline int64_t SEARCH(const Index* a, int64_t low, int64_t high, int64_t key) {
@@ -79,6 +85,8 @@ __device__ static inline int64_t quotient(int64_t a, int64_t b) {
 )";
 }
 
+/// Only sums of values have an atomic instruction; other monoids repeat compare-and-swap. It compares bits:
+/// NaN equals nothing, itself included, and would repeat forever.
 std::string_view monoid_declarations() {
   return R"(#define ONE_STEP(folded)                                                    \
   value seen = *(volatile value*)at;                                                    \
@@ -126,6 +134,8 @@ DEFINE_ATOMIC(and)
 )";
 }
 
+/// A fold takes log2(width) shuffles. In the segment reduction a thread folds only values of later threads
+/// with the same element. A ballot of each element's first thread tells where these end.
 std::string_view group_declarations() {
   return R"(/* Returns the mask of this thread's group in its warp. */
 template <int width>
