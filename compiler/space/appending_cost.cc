@@ -3,9 +3,14 @@
 #include <algorithm>
 #include <limits>
 
+// Costs of schedules with a sparse result, by one walk of a member that adds what cost::of adds for its tree.
+// The path to the result's assignment tells how many loops come before the workspace. The section that this
+// number ends in gathers: its loops up to there are around the workspace, and all below computes into it.
+// Terms are collected unsorted and sorted at the end.
 namespace schaas::space {
 namespace {
 
+/// No workspace is to come.
 constexpr std::size_t never = std::numeric_limits<std::size_t>::max();
 
 IndexSet set_of(std::span<const std::uint8_t> loops) {
@@ -37,6 +42,7 @@ cost::Cost AppendingCosts::of(const Member& root) {
   const std::size_t ordered = rule_.in_order(loops);
   Position position;
   position.into = Into::result;
+  // Loops that append all levels in order need no workspace.
   position.until = ordered == rule_.needed() ? never : ordered;
   one_level_ = ordered > 0 && ordered + 1 == rule_.needed();
   if (position.until == 0) gather(position, recursion_.context(root.state), recursion_.state(root.state).out);
@@ -75,6 +81,7 @@ void AppendingCosts::walk(const Member& member, const Position& position) {
   }
 }
 
+/// Returns the serial bit when the member's first loop begins a phase and is no index of its target.
 cost::Term AppendingCosts::serial(const Member& member, const Position& position) const {
   if (!position.outermost || member.order.empty()) return 0;
   return has(recursion_.state(member.state).out, member.order.front()) ? 0 : cost::serial_bit;
@@ -173,6 +180,7 @@ void AppendingCosts::gather(Position& position, const Context& context, IndexSet
   gathered_.assign(2, extents_of(missing));  // values; the list and flags
   around_ = position.above;
   cost_.memory.insert(cost_.memory.end(), gathered_.begin(), gathered_.end());
+  // A producer that a sparse operand restricts writes at most as many entries as it has trips.
   lists_ = (trips_of(context, missing) != extents_of(missing));
   if (!lists_)
     cost_.time.push_back(cost::make_term(position.above | extents_of(missing), cost::Access::gathered));

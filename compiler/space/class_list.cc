@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+// Cost classes in flat arrays, without an allocation for each. What is replaced or removed leaves its terms
+// behind until `clear`: lists live for one state.
 namespace schaas::space {
 
 void ClassList::clear() {

@@ -3,6 +3,10 @@
 #include <algorithm>
 #include <bit>
 
+// Every cost class of a state with its exact multiplicity, by a fold over transitions. Sums are numbered
+// (sums.h), so that a class is a pair of numbers and equal classes meet in a hash table. Multiplicities are
+// kept in 128 bits. When one does not fit, everything found is dropped, and the caller begins anew with big
+// integers.
 namespace schaas::space {
 
 /// Adds up multiplicities by class: a hash table with open addressing, emptied into a sorted list.
@@ -13,6 +17,7 @@ class Classes<Number>::Gathering {
 
   /// False when the sum does not fit.
   bool add(SumId time, SumId memory, const Number& members) {
+    // A slot without members is empty: every class has some.
     std::size_t slot = position(time, memory);
     if (table_[slot].members == 0) {
       table_[slot] = {time, memory, 0};
@@ -47,6 +52,7 @@ class Classes<Number>::Gathering {
     }
     return slot;
   }
+  /// Doubles the table, which is at most half full.
   void grow() {
     std::vector<Entry> old(table_.size() * 2);
     old.swap(table_);
@@ -66,6 +72,7 @@ const std::vector<typename Classes<Number>::Entry>& Classes<Number>::of(StateId 
   const IndexSet loops = recursion_.state(id).loops;
   loop_depth = std::min(loop_depth, std::popcount(loops));
   if (loop_depth < 0) return none;
+  // A state has at most 16 loops, so nine bits hold the depth and the flag.
   const std::uint64_t key =
       std::uint64_t{id} << 9 | static_cast<std::uint64_t>(loop_depth) << 1 | (outermost ? 1U : 0U);
   if (const auto found = known_.find(key); found != known_.end()) return *found->second;
@@ -99,6 +106,7 @@ void Classes<Number>::add(Gathering& sum, const Entry& a, const Entry& b, std::u
 }
 
 template <class Number>
+/// Adds the classes of a transition: each of the producer with each of the consumer, below all common loops.
 void Classes<Number>::fuse(StateId id, const Transition& t, bool outermost, int loop_depth, Gathering& sum,
                            Watch& watch) {
   if (std::popcount(t.temporary) > max_memory_depth_) return;
@@ -122,6 +130,7 @@ void Classes<Number>::fuse(StateId id, const Transition& t, bool outermost, int 
 }
 
 template <class Number>
+/// Adds the classes of a combination: those of both halves and of the nest that combines them.
 void Classes<Number>::join(StateId id, const Join& join, bool outermost, int loop_depth, Gathering& sum,
                            Watch& watch) {
   if (std::max(std::popcount(join.left_temporary), std::popcount(join.right_temporary)) > max_memory_depth_)

@@ -3,9 +3,14 @@
 #include <algorithm>
 #include <iterator>
 
+// Comparison of classes inside the fold, cheapest first. Values at samples tell most classes apart. What is
+// left needs a proof for each objective. Proofs are asked for in normal form: without the terms of both sums,
+// divided by the variables that all terms have. Answers are kept by the pair of sums. So one proof serves
+// below every prefix of loops and in every state.
 namespace schaas::space {
 namespace {
 
+/// Rounding of added values is no difference.
 constexpr double tolerance = 1 + 1e-12;
 
 std::size_t number(Objective::Of of) { return of == Objective::Of::time ? 0 : 1; }
@@ -87,6 +92,7 @@ bool Comparison::covers(Terms winner_time, Terms winner_memory, Terms loser_time
   });
 }
 
+/// The term has the objective's bits and is no free temporary.
 bool Comparison::counts(const Objective& objective, cost::Term term) {
   if ((term & objective.only) != objective.only) return false;
   return objective.of == Objective::Of::time || values_of(objective, term)[0] != 0;
@@ -95,6 +101,7 @@ bool Comparison::counts(const Objective& objective, cost::Term term) {
 bool Comparison::at_most(const Objective& objective, Terms winner, Terms loser) {
   less_.clear();
   more_.clear();
+  // Both sums are sorted, so one pass leaves out the terms that they share.
   auto a = winner.begin();
   auto b = loser.begin();
   while (a != winner.end() || b != loser.end()) {
@@ -120,6 +127,7 @@ bool Comparison::at_most(const Objective& objective, Terms winner, Terms loser) 
   }
   const SumId less = sums_.intern(less_);
   const SumId more = sums_.intern(more_);
+  // Neither sum is empty, so no key is 0, which marks an empty slot.
   return proofs_[number(objective.of)].of(less, more, [&] {
     return objective.of == Objective::Of::memory ? dominance_.memory_at_most(less_, more_)
                                                  : dominance_.time_at_most(less_, more_);

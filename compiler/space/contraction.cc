@@ -5,6 +5,10 @@
 
 #include "compiler/support/result.h"
 
+// A product as bit masks. The order that storage demands is a precedence, for each index the set of indices
+// outside of it. Facts of several accesses below the same loops form a context: united precedences, and for
+// each loop what it counts. That is the matches of an intersection, else a fiber, of walked levels before
+// located ones, else the extent, as in cost/tree_cost.cc.
 namespace schaas::space {
 namespace {
 
@@ -18,6 +22,7 @@ std::string index_at(const index_notation::Access& access, const format::TensorF
   return access.indices[static_cast<std::size_t>(format.mode_order[static_cast<std::size_t>(level)])];
 }
 
+/// Closes a precedence under transitivity (Warshall's algorithm).
 void close(Precedence& before) {
   for (int middle = 0; middle < max_indices; ++middle) {
     for (auto& set : before) {
@@ -122,6 +127,7 @@ Context context_of(const Contraction& contraction, const std::vector<const Acces
                    const AccessShape* result) {
   Context context;
   const auto located = [&](cost::Term fiber) { return (fiber & contraction.located) != 0; };
+  // Walked levels before located ones, then the lower bit.
   const auto before = [&](cost::Term a, cost::Term b) {
     return located(a) != located(b) ? located(b) : a < b;
   };

@@ -1,5 +1,8 @@
 #include "compiler/space/count.h"
 
+// Numbers of members by a fold: products over both sides and the orders of their common loops, added up over
+// transitions. They are kept in 128 bits. A state whose number does not fit is marked and added up anew in
+// big integers, from the numbers below it.
 namespace schaas::space {
 
 mpz_class wide(Multiplicity value) {
@@ -25,6 +28,7 @@ bool Counter::add(StateId a, StateId b, std::uint64_t orders, Multiplicity& sum)
          !__builtin_add_overflow(sum, product, &sum) && sum < large;
 }
 
+/// Finds the number of a state after those below it. An interrupted search leaves it unknown.
 void Counter::find(StateId id, Watch& watch) {
   if (id >= counts_.size()) counts_.resize(recursion_.size(), unknown);
   if (counts_[id] != unknown || watch.stopped()) return;

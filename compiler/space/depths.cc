@@ -4,6 +4,8 @@
 #include <array>
 #include <bit>
 
+// Numbers of members by depths. Both depths of a split are maxima over its sides, so a table over all pairs
+// holds a state. The front of the pairs, stage 2 of the papers, is thus known before any class is.
 namespace schaas::space {
 
 /// Numbers of members by loop depth and memory depth.

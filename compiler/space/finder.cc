@@ -4,6 +4,11 @@
 #include <bit>
 #include <set>
 
+// The members of one class. The search goes down the recursion with the class's terms in hand. A transition
+// takes the terms it adds, divides the others by its common loops, and deals them out to its two sides in
+// every way. Two facts cut most ways: a side has one leaf more than temporaries, and its leaves together have
+// exactly its loops. Answers are remembered by state and terms. Members are ranked by penalties that add up
+// over sections, and the best member of each loop tree is kept.
 namespace schaas::space {
 namespace {
 
@@ -64,6 +69,7 @@ bool take_all(std::vector<cost::Term>& terms, const Merges& merges) {
   return std::all_of(merges.begin(), merges.end(), [&](cost::Term merge) { return take(terms, merge); });
 }
 
+/// Returns the term and the merges of a nest, sorted.
 std::vector<cost::Term> sum_of(const Recursion::Nest& nest) {
   std::vector<cost::Term> sum = nest.merges;
   sum.insert(std::upper_bound(sum.begin(), sum.end(), nest.term), nest.term);
@@ -111,6 +117,7 @@ bool Finder::orders_of(StateId id, IndexSet loops, std::size_t limit, std::vecto
   });
 }
 
+/// Adds the linear nests that have exactly the goal's terms.
 void Finder::linear(const Goal& goal, Answer& answer, Watch& watch) {
   if (!recursion_.expand(goal.id).linear) return;
   const IndexSet loops = recursion_.state(goal.id).loops;
@@ -135,6 +142,7 @@ void Finder::linear(const Goal& goal, Answer& answer, Watch& watch) {
                                  recursion_.leaf_jumps(goal.id, order, goal.outermost) * jump +
                                  (goal.outermost ? phase_penalty(goal.id, order) : 0);
     answer.best.push_back({penalty, tree, std::move(member)});
+    // Cut now and then, so that the list stays short.
     if (answer.best.size() > 64 * best_) finish(answer);
   }
 }
@@ -153,6 +161,7 @@ void Finder::deal(const std::vector<cost::Term>& time, const std::vector<cost::T
     if ((loops[n] & ~second) != 0) only_first |= 1U << n;
     if ((loops[n] & ~first) != 0) only_second |= 1U << n;
   }
+  // A term that fits neither side ends the deal.
   if ((only_first & only_second) != 0 || leaves(time) != memory.size() + 2) return;
   for (std::uint32_t t = 1; t + 1 < (1U << time.size()); ++t) {
     if ((t & only_first) != only_first || (t & only_second) != 0 || !canonical_choice(time, t)) continue;
@@ -174,6 +183,7 @@ void Finder::deal(const std::vector<cost::Term>& time, const std::vector<cost::T
   }
 }
 
+/// Adds the members of a transition whose terms are the goal's.
 void Finder::fused(const Goal& goal, std::size_t choice, Answer& answer, Watch& watch) {
   const Transition t = recursion_.expand(goal.id).transitions[choice];
   const auto entries = sums_.at(goal.memory);
@@ -212,6 +222,7 @@ void Finder::fused(const Goal& goal, std::size_t choice, Answer& answer, Watch& 
   }
 }
 
+/// Adds the members of a combination whose terms are the goal's.
 void Finder::joined(const Goal& goal, std::size_t choice, Answer& answer, Watch& watch) {
   const Join join = recursion_.expand(goal.id).joins[choice];
   const auto entries = sums_.at(goal.memory);
@@ -244,6 +255,7 @@ void Finder::joined(const Goal& goal, std::size_t choice, Answer& answer, Watch&
   }
 }
 
+/// Adds each pair of members of the sides with each order of the section, and their trees up to the limit.
 void Finder::combine(Answer& answer, Member::Kind kind, const Goal& goal, std::size_t choice,
                      const std::vector<Order>& orders, const Answer& producers, const Answer& consumers,
                      Watch& watch) {
@@ -363,6 +375,7 @@ std::int64_t Finder::order_penalty(StateId id, const Order& order) const {
   return inversions * inversion;
 }
 
+/// Returns the penalty of a phase's outermost loop: serial, or not the rows of a sparse operand.
 std::int64_t Finder::phase_penalty(StateId id, const Order& order) const {
   if (order.empty()) return serial_phase;
   const State& state = recursion_.state(id);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+// Distinct loop trees. Each is stored once by its loops and the numbers of its subtrees (hash consing), so
+// equal trees have equal numbers. A state's trees are a sorted list of numbers.
 namespace schaas::space {
 
 std::size_t TreeTable::KeyHash::operator()(const Key& key) const {
@@ -15,6 +17,7 @@ std::size_t TreeTable::KeyHash::operator()(const Key& key) const {
 
 TreeId TreeTable::intern(const Order& loops, TreeId producer, TreeId consumer, Kind kind) {
   Key key{0, static_cast<std::uint32_t>(loops.size()), producer, consumer, kind};
+  // Sixteen loops of four bits fill the word.
   for (std::uint8_t loop : loops) key.loops = key.loops << 4 | loop;
   return ids_.emplace(key, static_cast<TreeId>(ids_.size())).first->second;
 }

@@ -6,6 +6,10 @@
 
 #include "compiler/support/result.h"
 
+// Members by number, and as traces. A number is divided by the counts of choices, orders and sides, so a
+// random number is a random member. Traces are written from the outermost section inwards: a reorder to the
+// common prefix and both sides' tails, then the split (docs/schedule_space.md, "Members as traces"). States
+// are kept up to mirror images, so a section may have to be written backwards.
 namespace schaas::space {
 namespace {
 
@@ -27,6 +31,7 @@ IndexSet set_of(const Order& order) {
   return set;
 }
 
+/// Returns the loops of an order that are in the set.
 Order restricted(const Order& order, IndexSet to) {
   Order result;
   for (std::uint8_t x : order) {

@@ -35,6 +35,7 @@ Merges merges_of(const Context& context, const Order& order) {
   return merges;
 }
 
+/// No loop of the set has to stand inside of `last`.
 bool MergeOrders::may_end(IndexSet set, int last) const {
   for (IndexSet rest = set; rest != 0; rest &= rest - 1) {
     if ((context_.before[static_cast<std::size_t>(std::countr_zero(rest))] >> last) & 1U) return false;
@@ -42,6 +43,7 @@ bool MergeOrders::may_end(IndexSet set, int last) const {
   return true;
 }
 
+/// Adds the orders `by` with one more loop inside, and its merge where it merges.
 void MergeOrders::extend(const Counts& by, IndexSet outside, int loop, Counts& into) const {
   const bool merging = ((context_.merges >> loop) & 1U) != 0;
   for (const auto& [merges, orders] : by) {
@@ -69,6 +71,7 @@ const MergeOrders::Counts& MergeOrders::of(IndexSet set, int first) {
   return known_[{set, first}] = std::move(counts);
 }
 
+/// Counts the orders of the other loops, then puts `around` and `last` inside.
 MergeOrders::Counts MergeOrders::between(int first, int around, int last) {
   IndexSet set = loops_;
   if (!may_end(set, last)) return {};

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+// SparseAuto's pairs of time and memory. Temporaries are lists in preorder here, kept among the sums without
+// being sorted. Pairs have no multiplicities, so equal ones are dropped as they come.
 namespace schaas::space {
 namespace {
 
@@ -14,6 +16,7 @@ void tidy(std::vector<Pairs::Entry>& entries) {
 
 }  // namespace
 
+/// Returns a section's temporaries, then those of its sides.
 SumId Pairs::list(const std::vector<cost::Term>& own, SumId first, SumId second) {
   std::vector<cost::Term> terms = own;
   for (SumId side : {first, second}) {

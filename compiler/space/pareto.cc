@@ -8,6 +8,12 @@
 
 #include "compiler/space/comparison.h"
 
+// The Pareto fold, level by level on several threads; pareto.h argues why dropping is exact. All states are
+// expanded before, since expanding is not thread-safe. While a level runs, threads take states from a counter
+// and keep fronts in memory of their own. They write nothing shared but that counter and a number of bytes;
+// findings of proofs have a mutex. At the barrier the last thread to arrive publishes the fronts. Proofs and
+// samples are remembered by each thread for itself. A thread that fails or is stopped arrives, too, so that
+// none waits forever; its error is raised after all have ended.
 namespace schaas::space {
 namespace {
 
@@ -23,6 +29,7 @@ std::size_t number_of_threads(int asked) {
 
 using Terms = ClassList::Terms;
 
+/// Merges two sorted sums.
 void merge(Terms a, Terms b, std::vector<cost::Term>& sum) {
   sum.resize(a.size() + b.size());
   std::merge(a.begin(), a.end(), b.begin(), b.end(), sum.begin());
@@ -75,6 +82,7 @@ class Pareto::Worker {
     done_.push_back({position, static_cast<std::uint32_t>(front_.size())});
     for (std::size_t n = 0; n < front_.size(); ++n)
       finished_.add(front_.time(n), front_.memory(n), nullptr, front_.elements(n));
+    // Some 128 bytes a class.
     all_.unpublished_ += front_.size() * 128;
   }
   const std::vector<Done>& done() const { return done_; }
@@ -116,6 +124,7 @@ class Pareto::Worker {
 
   bool fits(IndexSet temporary) { return (own_ ? *own_ : all_.dominance_).fits(extents_of(temporary)); }
 
+  /// Offers the classes of a transition.
   void fuse(Position position, const Transition& t) {
     if (std::popcount(t.temporary) > all_.max_memory_depth_ || !fits(t.temporary)) return;
     const bool outermost = position.outermost && t.prefix == 0;
@@ -133,6 +142,7 @@ class Pareto::Worker {
     }
   }
 
+  /// Offers the classes of a combination.
   void join(Position position, const Join& join) {
     if (std::max(std::popcount(join.left_temporary), std::popcount(join.right_temporary)) >
         all_.max_memory_depth_)
@@ -250,6 +260,7 @@ std::vector<Pareto::Level> Pareto::levels_below(std::span<const Side> roots, Wat
     }
   }
   constexpr std::size_t loops = max_indices + 1, slots = max_operands + 1;
+  // By operands, then loops, then operands that are no plain arrays: transitions lead to lower levels alone.
   std::vector<Level> levels(slots * loops * slots);
   for (Position position : found) {
     if (known_[position.number()].done) continue;
@@ -263,6 +274,7 @@ std::vector<Pareto::Level> Pareto::levels_below(std::span<const Side> roots, Wat
   return levels;
 }
 
+/// Folds a thread's states of one level. A failure is kept for the end of the fold.
 void Pareto::fold_share(Worker& worker, const Level& level, std::atomic<std::size_t>& next) {
   try {
     for (std::size_t begin; (begin = next.fetch_add(share)) < level.size();) {
@@ -277,6 +289,7 @@ void Pareto::fold_share(Worker& worker, const Level& level, std::atomic<std::siz
   }
 }
 
+/// Moves a worker's fronts to where all threads read them. Runs while no thread folds.
 void Pareto::publish(Worker& worker) {
   std::vector<Entry> entries;
   std::size_t n = 0;
@@ -294,6 +307,7 @@ void Pareto::publish(Worker& worker) {
   dropped_ += worker.take_dropped();
 }
 
+/// Folds all levels, with a barrier after each.
 void Pareto::fold(const std::vector<Level>& levels, Watch& watch) {
   std::size_t states = 0;
   for (const Level& level : levels) states += level.size();

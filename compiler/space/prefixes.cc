@@ -4,6 +4,10 @@
 
 #include "compiler/support/result.h"
 
+// Linear extensions of a precedence. To count them is #P-complete in general (Brightwell and Winkler,
+// Counting linear extensions, 1991), but sets have at most 16 loops here. Counts are remembered by set and go
+// by the last element. Loops without any relation are interleaved by a formula. Numbering divides by the
+// counts of what may come next, so orders are found without listing those before them.
 namespace schaas::space {
 
 Orders::Orders(const Precedence& before) : before_(before) {
@@ -25,6 +29,7 @@ std::uint64_t Orders::count(IndexSet loops) {
   return product;
 }
 
+/// Counts orders of related loops by the one that is last, remembering each set.
 std::uint64_t Orders::count_bound(IndexSet loops) {
   if (loops == 0) return 1;
   if (const auto found = counts_.find(loops); found != counts_.end()) return found->second;
@@ -35,6 +40,7 @@ std::uint64_t Orders::count_bound(IndexSet loops) {
   return sum;
 }
 
+/// No loop of the set has to stand inside of `last`.
 bool Orders::may_end(IndexSet loops, int last) const {
   for (IndexSet rest = loops; rest != 0; rest &= rest - 1) {
     if ((before_[static_cast<std::size_t>(std::countr_zero(rest))] >> last) & 1U) return false;

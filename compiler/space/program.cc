@@ -13,6 +13,12 @@
 #include "compiler/schedule/workspace_storage.h"
 #include "compiler/space/result_entries.h"
 
+// Schedules of programs (docs/schedule_space.md, "Programs"; ReACT, section 4.3). A schedule is a sequence of
+// nests, the loops that neighbours share, which form a trie, and orders of the loops below. Orders of
+// different nests do not depend on each other. So each nest keeps its best orders only, one for each set of
+// merges and one that runs on all threads; the others are counted. Tries that share most come first, since a
+// limit may end the listing. Sums whose loops are distributed over their terms are added to every schedule
+// that has any.
 namespace schaas::space {
 namespace {
 
@@ -211,6 +217,7 @@ class Search {
     return true;
   }
 
+  /// Counts a trie; false, with a sentence that says so, when there were enough.
   bool take_a_step() {
     if (found_.steps < options_.max_tries) {
       ++found_.steps;
@@ -242,6 +249,7 @@ class Search {
     Nests tried = chosen;
     each_order(placed, rest, orders_[nest], [&] {
       ++below.count;
+      // Beyond the limit orders are counted, and no trees are made.
       if (below.count > max_orders) return true;
       tried[nest].loops = placed;
       const cost::Cost cost = cost_of(schedule::tree_of(tried).value());
@@ -282,6 +290,7 @@ class Search {
     return cost::of(schedule::with_ordered_appends(tree, problem_), problem_);
   }
 
+  /// Lists every combination of the nests' best orders.
   void list(std::size_t nest, Nests& chosen, const mpz_class& orders) {
     if (nest == chosen.size()) {
       schedule::Trace trace = trace_of(chosen);
@@ -381,6 +390,7 @@ class Search {
   /// Orders of one nest that are looked at; more are counted.
   static constexpr int max_orders = 720;
 
+  /// A loop that must stand outside of the index is not placed yet.
   static bool waits(const std::vector<LoopOrder>& orders, const Names& placed, const std::string& index) {
     return std::any_of(orders.begin(), orders.end(), [&](const LoopOrder& order) {
       return order.after == index && !has(placed, order.before);

@@ -6,6 +6,12 @@
 
 #include "compiler/support/result.h"
 
+// The graph of states (SparseAuto, sections 4.3 and 5.1; docs/schedule_space.md, "The recursion"). States are
+// stored once, up to mirror images, in a table with open addressing; tags of hashes tell most of them apart.
+// Transitions lie in arenas, so their spans stay valid while states are added. Precedence and counts of loops
+// are shared by states whose operands say the same. Terms of nests are found without listing orders: a term
+// depends on the first loop, the last, and the one around it. A state beyond the memory limit sets a flag,
+// and whatever is found then is dropped.
 namespace schaas::space {
 
 using problem::SpaceOption;
@@ -84,6 +90,7 @@ Recursion::Recursion(const problem::Problem& problem, Options options)
       root.slots[n] = shapes_.original(static_cast<std::size_t>(order[n]));
     }
     root.final_result = true;
+    // Only the symmetric rule combines stored halves of other orders than the written one.
     root.joins = contraction_.all != 0 && (roots_.empty() || options_.rule == Rule::symmetric);
     root.loops = static_cast<std::uint16_t>(contraction_.all);
     root.out = static_cast<std::uint16_t>(contraction_.result.indices);
@@ -106,6 +113,7 @@ StateId Recursion::intern_canonical(const State& state) {
     const StateId id = table_[position].id - 1;
     if (table_[position].tag == tag_of(hash) && states_[id] == state) return id;
   }
+  // Memory is looked at once in 256 states.
   if ((states_.size() & 255U) == 0 && bytes() > max_bytes_) overflowed_ = true;
   if (overflowed_) return 0;
   const auto id = static_cast<StateId>(states_.size());
@@ -161,8 +169,10 @@ Expansion Recursion::expand(StateId id) {
     found_joins_.clear();
     // Nothing is left to loop over: not a nest, except for a problem of scalars.
     const bool linear = (state.loops != 0 || contraction_.all == 0) && orders(id).count(state.loops) != 0;
+    // The newest temporary is never a side alone.
     const int first = state.newest == State::End::left ? 2 : 1;
     const int last = state.newest == State::End::right ? state.size - 2 : state.size - 1;
+    // Two operands are split where one of them, stored, is located instead of merged.
     const bool splits = state.size > 2 || (context(id).merges & state.loops) != 0;
     if (splits && std::popcount(state.loops) > 1 && linear) {
       for (int split = first; split <= last; ++split) {
@@ -186,6 +196,8 @@ Expansion Recursion::expand(StateId id) {
   return {{record.transitions, record.transition_count}, {record.joins, record.join_count}, record.linear};
 }
 
+/// Adds the transitions of one split: one for each set of common loops, and, where asked for, the same in
+/// blocks.
 void Recursion::add_fusions(StateId id, const State& state, int split, bool producer_left) {
   const int begin = producer_left ? 0 : split;
   const int end = producer_left ? split : state.size;
@@ -194,6 +206,7 @@ void Recursion::add_fusions(StateId id, const State& state, int split, bool prod
   for (int n = 0; n < state.size; ++n) {
     (n >= begin && n < end ? inside : outside) |= shapes_.indices(state.slots[static_cast<std::size_t>(n)]);
   }
+  // The temporary has the producer's indices that the target or the other side has.
   const IndexSet passed = (state.out & inside) | (inside & outside);
 
   State producer;
@@ -271,6 +284,7 @@ bool Recursion::one_block_loop(const State& state, IndexSet prefix) const {
   return sparse <= 1;
 }
 
+/// Adds the combination of the two halves of a split, both stored whole.
 void Recursion::add_join(StateId id, const State& state, int split) {
   State left;
   State right;
@@ -330,6 +344,7 @@ cost::Term Recursion::serial(StateId id, int first, bool outermost) const {
 
 namespace {
 
+/// Adds orders to the nest of these terms.
 void add(std::vector<Recursion::Nest>& nests, cost::Term term, std::uint64_t orders,
          const Merges& merges = {}) {
   if (orders == 0) return;
@@ -382,6 +397,7 @@ void Recursion::each_term(StateId id, IndexSet loops, cost::Term trips, bool out
   };
   each_index(loops, [&](int last) {
     const Seen seen = see(last);
+    // Row code alone depends on the loop around.
     if (size == 1 || !cost::is_row_code(seen.reads(), seen.target))
       return ending_in(-1, last, cost::leaf_access(seen.reads(), seen.target, {}));
     each_index(loops & ~(IndexSet{1} << last), [&](int around) {
@@ -498,6 +514,7 @@ void Recursion::common_terms(StateId id, const Transition& t, bool outermost, st
   each_index(t.prefix, [&](int first) {
     parallel = parallel || (known.available(first, 0, t.prefix) && serial(id, first, true) == 0);
   });
+  // A parallel phase is never worse than the same one serial.
   terms.push_back({parallel ? product : product | cost::serial_bit, 1, {}});
 }
 

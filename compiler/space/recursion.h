@@ -198,7 +198,7 @@ class Recursion {
   std::map<std::vector<Slot>, std::uint32_t> context_numbers_;
 };
 
-/// Members of a combining nest: the orders of its loops.
+/// Returns the number of orders of a transition's common loops, or of a combining nest's loops.
 inline std::uint64_t orders_of(Recursion& recursion, StateId id, const Transition& t) {
   return recursion.orders(id).count(t.prefix);
 }

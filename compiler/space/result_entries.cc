@@ -8,6 +8,11 @@
 #include "compiler/cost/iteration_space.h"
 #include "compiler/index_notation/printer.h"
 
+// Entries of a sparse result, found from a schedule's nests without running them. Iteration spaces
+// (cost/iteration_space.h) are followed from temporary to reader. A temporary is known as a scalar or a
+// listed vector inside a loop, or as the result's workspace. An array that a phase leaves holds every
+// element. Spaces are unions of sets of operands. One is within another when each of its sets contains a set
+// of the other, whatever the operands store.
 namespace schaas::space {
 namespace {
 
@@ -23,6 +28,7 @@ bool restricts(cost::OperandSet set, const std::string& index, const cost::Opera
   return false;
 }
 
+/// In each way to be needed, some operand is walked along the index.
 bool restricted(const IterationSpace& space, const std::string& index, const cost::Operands& operands) {
   return std::all_of(space.begin(), space.end(),
                      [&](cost::OperandSet way) { return restricts(way, index, operands); });
@@ -66,6 +72,7 @@ class Entries {
       auto& names = points.emplace_back();
       for (; way != 0; way &= way - 1) {
         Access read = operands_.at(std::countr_zero(way));
+        // Schedules with and without copies are compared by the originals.
         if (const problem::Copy* copy = problem_.copy_named(read.tensor)) read.tensor = copy->tensor;
         names.insert(index_notation::print(read));
       }

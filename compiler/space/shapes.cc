@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <bit>
 
+// Shapes of operands, stored once. The rest of an operand below loops is found once for each subset of its
+// indices, in a table by the subset's rank. A rest that is read like a temporary needs no shape: its set of
+// indices says all, so that more states are equal.
 namespace schaas::space {
 namespace {
 
@@ -69,6 +72,7 @@ Slot Shapes::restricted(Slot slot, IndexSet loops) {
   const IndexSet indices = shapes_[number].indices;
   const std::size_t left = rank(loops, indices);
   if (restricted_[number][left] == unknown) {
+    // Interning may move the tables.
     const Slot result = intern(cut(shapes_[number], loops));
     restricted_[number][left] = result;
   }

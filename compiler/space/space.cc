@@ -13,6 +13,9 @@
 #include "compiler/space/recursion.h"
 #include "compiler/space/sums.h"
 
+// The questions about a space, each a fold over one recursion with memory of its own. Roots are operand
+// orders. Orders of interchangeable operands have one root: members count once for each order, trees and
+// traces once in all. Exact numbers are tried in 128 bits first.
 namespace schaas::space {
 namespace {
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+// Sorted multisets of terms, hash-consed in one pool: equal sums have equal numbers, which stand for them in
+// tables and comparisons.
 namespace schaas::space {
 
 Sums::Sums() : table_(1024, 0) { intern({}); }
@@ -59,6 +61,7 @@ SumId Sums::plus(SumId a, SumId b) {
   if (b == 0) return a;
   const auto first = at(a);
   const auto second = at(b);
+  // Merged outside of the pool, which interning may move.
   scratch_.resize(first.size() + second.size());
   std::merge(first.begin(), first.end(), second.begin(), second.end(), scratch_.begin());
   return intern(scratch_);
