@@ -102,6 +102,7 @@ class Parser {
     return annotation;
   }
 
+  // Reads iterations of a thread or threads of an iteration; then group, block and warp, each optional.
   Result<ThreadMapping> parse_mapping() {
     ThreadMapping mapping;
     SCHAAS_ASSIGN_OR_RETURN(mapping.grain, number("the number of iterations, 1 to 9999,"));

@@ -91,6 +91,7 @@ class ProgramVerifier {
     return walk(blocks.body, inner);
   }
 
+  /// Evaluates the producer, compares an intermediate with its statement, then evaluates the consumer.
   Result<Value> walk_where(const Where& branch, const Context& context) {
     Context producing = context;
     producing.started_at = context.loops.size();
@@ -159,6 +160,7 @@ class ProgramVerifier {
     return {};
   }
 
+  /// Returns the meaning of a leaf's value, reduced by its monoid over the loops that the target lacks.
   Result<Value> walk_leaf(const Assign& leaf, const Context& context) const {
     SCHAAS_RETURN_IF_ERROR(check_bound(leaf.target, context.loops));
     SCHAAS_RETURN_IF_ERROR(check_target(leaf, context));

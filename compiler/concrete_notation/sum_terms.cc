@@ -10,6 +10,7 @@ using operators::Function;
 
 namespace {
 
+// Collects the terms of an expression; `negative` is the sign that stands around it.
 void collect(const Expression& expression, bool negative, const operators::Semiring& semiring,
              std::vector<SumTerm>& out) {
   const bool signs = &semiring == &operators::plus_times();

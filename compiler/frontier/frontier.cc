@@ -503,6 +503,7 @@ support::Result<Frontier> compute_sets(const problem::Problem& problem, const Co
   return compute_copied(problem, sets, options, without, progress, cancellation);
 }
 
+/// Searches without copies and, when nothing is left, with those that the default nest needs.
 support::Result<Frontier> compute_with_needed_copies(const problem::Problem& problem, const Options& options,
                                                      const Progress& progress,
                                                      const support::Cancellation& cancellation) {

@@ -259,6 +259,7 @@ std::vector<LinearRow> LogBounds::linear_rows() const {
   return rows;
 }
 
+/// Returns the largest ratio of two products and its certificate, found once for each pair.
 LogBounds::Ratio& LogBounds::ratio(cost::Term a, cost::Term b) {
   // Common variables cancel, so one program serves all pairs with this ratio.
   const cost::Term common = a & b & cost::variables_mask;

@@ -113,6 +113,7 @@ Pairwise::Answer Pairwise::covers(const Entry& winner, const Entry& loser) {
   return answer;
 }
 
+/// Returns the winner and a sentence with the compared sums and the argument.
 Certificate Pairwise::certificate(const Entry& winner, const Entry& loser, Answer how) const {
   Certificate result;
   result.winner = winner.cost;

@@ -51,6 +51,8 @@ class PublishedTest {
     }
   }
 
+  /// Compares each pair of groups that are left, best first, and keeps the pairs of those that nothing
+  /// removes.
   support::Result<void> prune(const std::vector<cost::Cost>& pairs, const Progress& progress,
                               const support::Cancellation& cancellation) {
     std::vector<Group> groups = groups_of(pairs);

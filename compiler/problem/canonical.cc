@@ -149,6 +149,7 @@ Renaming renaming_of(const Problem& problem) {
   return out;
 }
 
+// Returns the constraints under canonical names, sorted.
 std::vector<Constraint> renamed(const Numbered& numbers, const Renaming& names) {
   // An extent is written on the class's index of minimal canonical name.
   Names least = names.indices;

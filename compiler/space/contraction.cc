@@ -31,6 +31,7 @@ void close(Precedence& before) {
   }
 }
 
+/// Returns the indices of an access, how each loop moves it, and the order that its storage demands of loops.
 AccessShape shape_of(const index_notation::Access& access, const format::TensorFormat& format,
                      const std::vector<std::string>& indices) {
   AccessShape shape;

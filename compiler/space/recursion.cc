@@ -105,6 +105,7 @@ Side Recursion::intern(const State& state) {
   return {intern_canonical(state), false};
 }
 
+/// Returns the number of a state, new or known; beyond the memory limit 0, which is not to be used.
 StateId Recursion::intern_canonical(const State& state) {
   const std::size_t mask = table_.size() - 1;
   const std::size_t hash = hash_of(state);

@@ -39,6 +39,7 @@ class Entries {
   Entries(const Nests& nests, const problem::Problem& problem)
       : nests_(nests), problem_(problem), operands_(problem) {}
 
+  /// Follows the nests in their order; the last one writes the result.
   ResultEntries run() {
     for (std::size_t n = 0; n + 1 < nests_.size(); ++n) {
       const auto& leaf = nests_[n].leaf();
