@@ -115,6 +115,7 @@ void CExpressions::learn(const ExpressionPtr& expression) {
                  [&](const loop_ir::Load& x) { learn(x.index); },
                  [&](const loop_ir::Apply& x) {
                    for (const auto& each : x.arguments) learn(each);
+                   // Functions that C writes as operators need no runtime.
                    const bool called = c_name(x.function)[0] != '\0';
                    if (called && is_value(x.arguments.front())) needs_functions_ = true;
                  },
@@ -258,6 +259,7 @@ std::string CExpressions::apply_to_indices(const loop_ir::Apply& apply) const {
   if (apply.function == Function::logical_and) return joined(parts, "&&");
   if (apply.function == Function::logical_or) return joined(parts, "||");
   const bool extreme = apply.function == Function::minimum || apply.function == Function::maximum;
+  // Comparisons are 0 or 1, as in C.
   if (!extreme) return joined(parts, operators::facts(apply.function).infix);
   const std::string op = apply.function == Function::minimum ? " < " : " > ";
   std::string text = parts.front();

@@ -312,6 +312,7 @@ void KernelPrinter::print_function(const Function& function, const loop_ir::Spec
     if (contains(specialisation.extents, extent.name)) print_extent(extent);
   }
   if (!prefetched.empty()) print_prefetch(prefetched, specialisation.extents);
+  // The flag is a constant in each of the two calls.
   const auto call = [&](const std::string& sizes) {
     const std::string begin = of + "(" + arguments + sizes;
     return "return " +

@@ -8,8 +8,8 @@
 // Prints statements as C or CUDA. Loops that may become vector code are offered to CVectorLoops first.
 // Merges become one loop each. An intersection advances the lists that are behind the largest coordinate; a
 // union takes the smallest, with ended lists at INT64_MAX; a range tests each list at each coordinate. One
-// loop replaces those that taco emits for each set of lists that have not ended. Sequential
-// loops evaluate their end once, as loop IR demands.
+// loop replaces those that taco emits for each set of lists that have not ended. Sequential loops evaluate
+// their end once, as loop IR demands.
 namespace schaas::codegen {
 namespace {
 
@@ -312,6 +312,7 @@ void CStatements::print_ranges(const loop_ir::Merge& merge) {
     if (cursor.until.empty()) continue;
     const auto &u = cursor.until, &p = cursor.position;
     const std::string held = cursor.present.empty() ? "" : cursor.present + " && ";
+    // An absent list has an empty range at its cursor.
     text_.line("int64_t " + u + " = " + p + " + " + (held.empty() ? "1" : cursor.present) + ";");
     text_.line("while (" + held + u + " < " + p + "_end && " + cursor.coordinates + "[" + u +
                "] == " + merge.variable + ") ++" + u + ";");
@@ -325,6 +326,7 @@ void CStatements::print_advance(const loop_ir::Merge& merge) {
     if (!cursor.until.empty()) {
       text_.line(p + " = " + cursor.until + ";");
     } else {
+      // Lists without the coordinate stay: their flag is 0.
       text_.line(cursor.present.empty() ? "++" + p + ";" : p + " += " + cursor.present + ";");
     }
   }

@@ -149,6 +149,7 @@ void CudaPrinter::print_sizes(loop_ir::Uses uses, const Source& source) {
   }
 }
 
+/// Returns the array, or null where a name is no array of the kernel.
 const Array* CudaPrinter::array_named(const std::string& name) const {
   for (const auto& array : kernel_.arrays) {
     if (array.name == name) return &array;
@@ -403,6 +404,7 @@ void CudaPrinter::print_shared_bytes() {
   out_.raw("\n");
 }
 
+/// Prints the function that returns the bytes of scratch of one thread.
 void CudaPrinter::print_workspace_bytes() {
   out_.open("static int64_t " + prefix_ + "workspace_bytes(const schaas_tensor* const* args)");
   out_.line("(void)args;");
@@ -420,6 +422,7 @@ void CudaPrinter::print_workspace_bytes() {
   out_.raw("\n");
 }
 
+/// Prints the table of copies; returns its name, or 0 where there are none.
 std::string CudaPrinter::print_copies() {
   std::string entries;
   for (std::size_t n = 0; n < kernel_.copies.size(); ++n) {

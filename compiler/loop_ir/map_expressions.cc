@@ -21,6 +21,7 @@ StatementPtr map_expressions(const StatementPtr& statement,
           [&](const Defer& x) {
             return make(Defer{x.name, map(x.index), map(x.value)});
           },
+          // Bounds and conditions are not mapped: they decide what runs, not what is computed.
           [&](const auto&) { return statement; },
       },
       statement->node);

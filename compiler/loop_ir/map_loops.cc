@@ -2,6 +2,8 @@
 
 #include "compiler/loop_ir/traversal.h"
 
+// Stops at the outermost loops: `loop` decides about those inside. Merges are left alone, with all they
+// contain.
 namespace schaas::loop_ir {
 
 StatementPtr map_loops(const StatementPtr& statement, const std::function<StatementPtr(const For&)>& loop) {

@@ -40,6 +40,7 @@ bool all_equal(const std::vector<ExpressionPtr>& a, const std::vector<Expression
                     [](const ExpressionPtr& x, const ExpressionPtr& y) { return equal(x, y); });
 }
 
+/// Both are absent, or both have equal ends.
 bool equal_ranges(const std::optional<Range>& a, const std::optional<Range>& b) {
   if (!a || !b) return a.has_value() == b.has_value();
   return equal(a->begin, b->begin) && equal(a->end, b->end);
@@ -72,6 +73,7 @@ ExpressionPtr list_elements(const ExpressionPtr& extent) {
   return add(add(extent, groups), integer(24));  // room for repeated first entries; two are written at once
 }
 
+/// Matches an application by its function, for patterns over expressions.
 const std::vector<ExpressionPtr>* arguments_of(const ExpressionPtr& expression,
                                                operators::Function function) {
   const auto* found = std::get_if<Apply>(&expression->node);

@@ -47,6 +47,7 @@ std::string apply_text(const Apply& apply) {
   return text + ")";
 }
 
+/// Prints the numbers of a mapping by name, then its columns where it has some.
 std::string mapping_text(const ThreadMapping& mapping) {
   const auto number = [](const char* what, int value) { return what + std::to_string(value); };
   std::string text = number(" mapping grain ", mapping.grain) +
@@ -130,6 +131,7 @@ class Printer {
   }
 
   void extent(const Extent& extent) {
+    // Prints a bound of an extent where it has one.
     const auto size = [](const char* word, const std::optional<std::int64_t>& of) {
       return of ? std::string(" ") + word + " " + std::to_string(*of) : "";
     };

@@ -34,6 +34,7 @@ void collect_uses(const ExpressionPtr& expression, Uses& uses) {
 
 namespace {
 
+/// Collects an occupancy map: two arrays, the counter, and the names of the extent.
 void collect_uses(const Occupancy& occupancy, Uses& uses) {
   uses.arrays.insert({occupancy.array, occupancy.list});
   uses.names.insert(occupancy.count);
@@ -171,6 +172,7 @@ std::vector<StatementPtr> without_unused_lets(const std::vector<StatementPtr>& s
   std::vector<StatementPtr> kept;
   for (auto each = statements.rbegin(); each != statements.rend(); ++each) {
     const auto* let = as<Let>(*each);
+    // Nothing below uses the let; its value then uses nothing either.
     if (let != nullptr && below.names.count(let->name) == 0) continue;
     collect_uses(*each, below);
     kept.push_back(*each);

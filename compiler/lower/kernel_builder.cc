@@ -144,6 +144,8 @@ ExpressionPtr KernelBuilder::entries(const Operand& operand, int level) {
   return loop_ir::load(positions(operand.tensor, level), std::move(parents));
 }
 
+/// Returns the array of a tensor and suffix, declared on first use. Temporaries are called `w`, others by
+/// their letter.
 std::string KernelBuilder::add_array(int tensor, const std::string& suffix, loop_ir::Array array) {
   auto& text = arrays_[{tensor, suffix}];
   if (!text.empty()) return text;
@@ -156,6 +158,7 @@ std::string KernelBuilder::add_array(int tensor, const std::string& suffix, loop
 
 std::string KernelBuilder::values(int tensor) {
   const auto& description = tree_.tensors[static_cast<std::size_t>(tensor)];
+  // Temporaries get their memory where their branch is emitted, operands where they are first read.
   if (description.temporary()) {
     const auto found = arrays_.find({tensor, ""});
     SCHAAS_CHECK(found != arrays_.end(), "a temporary is used before it has memory");
@@ -165,6 +168,7 @@ std::string KernelBuilder::values(int tensor) {
                    {"", loop_ir::Element::value, loop_ir::ArgumentValues{description.argument}, false});
 }
 
+/// Declares positions or coordinates in the width that the problem asks for.
 std::string KernelBuilder::index_array(int tensor, int level, const std::string& suffix,
                                        loop_ir::Array array) {
   array.element = problem_.position_bits == 32 ? loop_ir::Element::index32 : loop_ir::Element::index64;
@@ -242,10 +246,12 @@ std::string KernelBuilder::add_list(int tensor, const std::vector<int>& indices)
 }
 
 void KernelBuilder::add_table(int tensor, const std::vector<int>& rest) {
+  // Each slot holds the elements of the levels below the first.
   auto count = loop_ir::multiply(loop_ir::name("capacity"), extents(tensor, rest));
   add_array(tensor, "", {"", loop_ir::Element::value, loop_ir::Scratch{std::move(count)}, true});
 }
 
+/// Declares an array of indices of a hash table, in scratch.
 std::string KernelBuilder::table_array(int tensor, const std::string& suffix, ExpressionPtr count) {
   const auto element = problem_.position_bits == 32 ? loop_ir::Element::index32 : loop_ir::Element::index64;
   return add_array(tensor, suffix, {"", element, loop_ir::Scratch{std::move(count)}, true});

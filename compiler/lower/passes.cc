@@ -126,12 +126,14 @@ const std::vector<Pass>& table() {
 
 std::size_t index_of(const Pass* pass) { return static_cast<std::size_t>(pass - table().data()); }
 
+/// Sorts a selection and drops repetitions.
 PassList in_table_order(PassList passes) {
   std::sort(passes.begin(), passes.end());
   passes.erase(std::unique(passes.begin(), passes.end()), passes.end());
   return passes;
 }
 
+/// Returns the error for a name that nothing has: the nearest known one, then all.
 support::Diagnostic unknown(std::string_view name, std::vector<std::string> others) {
   std::string listed;
   std::vector<std::string> known = std::move(others);
@@ -193,6 +195,7 @@ support::Result<PassList> parse_passes(std::string_view text, std::string_view l
     const auto comma = std::min(text.find(','), text.size());
     const auto word = text.substr(0, comma);
     text.remove_prefix(std::min(comma + 1, text.size()));
+    // Words apply in order: `-` removes from what is selected so far.
     const bool removes = word.starts_with('-');
     SCHAAS_ASSIGN_OR_RETURN(const PassList found, named(word.substr(removes ? 1 : 0)));
     if (!removes) passes.insert(passes.end(), found.begin(), found.end());

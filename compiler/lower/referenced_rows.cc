@@ -63,6 +63,7 @@ class Reads {
     return cursor;
   }
 
+  /// Notes a read: all rows may be referenced unless it agrees with the reads before.
   void note(int number) {
     const Operand& read = operand(tree_, number);
     if (read.tensor != temporary_) return;
@@ -115,6 +116,7 @@ loop_ir::Phase over_referenced_rows(loop_ir::Phase phase, const std::string& lis
     const auto* rows = std::get_if<loop_ir::For>(&each->node);
     if (rows == nullptr) continue;
     auto body = loop_ir::statements_of(rows->body);
+    // The old variable becomes the coordinate that is listed.
     body.insert(body.begin(), loop_ir::make(loop_ir::Let{rows->variable, loop_ir::Type::index,
                                                          loop_ir::load(list, loop_ir::name(variable))}));
     loop_ir::For listed = *rows;

@@ -17,6 +17,7 @@ std::optional<RowWalk> row_walk(
   for (const auto& each : statements_of(loop.body)) {
     if (const auto* let = as<loop_ir::Let>(each)) {
       const auto* coordinate = std::get_if<loop_ir::Load>(&let->value->node);
+      // The first let loads the coordinate; further ones may rename it.
       if (coordinate != nullptr && names.empty() && is_name(coordinate->index, loop.variable)) {
         walk.coordinates = coordinate->array;
       } else if (!is_coordinate(*let->value)) {

@@ -127,6 +127,7 @@ class Coarsener {
               if (!loop.body) return false;
               return out.push_back(make(std::move(loop))), true;
             },
+            // Counters, merges and lists belong to all columns at once.
             [](const auto&) { return false; },
         },
         statement->node);

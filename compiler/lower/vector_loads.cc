@@ -199,6 +199,7 @@ class VectorLoads {
   /// Unrolls the loop by a vector's elements.
   loop_ir::For widened(const loop_ir::For& loop) {
     if (!can_widen(loop)) return loop;
+    // No remainder follows: the launch finds that the extent is a multiple.
     used_extents_.insert(std::get<loop_ir::Name>(loop.end->node).name);
     loop_ir::For out = loop;
     out.shape = loop_ir::Shape::scalar;
