@@ -36,19 +36,38 @@ struct Nest {
   bool appends = false;  ///< to a sparse result
   std::string first{};   ///< outermost loop; "": any
   std::vector<std::string> summed{};
+  bool summed_last = false;  ///< the loops over `summed` are inside all others
+
+  /// Storage orders are not the only ones.
+  bool orders_loops() const { return appends || !first.empty() || summed_last; }
 };
 
+/// Loops that nests are to have, as far as they can.
+struct Wanted {
+  std::string first{};           ///< outermost loop of the nests that have it and do not sum over it; "": any
+  bool counts_unstored = false;  ///< innermost the sums whose unstored elements are counted
+};
+
+/// Unstored elements take part in the reduction, but their number does not matter.
+bool counts_unstored(const Reduction& reduction, const Problem& problem) {
+  const double zero = problem.semiring->zero;
+  return operators::identity(reduction.monoid) != zero && operators::counts_once(reduction.monoid, zero);
+}
+
 /// Takes a value apart at its reductions, each a nest of its own, and collects the accesses of every nest.
-void add_nests(const Expression& value, std::size_t nest, std::vector<Nest>& out) {
+void add_nests(const Expression& value, std::size_t nest, const Wanted& wanted, const Problem& problem,
+               std::vector<Nest>& out) {
   if (const auto* access = std::get_if<Access>(&value.node)) {
     auto& here = out[nest].reads;
     if (std::find(here.begin(), here.end(), *access) == here.end()) here.push_back(*access);
   }
   if (const auto* reduction = std::get_if<Reduction>(&value.node)) {
     nest = out.size();
-    out.emplace_back().summed = reduction->indices;
+    Nest& inner = out.emplace_back();
+    inner.summed = reduction->indices;
+    inner.summed_last = wanted.counts_unstored && counts_unstored(*reduction, problem);
   }
-  for (const auto& part : index_notation::parts(value)) add_nests(part, nest, out);
+  for (const auto& part : index_notation::parts(value)) add_nests(part, nest, wanted, problem, out);
 }
 
 bool has_sparse_result(const Problem& problem) {
@@ -61,25 +80,28 @@ bool gathers(const Problem& problem) {
   return problem::is_contraction(problem) || problem::factors_of(problem);
 }
 
+bool has(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
 std::vector<std::string> indices_of(const Nest& nest, const Problem& problem) {
   std::vector<std::string> indices;
   if (nest.appends) indices = problem.statement.result.indices;
   for (const Access& access : nest.reads) {
     for (const auto& index : access.indices) {
-      if (std::find(indices.begin(), indices.end(), index) == indices.end()) indices.push_back(index);
+      if (!has(indices, index)) indices.push_back(index);
     }
   }
   return indices;
 }
 
-/// `first`: the outermost loop of the nests that have it and do not sum over it.
-std::vector<Nest> nests_of(const Problem& problem, const std::string& first) {
+std::vector<Nest> nests_of(const Problem& problem, const Wanted& wanted) {
   std::vector<Nest> out;
   std::size_t last = 0;
   for (const auto& statement : problem.statements()) {
     last = out.size();
     out.emplace_back();
-    add_nests(explicit_value(statement, problem), last, out);
+    add_nests(explicit_value(statement, problem), last, wanted, problem, out);
   }
   // A reduction by the statement's own monoid is computed in its own nest.
   const Expression value = explicit_value(problem.statement, problem);
@@ -87,10 +109,8 @@ std::vector<Nest> nests_of(const Problem& problem, const std::string& first) {
   if (reduction != nullptr && reduction->monoid == target_monoid(problem.statement, problem)) ++last;
   out[last].appends = has_sparse_result(problem) && !gathers(problem);
   for (Nest& nest : out) {
-    const auto indices = indices_of(nest, problem);
-    if (std::find(indices.begin(), indices.end(), first) != indices.end() &&
-        std::find(nest.summed.begin(), nest.summed.end(), first) == nest.summed.end())
-      nest.first = first;
+    if (has(indices_of(nest, problem), wanted.first) && !has(nest.summed, wanted.first))
+      nest.first = wanted.first;
   }
   return out;
 }
@@ -105,18 +125,21 @@ std::vector<LoopOrder> orders_of(const Nest& nest, const Problem& problem) {
   return orders;
 }
 
-/// The order of the nest's loops: what `orders` says, and its outermost loop first.
+/// The order of the nest's loops: what `orders` says, its outermost loop first, and sums that are to be last.
 LinearOrder order_of(const Nest& nest, std::vector<LoopOrder> orders, const Problem& problem) {
   const auto indices = indices_of(nest, problem);
-  for (const std::string& index : indices)
+  for (const std::string& index : indices) {
     if (!nest.first.empty() && index != nest.first) orders.push_back({nest.first, index, ""});
+    if (!nest.summed_last || has(nest.summed, index)) continue;
+    for (const std::string& summed : nest.summed) orders.push_back({index, summed, ""});
+  }
   return linear_order(indices, orders);
 }
 
-/// A contradiction takes two sparse tensors, or one with an index at two levels and another between, or one
-/// and an outermost loop.
+/// A contradiction takes two sparse tensors, or one with an index at two levels and another between. One and
+/// loops that are to be first or last suffice.
 bool may_contradict(const Nest& nest, const Problem& problem) {
-  int sparse = nest.appends || !nest.first.empty() ? 1 : 0;
+  int sparse = nest.orders_loops() ? 1 : 0;
   for (const Access& access : nest.reads) {
     const auto format = problem.formats.find(access.tensor);
     if (format == problem.formats.end() || format->second.all_dense()) continue;
@@ -199,11 +222,12 @@ class Choice {
   std::vector<std::size_t> candidates_;  ///< accesses of the nest that may read a re-layout
 };
 
-/// Copies that give each nest a loop order, in which `first`, if the nest has it, is the outermost loop.
-std::vector<CopyRequest> copies_for(const Problem& problem, const std::string& first) {
+/// Copies that give each nest a loop order, as it is wanted.
+std::vector<CopyRequest> copies_for(const Problem& problem, const Wanted& wanted) {
   std::vector<CopyRequest> out;
-  if (!may_contradict({problem.reads(), has_sparse_result(problem), first}, problem)) return out;
-  std::vector<Nest> nests = nests_of(problem, first);
+  const Nest all{problem.reads(), has_sparse_result(problem), wanted.first, {}, wanted.counts_unstored};
+  if (!may_contradict(all, problem)) return out;
+  std::vector<Nest> nests = nests_of(problem, wanted);
   Problem now;
   bool changed = false;
   for (std::size_t n = 0; n < nests.size(); ++n) {
@@ -220,7 +244,7 @@ std::vector<CopyRequest> copies_for(const Problem& problem, const std::string& f
       changed = true;
       out.push_back(std::move(request));
     }
-    if (changed) nests = nests_of(now, first);
+    if (changed) nests = nests_of(now, wanted);
   }
   return out;
 }
@@ -243,13 +267,18 @@ CopyRequest copy_along(const std::vector<std::string>& loops, const Access& acce
   return request;
 }
 
-std::vector<CopyRequest> needed_copies(const Problem& problem) { return copies_for(problem, ""); }
+std::vector<CopyRequest> needed_copies(const Problem& problem) { return copies_for(problem, {}); }
 
 std::vector<CopyRequest> row_copies(const Problem& problem) {
   const Access& result = problem.statement.result;
   if (result.indices.size() < 2 || !has_sparse_result(problem) || gathers(problem)) return {};
   const auto first = static_cast<std::size_t>(problem.formats.at(result.tensor).mode_order.front());
-  return copies_for(problem, result.indices[first]);
+  return copies_for(problem, {result.indices[first]});
+}
+
+std::vector<CopyRequest> counting_copies(const Problem& problem) {
+  if (problem::is_contraction(problem)) return {};
+  return copies_for(problem, {"", true});
 }
 
 Problem with_known_copies(const Problem& problem) {
@@ -257,6 +286,7 @@ Problem with_known_copies(const Problem& problem) {
   const Problem original = out;
   for (const CopyRequest& request : needed_copies(original)) out = problem::with_copy_beside(out, request);
   for (const CopyRequest& request : row_copies(original)) out = problem::with_copy_beside(out, request);
+  for (const CopyRequest& request : counting_copies(original)) out = problem::with_copy_beside(out, request);
   for (const auto& sets : {result_copy_sets(original), meeting_copy_sets(original)}) {
     for (const auto& set : sets)
       for (const CopyRequest& request : set) out = problem::with_copy_beside(out, request);

@@ -19,6 +19,12 @@ std::vector<problem::CopyRequest> needed_copies(const problem::Problem& problem)
 /// may have to hold all elements. None for contractions (result_copies.h).
 std::vector<problem::CopyRequest> row_copies(const problem::Problem& problem);
 
+/// Returns re-layouts for reductions in which unstored elements take part whatever their number, as in
+/// `y(j) = max(i)(B(i,j))` with B by rows. With them, and those the nests need, such reductions may be the
+/// innermost loops, which walk what is stored and count the rest (lower/unstored.h). Without them the loops
+/// run over all elements. None for contractions.
+std::vector<problem::CopyRequest> counting_copies(const problem::Problem& problem);
+
 /// Returns the re-layout whose modes come in the order of the loops.
 problem::CopyRequest copy_along(const std::vector<std::string>& loops, const index_notation::Access& access,
                                 const problem::Problem& problem);

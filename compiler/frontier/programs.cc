@@ -1,5 +1,6 @@
 #include "compiler/frontier/programs.h"
 
+#include <algorithm>
 #include <iterator>
 #include <utility>
 #include <vector>
@@ -87,12 +88,15 @@ support::Result<Frontier> compute_program(const problem::Problem& asked, const O
   std::erase_if(copies.directives, [](const schedule::Directive& directive) {
     return std::holds_alternative<schedule::Mask>(directive);
   });
-  schedule::Trace rows;
-  for (auto& request : concrete_notation::row_copies(asked)) rows.directives.emplace_back(std::move(request));
-  const bool by_rows = !rows.directives.empty() && rows != copies;
   std::vector<schedule::Trace> first = {all};
   if (copies != all) first.push_back(copies);
-  if (by_rows) first.push_back(rows);
+  const std::size_t without_more = first.size();
+  for (auto& requests : {concrete_notation::row_copies(asked), concrete_notation::counting_copies(asked)}) {
+    schedule::Trace more;
+    for (const auto& request : requests) more.directives.emplace_back(request);
+    const bool known = std::find(first.begin(), first.end(), more) != first.end();
+    if (!more.directives.empty() && !known) first.push_back(std::move(more));
+  }
   SCHAAS_ASSIGN_OR_RETURN(const problem::Problem problem, schedule::problem_of(copies, asked));
   const auto list = [&]() -> support::Result<space::ListedMembers> {
     space::ListedMembers found;
@@ -101,7 +105,8 @@ support::Result<Frontier> compute_program(const problem::Problem& asked, const O
                               list_program(begin, first.size() == 1, asked, contraction, cancellation));
       append(std::move(part), found);
     }
-    if (by_rows) SCHAAS_RETURN_IF_ERROR(keep_fewest_entries(found, asked));
+    if (first.size() > without_more && !asked.formats.at(asked.statement.result.tensor).all_dense())
+      SCHAAS_RETURN_IF_ERROR(keep_fewest_entries(found, asked));
     return found;
   };
   return compute_listed(problem, list, options, progress, cancellation);

@@ -5,8 +5,8 @@
 #include <numeric>
 #include <utility>
 
+#include "compiler/concrete_notation/needed_copies.h"
 #include "compiler/concrete_notation/printer.h"
-#include "compiler/concrete_notation/result_copies.h"
 #include "compiler/frontier/tighten.h"
 #include "compiler/problem/constraint_set.h"
 #include "compiler/schedule/apply.h"
@@ -73,9 +73,10 @@ class Translation {
   Translation(const problem::Problem& from, const problem::Problem& to, const Renaming& names)
       : to_(to), names_(names) {
     // Copies have no names in a renaming; the few problems that may read copies are searched anew.
-    const auto may_read_copies = [](const problem::Problem& problem) {
+    const auto may_read_copies = [](problem::Problem problem) {
+      problem.space = {};
       return !schedule::default_trace(problem).directives.empty() ||
-             !concrete_notation::result_copy_sets(problem).empty();
+             !concrete_notation::with_known_copies(problem).copies.empty();
     };
     fits_ = !may_read_copies(from) && !may_read_copies(to);
     if (!fits_) return;

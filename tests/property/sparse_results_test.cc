@@ -242,15 +242,50 @@ TEST(StoredReductions, WalkEntries) {
   }
 }
 
+/// Some schedule walks what is stored where the reduced level is not the innermost one.
+TEST(StoredReductions, WalkEntriesOfCopies) {
+  for (const auto& [expression, formats] : std::vector<std::pair<std::string, Formats>>{
+           {"y(j) = max(i)(B(i,j))", {{"B", "csr"}}},
+           {"y(i) = min(j)(B(i,j))", {{"B", "csc"}}},
+           {"y(j) = prod(i)(B(i,j))", {{"B", "coo"}}},
+           {"y(j) = and(i)(B(i,j) + C(i,j))", {{"B", "csr"}, {"C", "csr"}}},
+           {"y(j) = max(i)(B(i,j)) - min(k)(B(k,j))", {{"B", "csr"}}},
+           {"Y(j,k) = max(i)(B(i,j,k))", {{"B", "csf"}}},
+           {"A(i,j) = B(i,j) / max(k)(abs(B(k,j)))", {{"A", "csr"}, {"B", "csr"}}}}) {
+    const auto problem = problem_of(expression, formats);
+    const auto variables = cost::variables_of(problem);
+    const auto survivors = frontier_of(problem).survivors;
+    EXPECT_TRUE(std::any_of(survivors.begin(), survivors.end(), [&](const auto& survivor) {
+      const std::string time = cost::print_time(survivor.cost, variables);
+      return time.find("copy") != std::string::npos && time.find("*i ") == std::string::npos &&
+             time.find("*k ") == std::string::npos;
+    })) << expression;
+  }
+}
+
+TEST(StoredReductions, NeedNoCopiesWhereZerosAreIgnoredOrRowsReduced) {
+  for (const std::string expression : {"y(j) = or(i)(B(i,j))", "y(j) = sum(i)(relu(B(i,j)))",
+                                       "y(i) = max(j)(B(i,j))", "s = max(i,j)(B(i,j))"}) {
+    const auto problem = problem_of(expression, {{"B", "csr"}});
+    for (const auto& survivor : frontier_of(problem).survivors)
+      EXPECT_TRUE(schedule::problem_of(survivor.traces.front(), problem).value().copies.empty())
+          << expression;
+  }
+}
+
 TEST(StoredReductions, ComputeWhatTheOracleSays) {
   Runs runs;
   for (const std::string format : {"csr", "csc", "coo", "dcsr", "bitmap", "hashed", "banded"}) {
     const Formats one = {{"B", format}};
     for (const std::string monoid : {"max", "min", "or", "and", "prod"}) {
       runs.add("y(i) = " + monoid + "(j)(B(i,j))", one);
+      runs.add("y(j) = " + monoid + "(i)(B(i,j))", one);
       runs.add("y(i) = " + monoid + "(j)(B(i,j) - 1)", one);
     }
     runs.add("y(i) = max(j)(B(i,j) + C(i,j))", {{"B", format}, {"C", "csr"}});
+    runs.add("y(j) = max(i)(B(i,j) + C(i,j))", {{"B", format}, {"C", "csr"}});
+    runs.add("A(j) = max(i)(B(i,j) * C(j,i))", {{"A", "compressed"}, {"B", format}, {"C", "csr"}});
+    runs.add("A(i,j) = B(i,j) / max(k)(abs(B(k,j)))", {{"A", "csr"}, {"B", format}});
     runs.add("y(i) = min(j)(B(i,j) * C(i,j)) / 2", {{"B", format}, {"C", "csr"}});
     runs.add("y(i) max= max(j)(B(i,j) * x(j))", one);
     runs.add("s = max(i,j)(B(i,j))", one);
@@ -258,7 +293,10 @@ TEST(StoredReductions, ComputeWhatTheOracleSays) {
     runs.add("A(i,j) = where(B(i,j) > 0, C(i,j), 0)", {{"A", "csr"}, {"B", format}});
   }
   runs.add("s = max(i)(x(i))", {{"x", "compressed"}});
-  runs.add("y(i) = max(j,k)(B(i,j,k))", {{"B", "csf"}});
+  for (const std::string expression :
+       {"y(i) = max(j,k)(B(i,j,k))", "y(k) = min(i,j)(B(i,j,k))", "Y(j,k) = max(i)(B(i,j,k))",
+        "Y(i,k) = prod(j)(B(i,j,k))", "y(j) = max(i)(min(k)(B(i,j,k)))"})
+    runs.add(expression, {{"B", "csf"}});
   runs.add("Y(i,k) = max(j)(B(i,j) * C(j,k))", {{"B", "csr"}});
   runs.add("m(i) = max(j)(B(i,j)); A(i,j) = B(i,j) / m(i)", {{"A", "csr"}, {"B", "csr"}});
   runs.add("T(i,j) = C(i,k) * D(k,j); A(i,j) = where(B(i,j) > 0, T(i,j), 0)", {{"A", "csr"}, {"B", "csr"}});
