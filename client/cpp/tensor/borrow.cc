@@ -5,6 +5,10 @@
 #include "client/cpp/tensor/struct_check.h"
 #include "schaas/tensor.h"
 
+// Tensors over arrays of the caller: nothing is copied, and the caller keeps the arrays alive and at their
+// addresses. The struct is always checked, the contents of its arrays as `Trust` says. All arrays have
+// lengths that follow from the struct: parents + 1 positions, one coordinate per entry, and of a band one per
+// parent.
 namespace schaas::client {
 namespace {
 
@@ -12,6 +16,7 @@ support::Diagnostic broken(const std::string& name, const std::string& what) {
   return support::invalid("tensor-structure", "`" + name + "` " + what);
 }
 
+// Returns the level format with a number of the kernel ABI; nothing for a number of a newer client.
 std::optional<format::LevelFormat> level_of(std::int32_t number) {
   for (const auto& level : format::all_levels()) {
     if (abi_number(level.format) == number) return level.format;
@@ -36,6 +41,7 @@ support::Result<int> position_bits(const schaas_tensor& view, const format::Tens
                                    const std::string& name) {
   int bits = 0;
   for (std::int32_t l = 0; l < view.order; ++l) {
+    // Dense levels and bitmaps have no positions; their `index_bits` do not count.
     if (!has_positions(format.levels[l])) continue;
     if (bits != 0 && bits != view.levels[l].index_bits)
       return broken(name, "has levels of " + std::to_string(bits) + " and of " +
@@ -45,6 +51,8 @@ support::Result<int> position_bits(const schaas_tensor& view, const format::Tens
   return bits == 0 ? 32 : bits;
 }
 
+// Returns a level over the arrays of the caller. `parents`: entries of the level above, 1 above the first
+// one.
 PackedTensor::Level borrow_level(const schaas_level& level, format::LevelFormat kind, std::int64_t parents) {
   const auto width = static_cast<std::size_t>(level.index_bits / 8);
   const std::int64_t coordinates = kind == format::LevelFormat::banded ? parents : level.entries;
@@ -78,6 +86,7 @@ support::Result<PackedTensorBuilder> described(const schaas_tensor& view, const 
 
 }  // namespace
 
+// Checks the struct alone: arrays in device memory cannot be read here.
 support::Result<PackedTensor> borrow_on_device(const schaas_tensor& view, const std::string& name,
                                                double fill_value) {
   SCHAAS_RETURN_IF_ERROR(check_struct(view, name));
@@ -101,6 +110,7 @@ support::Result<PackedTensor> borrow(const schaas_tensor& view, const std::strin
   return std::move(builder).finish();
 }
 
+// Keeps format, extents, and value type of `tensor`; arrays and numbers of entries may be other ones.
 support::Result<void> borrow_again(PackedTensor& tensor, const schaas_tensor& view, const std::string& name,
                                    Trust trust, int threads) {
   SCHAAS_RETURN_IF_ERROR(check(view, name, trust, threads));

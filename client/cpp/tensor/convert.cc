@@ -10,6 +10,14 @@
 #include "client/cpp/tensor/tensor_checks.h"
 #include "schaas/host.h"
 
+// Conversion between formats. Matrices whose inner level is a list of coordinates (csr, csc, dcsr, coo) are
+// seen as rows of entries, whatever their outer level is. In the same mode order the inner coordinates and
+// values are copied; in the other one a stable counting sort by the inner coordinate transposes them (F. G.
+// Gustavson, Two fast algorithms for sparse matrices, 1978). Both cost one pass over the entries and one over
+// the extent of the outer mode.
+// All other conversions go through a list of entries and pack(), whose sort costs several passes. Matrices go
+// there, too, where the new outer extent exceeds the entries by far: counting would then cost more than
+// sorting.
 namespace schaas::client {
 namespace {
 
@@ -22,6 +30,8 @@ constexpr std::int64_t counted_extent = 16;
 constexpr std::int64_t entries_per_counter = 4;
 constexpr std::int64_t worth_a_team = std::int64_t{1} << 16;
 
+// Converts one matrix. `rows_` describes the entries in the order in which the new tensor has them: those of
+// the original first, those of its transpose after transpose().
 template <class Position, class Value>
 class MatrixConversion {
  public:
@@ -57,6 +67,8 @@ class MatrixConversion {
   }
   std::int64_t extent(int level) const { return builder_.extents[builder_.format.mode_order[level]]; }
 
+  // Each thread has a counter for each column, and clearing and summing them costs `columns` per thread. The
+  // threads are limited so that each has several entries per counter.
   int useful_threads() const {
     if (rows_.entries < worth_a_team) return 1;
     const std::int64_t counters = std::max<std::int64_t>(extent(0) * entries_per_counter, 1);
@@ -70,9 +82,10 @@ class MatrixConversion {
                          : std::lower_bound(rows_.begin, rows_.begin + rows_.count, goal) - rows_.begin;
   }
 
-  // A counting sort by the inner coordinate. The rows of each share are counted; the counters become the
-  // positions that the share writes, column by column after those of the shares before it: rows ascend within
-  // a column.
+  // Transposes by a parallel counting sort by the inner coordinate. The rows of each share are counted; the
+  // counters become the positions that the share writes, column by column after those of the shares before
+  // it: rows ascend within a column. Shares are written without synchronisation, as no two have a position in
+  // common.
   Result<void> transpose() {
     Team team = Team::at_most(useful_threads());
     const int threads = team.threads();
@@ -88,6 +101,7 @@ class MatrixConversion {
     team.run_shares([&](int part, int parts) {
       scatter(offset + part * columns, share(part, parts), share(part + 1, parts));
     });
+    // From here on the columns are the rows, and their coordinates are their numbers.
     rows_ = {};
     rows_.count = columns;
     rows_.begin = begin;
@@ -99,6 +113,7 @@ class MatrixConversion {
   void count(Position* counter, std::int64_t first, std::int64_t last) const {
     for (Position q = rows_.begin[first]; q < rows_.begin[last]; ++q) ++counter[rows_.inner[q]];
   }
+  // Turns the counters into an exclusive prefix sum in the order (column, share).
   static void set_offsets(Position* offset, Position* begin, std::int64_t columns, int parts) {
     Position next = 0;
     for (std::int64_t c = 0; c < columns; ++c) {
@@ -130,6 +145,8 @@ class MatrixConversion {
     builder_.levels[1].entries = rows_.entries;
     for (int l = 0; l < 2; ++l) {
       if (!format::is_sparse(builder_.format.levels[l])) continue;
+      // Positions and coordinates keep their width; the mode that is now stored in level l may have too large
+      // an extent for it.
       SCHAAS_RETURN_IF_ERROR(check_positions_fit(from_.position_bits(), extent(l), rows_.entries, l, name_));
     }
     switch (builder_.format.levels[0]) {
@@ -142,6 +159,7 @@ class MatrixConversion {
     }
   }
 
+  // Rows that have no entries begin where the next one does.
   Result<void> dense_outer() {
     PackedTensor::Level& inner = builder_.levels[1];
     builder_.levels[0].entries = extent(0);
@@ -155,6 +173,7 @@ class MatrixConversion {
     return {};
   }
 
+  // Stores rows with entries alone, as each entry of a compressed level has one below it.
   Result<void> compressed_outer() {
     PackedTensor::Level &outer = builder_.levels[0], &inner = builder_.levels[1];
     for (std::int64_t k = 0; k < rows_.count; ++k) outer.entries += rows_.begin[k] < rows_.begin[k + 1];
@@ -164,6 +183,7 @@ class MatrixConversion {
     outer.pos.template as<Position>()[1] = static_cast<Position>(outer.entries);
     auto* crd = outer.crd.template as<Position>();
     auto* pos = inner.pos.template as<Position>();
+    // The arrays are zeroed: the first position of the inner level is 0 already.
     for (std::int64_t k = 0; k < rows_.count; ++k) {
       if (rows_.begin[k] == rows_.begin[k + 1]) continue;
       *crd++ = rows_.outer(k);
@@ -217,10 +237,12 @@ Result<PackedTensor> convert(const PackedTensor& tensor, const format::TensorFor
                              const ConvertOptions& options) {
   SCHAAS_RETURN_IF_ERROR(check_format(tensor.order(), format, options.name));
   const int bits = position_bits(tensor, options);
+  // Dense tensors may differ in mode order alone; entries would lose values that equal the fill value.
   if (tensor.format().all_dense() && format.all_dense()) {  // every value as it is, -0 and fill values too
     SCHAAS_ASSIGN_OR_RETURN(const DenseTensor values, to_dense(tensor));
     return pack(values, format, {options.name, tensor.value_type(), bits, tensor.fill_value()});
   }
+  // A change of the position width goes through entries, and so does every format with located levels.
   const bool direct = bits == tensor.position_bits() && has_rows(tensor.format()) && has_rows(format);
   if (!direct || !worth_counting(tensor, format)) return convert_by_entries(tensor, format, options);
   try {

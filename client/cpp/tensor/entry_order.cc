@@ -1,11 +1,3 @@
-// Checks whole arrays at the speed of memory: loops without branches, which compilers vectorise, for the
-// processor at hand. Comparisons are signs of differences, as SSE2 does not compare 64-bit numbers.
-//
-// Entries are in order when each entry that does not follow its predecessor is the first one of a parent.
-// Each entry of a block gets a flag, a byte; the flags of first entries are cleared, and none may remain. The
-// offending entry is unknown then, and the error report searches for it. Rejected: counting the entries that
-// do not follow, and the first ones among them. It reads two scattered coordinates for each parent and takes
-// 2.5 times as long where rows are short.
 #include "client/cpp/tensor/entry_order.h"
 
 #include <algorithm>
@@ -15,6 +7,15 @@
 
 #include "client/cpp/platform/team.h"
 #include "schaas/host.h"
+
+// Checks whole arrays at the speed of memory: loops without branches, which compilers vectorise, for the
+// processor at hand. Comparisons are signs of differences, as SSE2 does not compare 64-bit numbers.
+//
+// Entries are in order when each entry that does not follow its predecessor is the first one of a parent.
+// Each entry of a block gets a flag, a byte; the flags of first entries are cleared, and none may remain. The
+// offending entry is unknown then, and the error report searches for it. Rejected: counting the entries that
+// do not follow, and the first ones among them. It reads two scattered coordinates for each parent and takes
+// 2.5 times as long where rows are short.
 
 #define SCHAAS_INLINE inline __attribute__((always_inline))  // into loops for a processor
 
@@ -36,7 +37,8 @@ std::int64_t total(std::int64_t size, int threads, const Count& count) {
 template <class Position>
 using Bits = std::make_unsigned_t<Position>;
 
-// 1 when a < b, else 0; for a and b that are not negative.
+// Returns 1 when a < b, else 0; for a and b that are not negative. Their difference then fits, and its sign
+// bit is the answer.
 template <class Position>
 SCHAAS_INLINE Bits<Position> below(Position a, Position b) {
   return (static_cast<Bits<Position>>(a) - static_cast<Bits<Position>>(b)) >> (8 * sizeof(Position) - 1);
@@ -168,6 +170,7 @@ const Compiled<Position>& loops() {
 #endif
 }
 
+// Extents beyond the type's range allow every coordinate that is not negative; an extent of 0 allows none.
 template <class Position>
 std::vector<Bits<Position>> last_coordinates(const EntryLists<Position>& lists) {
   std::vector<Bits<Position>> last;
@@ -244,6 +247,7 @@ bool in_order(const EntryLists<Position>& lists, int threads) {
 template <class Position>
 std::int64_t distinct(const EntryLists<Position>& lists) {
   std::int64_t sum = lists.entries > 0 ? 1 : 0;
+  // Blocks begin at entry 1: each entry is compared with the one before it, and entry 0 is counted above.
   for (std::int64_t q = 1; q < lists.entries; q += block)
     sum += loops<Position>().differing(lists.crd.data(), lists.crd.size(), q,
                                        std::min(q + block, lists.entries));

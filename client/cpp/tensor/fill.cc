@@ -5,6 +5,10 @@
 
 #include "client/cpp/platform/allocate.h"
 
+// Reproducible values: number e of a tensor is a hash of (seed, name, e), so any of them can be computed
+// alone, on any machine. Values are multiples of 2^-23 in [-1, 1): exact in f32 and f64, so results of both
+// types can be compared. The coordinates of sparse tensors come from a second stream, drawn independently for
+// each mode; repeated ones are dropped.
 namespace schaas::client {
 namespace {
 
@@ -23,6 +27,7 @@ std::uint64_t stream_of(std::uint64_t seed, const std::string& name) {
   return mix(hash ^ mix(seed));
 }
 
+// The factor is SplitMix64's increment, an odd number: the 2^64 hashed numbers of a stream are distinct.
 double value_at(std::uint64_t stream, std::uint64_t linear) {
   const std::uint64_t bits = mix(stream + linear * 0x9e3779b97f4a7c15u) >> 40;  // 24 bits
   return static_cast<double>(bits) * 0x1p-23 - 1;
@@ -50,6 +55,7 @@ support::Result<DenseTensor> fill(const std::string& name, std::vector<std::int6
 
 namespace {
 
+// Density of drawn tensors: about one element in so many, and a million entries at most.
 constexpr std::int64_t elements_per_draw = 10;
 constexpr std::int64_t max_draws = 1000000;
 
@@ -59,6 +65,7 @@ std::int64_t below(std::int64_t extent, std::uint64_t bits) {
   return static_cast<std::int64_t>(Wide{bits} * static_cast<std::uint64_t>(extent) >> 64);
 }
 
+// Returns 0 for tensors without elements: nothing can be drawn below an extent of 0.
 std::int64_t draws_for(const std::vector<std::int64_t>& extents) {
   if (std::find(extents.begin(), extents.end(), 0) != extents.end()) return 0;
   const auto elements = checked_product(extents);
@@ -74,6 +81,7 @@ CooTensor drawn(std::vector<std::int64_t> extents, std::uint64_t stream) {
     for (std::size_t mode = 0; mode < extents.size(); ++mode)
       entry[mode] = below(extents[mode], mix(coordinate_stream + ++draw * 0x9e3779b97f4a7c15u));
   }
+  // Values are numbered after sorting: entry e has value e, whatever the order of the draws was.
   std::sort(entries.begin(), entries.end());
   entries.erase(std::unique(entries.begin(), entries.end()), entries.end());
   CooTensor tensor;

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+// Rows of csr, csc, and dcsr are there already, as positions of the inner level. A coo matrix stores the row
+// of each entry: its rows are the ranges of equal outer coordinates, found in one pass. It needs sorted
+// entries, which has_rows() takes from the format; a locating level has no such ranges.
 namespace schaas::client {
 
 using format::LevelFormat;
@@ -12,6 +15,7 @@ bool has_rows(const format::TensorFormat& format) {
          !located;
 }
 
+// Dense outer levels have no coordinates: `coordinate` is then null, and row k has coordinate k.
 template <class Position>
 MatrixRows<Position> rows_of(const PackedTensor& matrix) {
   const PackedTensor::Level &outer = matrix.levels()[0], &inner = matrix.levels()[1];

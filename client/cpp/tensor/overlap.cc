@@ -7,9 +7,13 @@
 #include "client/cpp/platform/allocate.h"
 #include "client/cpp/tensor/packed_tensor_builder.h"
 
+// Memory that a result and its operands have in common. A kernel writes its result while it reads operands,
+// so common memory is wrong, but for an update of a dense tensor in place. Ranges of addresses are compared
+// as integers: comparing pointers into different arrays is undefined.
 namespace schaas::client {
 namespace {
 
+// Two ranges overlap when each begins before the other ends; empty ones overlap nothing.
 bool share(const Buffer& a, const Buffer& b) {
   const auto from = reinterpret_cast<std::uintptr_t>(a.data());
   const auto other = reinterpret_cast<std::uintptr_t>(b.data());
@@ -26,6 +30,7 @@ bool has_memory_of(const PackedTensor& tensor, const Buffer& array) {
   return share(tensor.values(), array) || levels_have_memory_of(tensor, array);
 }
 
+// Copies positions and coordinates, and borrows the values, which a run reads as they are then.
 PackedTensor with_own_levels(const PackedTensor& tensor) {
   return with_arrays(
       tensor, [](const Buffer& array) { return array.copy(); },
@@ -45,6 +50,7 @@ const std::string* overlapping_operand(const PackedTensor& result,
                                        const std::map<std::string, PackedTensor*>& operands,
                                        const PackedTensor* updated) {
   for (const auto& [name, operand] : operands) {
+    // An update of a dense tensor in place is no overlap: kernels read each element before they write it.
     const bool is_update = operand == updated && operand->values().data() == result.values().data() &&
                            operand->format().all_dense();
     if (!is_update && share(result, *operand)) return &name;
@@ -61,6 +67,7 @@ support::Result<KeptLevels> KeptLevels::of(const std::map<std::string, PackedTen
       return support::unsupported("result-overlap",
                                   "the result has memory of the positions or coordinates of `" + name +
                                       "` on a device: give it memory of its own");
+    // The list stays empty as long as no operand needs a copy.
     if (kept.own.empty()) kept.operands = operands;
     try {
       kept.own.push_back(std::make_unique<PackedTensor>(with_own_levels(*operand)));

@@ -10,15 +10,20 @@
 #include "client/cpp/tensor/tensor_checks.h"
 #include "schaas/tensor.h"
 
-// Level by level: `position[e]` is the position of entry e in the level above, ascending in e. A dense level
-// multiplies by its extent and adds the coordinate, and so does a bitmap, which notes what is there; a
-// compressed level gives each new (parent, coordinate) the next position, a nonunique one each new (parent,
-// coordinates down to the next unique level); a singleton level keeps the positions.
+// Packing works level by level: `position[e]` is the position of entry e in the level above, ascending in e.
+// A dense level multiplies by its extent and adds the coordinate, and so does a bitmap, which notes what is
+// there. A compressed level gives each new (parent, coordinate) the next position, a nonunique one each new
+// (parent, coordinates down to the next unique level). A singleton level keeps the positions.
+// Entries are sorted once, in storage order, so entries of one parent are neighbours on every level. Hash
+// tables alone break that order: they sort the entries by position for the levels below. Sizes that could
+// overflow are checked before memory is allocated.
 namespace schaas::client {
 namespace {
 
 using format::LevelFormat;
 
+// The state between two levels: `position_` by entry, and `parents_`, the number of positions of the level
+// above.
 class Packer {
  public:
   Packer(const CooTensor& tensor, const format::TensorFormat& format, const PackOptions& options)
@@ -60,6 +65,8 @@ class Packer {
     SCHAAS_CHECK(false, "a level format that is not packed");
   }
 
+  // Positions exist for all coordinates of all parents, stored or not. Their number is checked, since arrays
+  // of the levels below are as long.
   support::Result<void> dense_level(int l) {
     std::int64_t entries = 0;
     if (__builtin_mul_overflow(parents_, extent(l), &entries)) {
@@ -85,6 +92,7 @@ class Packer {
   // Entries of a parent are neighbours and ascend: the first and the last one bound its band.
   template <class Position>
   support::Result<void> banded_level(int l) {
+    // Positions of all parents need one element more than there are parents.
     if (parents_ == std::numeric_limits<std::int64_t>::max()) return too_large(what(), "2^63 positions");
     PackedTensor::Level level;
     SCHAAS_ASSIGN_OR_RETURN(level.pos, allocate(parents_ + 1, sizeof(Position), what()));
@@ -98,12 +106,15 @@ class Packer {
       for (; e < position_.size() && position_[e] == parent; ++e) {
         const std::int64_t c = entries_.coordinate(l, e);
         end = c + 1;
+        // The position of an entry is the begin of its band plus the distance from the band's first
+        // coordinate.
         if (__builtin_add_overflow(level.entries, c - begin, &position_[e]))
           return too_large(what(), "more than 2^63 elements");
       }
       first[parent] = static_cast<Position>(begin);
       if (__builtin_add_overflow(level.entries, end - begin, &level.entries))
         return too_large(what(), "more than 2^63 elements");
+      // Bounds the sum of all lengths so far, so the prefix sum below cannot overflow.
       SCHAAS_RETURN_IF_ERROR(
           check_positions_fit(options_.position_bits, extent(l), level.entries, l, options_.name));
       pos[parent + 1] = static_cast<Position>(end - begin);
@@ -114,6 +125,8 @@ class Packer {
     return {};
   }
 
+  // Fills one open-addressed hash table with linear probing per parent (`schaas_hash` of proto/kernel_abi.h,
+  // which kernels probe by, too). Empty slots hold -1; parents without entries have no table.
   template <class Position>
   support::Result<void> hashed_level(int l) {
     if (parents_ == std::numeric_limits<std::int64_t>::max()) return too_large(what(), "2^63 positions");
@@ -125,6 +138,7 @@ class Packer {
       const std::int64_t parent = position_[e];
       level.entries += sizes[n];
       pos[parent + 1] = static_cast<Position>(sizes[n]);
+      // Entries of one parent are neighbours: the next one with another position begins the next table.
       while (e < position_.size() && position_[e] == parent) ++e;
     }
     std::partial_sum(pos, pos + parents_ + 1, pos);
@@ -137,6 +151,7 @@ class Packer {
       const std::int64_t begin = pos[position];
       const auto mask = static_cast<std::uint64_t>(pos[position + 1] - begin) - 1;
       std::uint64_t at = schaas_hash(static_cast<std::uint64_t>(c)) & mask;
+      // Tables are at most half full (table_sizes), so each probe ends at the coordinate or at an empty slot.
       while (crd[begin + static_cast<std::int64_t>(at)] != c &&
              crd[begin + static_cast<std::int64_t>(at)] >= 0)
         at = (at + 1) & mask;
@@ -200,6 +215,7 @@ class Packer {
     return count;
   }
 
+  // Singleton levels have one coordinate per position of the level above: they add no positions.
   support::Result<void> singleton_level(int l) {
     SCHAAS_RETURN_IF_ERROR(
         check_positions_fit(options_.position_bits, extent(l), parents_, l, options_.name));
@@ -220,6 +236,7 @@ class Packer {
 
   support::Result<void> compressed_level(int l) {
     const std::int64_t count = distinct(l);
+    // Numbers of entries are checked before the loop that writes them as `Position`.
     SCHAAS_RETURN_IF_ERROR(check_positions_fit(options_.position_bits, extent(l), count, l, options_.name));
     const std::int64_t width = options_.position_bits / 8;
     if (parents_ == std::numeric_limits<std::int64_t>::max()) return too_large(what(), "2^63 positions");
@@ -237,6 +254,8 @@ class Packer {
     return {};
   }
 
+  // Numbers the entries of a compressed level and counts those of each parent; the counts are then summed.
+  // `position_[e]` is overwritten as e advances: `parent` keeps the value of the entry before.
   template <class Position>
   void number(int l, PackedTensor::Level& level) {
     Position* pos = level.pos.as<Position>();
@@ -258,6 +277,7 @@ class Packer {
     SCHAAS_ASSIGN_OR_RETURN(
         builder_.values,
         allocate(parents_, static_cast<std::int64_t>(bytes_of(options_.value_type)), what()));
+    // Slots of dense levels and bands that no entry fills hold the fill value.
     if (options_.fill_value != 0)
       fill_values(builder_.values.data(), options_.value_type, 0, parents_, options_.fill_value);
     if (options_.value_type == ValueType::f64) {
@@ -292,7 +312,8 @@ support::Result<void> check_options(const PackOptions& options) {
   return {};
 }
 
-// Copies row-major values into the order of the levels.
+// Copies row-major values into the order of the levels. The coordinates advance like an odometer: a level
+// that reaches its extent is set back, and the next outer one advances. Reads are strided, writes contiguous.
 void permute(const DenseTensor& from, PackedTensor& to) {
   const int order = from.order();
   std::vector<std::int64_t> stride(order), counter(order, 0);  // by level: step in the row-major source
@@ -327,6 +348,8 @@ support::Result<PackedTensor> pack(const CooTensor& tensor, const format::Tensor
   try {
     return Packer(tensor, format, options).pack();
   } catch (const std::bad_alloc&) {
+    // Keys and values take 16 bytes per entry, positions 8; the second array of the radix sort is not
+    // counted.
     return too_large("sorting `" + options.name + "`",
                      bytes_text(24.0 * static_cast<double>(tensor.entries())));
   }
@@ -345,6 +368,7 @@ support::Result<PackedTensor> zeros(std::vector<std::int64_t> extents, const for
                                     const PackOptions& options) {
   SCHAAS_RETURN_IF_ERROR(check_options(options));
   SCHAAS_RETURN_IF_ERROR(check_format(static_cast<int>(extents.size()), format, options.name));
+  // Locating levels without entries still need arrays (bands, tables): packing no entries makes them.
   if (std::any_of(format.levels.begin(), format.levels.end(), format::is_located)) {
     CooTensor nothing;
     nothing.coordinates.resize(extents.size());

@@ -9,6 +9,10 @@
 #include "client/cpp/platform/allocate.h"
 #include "client/cpp/tensor/tensor_checks.h"
 
+// The arrays of a result whose structure kernels decide. resize() allocates everything first and changes the
+// result after that: an error leaves the result as it was. Arrays of the right size keep their addresses, so
+// that results of repeated runs do not move. Fresh arrays are not cleared but for their positions: kernels
+// write coordinates and values.
 namespace schaas::client {
 namespace {
 
@@ -18,7 +22,7 @@ bool has_positions(format::LevelFormat level) {
   return format::is_sparse(level) && !format::is_singleton(level);
 }
 
-// An array that replaces another of a different size.
+// Returns an array that replaces another of a different size; nothing where the size is right.
 Result<std::optional<Buffer>> replacement(const Buffer& now, std::int64_t count, std::int64_t element_bytes,
                                           const std::string& what) {
   std::int64_t bytes = 0;
@@ -46,6 +50,7 @@ int ResultStorage::compressed_levels(const format::TensorFormat& format) {
   return static_cast<int>(std::count_if(format.levels.begin(), format.levels.end(), has_positions));
 }
 
+// Copies all levels before the result changes, for the same reason as resize().
 Result<void> ResultStorage::take_entries(PackedTensor& result, const PackedTensor& other,
                                          const std::string& name) {
   const auto copied = [&](const Buffer& from) -> Result<Buffer> {
@@ -88,6 +93,7 @@ Result<void> ResultStorage::resize(PackedTensor& result, const std::vector<std::
       SCHAAS_RETURN_IF_ERROR(check_positions_fit(result.position_bits_, extent, *count, l, name));
       SCHAAS_ASSIGN_OR_RETURN(fresh[l].pos, replacement(level.pos, parents + 1, width, what));
       SCHAAS_ASSIGN_OR_RETURN(fresh[l].crd, replacement(level.crd, *count, width, what));
+      // `counts` has a number for each level with positions, in the order of levels.
       entries.push_back(*count++);
     } else {
       entries.push_back(0);
@@ -104,6 +110,7 @@ Result<void> ResultStorage::resize(PackedTensor& result, const std::vector<std::
     if (fresh[l].pos) level.pos = std::move(*fresh[l].pos);
     if (fresh[l].crd) level.crd = std::move(*fresh[l].crd);
     level.entries = entries[l];
+    // All positions but the last one become 0: a level without entries is complete then.
     if (level.pos.data() != nullptr) {
       std::memset(level.pos.data(), 0, level.pos.bytes());
       set_position(level.pos, result.position_bits_, parents, level.entries);
@@ -115,6 +122,8 @@ Result<void> ResultStorage::resize(PackedTensor& result, const std::vector<std::
   return {};
 }
 
+// Hands coordinates and values over for appending (runtime/appending.cc). Borrowed arrays stay with their
+// owner: the kernel gets empty ones and grows them.
 Result<void> ResultStorage::take_rows(PackedTensor& result, Buffer& coordinates, Buffer& values,
                                       const std::string& name) {
   const auto first = static_cast<std::size_t>(result.format_.mode_order.front());
@@ -135,6 +144,7 @@ Result<void> ResultStorage::take_rows(PackedTensor& result, Buffer& coordinates,
   return {};
 }
 
+// Levels below the second one are dense: their positions are the product with the extents.
 void ResultStorage::give_rows(PackedTensor& result, Buffer coordinates, Buffer values, std::int64_t entries) {
   result.levels_[1].crd = std::move(coordinates);
   result.values_ = std::move(values);
@@ -156,6 +166,7 @@ Result<void> ResultStorage::clear(PackedTensor& result, const std::string& name)
 void fill_values(void* values, ValueType type, std::int64_t begin, std::int64_t end, double value) {
   if (begin >= end) return;
   const auto size = static_cast<std::int64_t>(bytes_of(type));
+  // The bits decide, not the value: -0.0 equals 0 but must be stored as such.
   if (std::bit_cast<std::uint64_t>(value) == 0) {
     std::memset(static_cast<char*>(values) + begin * size, 0, static_cast<std::size_t>((end - begin) * size));
   } else if (type == ValueType::f64) {

@@ -1,7 +1,3 @@
-// Entries are brought to their rows, where they do not lie there already, by counting (coo); then each row is
-// sorted. Short rows are sorted by insertion, as most are short or nearly sorted; long ones by comparing.
-// Rejected: sorting twice by counting, as a transposition and back. It reads and writes every entry at random
-// twice, and takes longer from some ten thousand columns on.
 #include "client/cpp/tensor/sorted_copy.h"
 
 #include <algorithm>
@@ -13,6 +9,10 @@
 #include "client/cpp/platform/allocate.h"
 #include "client/cpp/tensor/packed_tensor_builder.h"
 
+// Entries are brought to their rows, where they do not lie there already, by counting (coo); then each row is
+// sorted. Short rows are sorted by insertion, as most are short or nearly sorted; long ones by comparing.
+// Rejected: sorting twice by counting, as a transposition and back. It reads and writes every entry at random
+// twice, and takes longer from some ten thousand columns on.
 namespace schaas::client {
 namespace {
 
@@ -32,6 +32,7 @@ class Sorting {
   Result<PackedTensor> run(bool is_coo) {
     const std::int64_t entries = from_.stored();
     is_coo_ = is_coo;
+    // Repeated entries are added up last, so the arrays are made for all entries.
     SCHAAS_ASSIGN_OR_RETURN(crd_, array<Position>(entries));
     SCHAAS_ASSIGN_OR_RETURN(values_, array<Value>(entries));
     if (is_coo) {
@@ -56,7 +57,7 @@ class Sorting {
     std::copy_n(from.as<char>(), to.bytes(), to.as<char>());
   }
 
-  /// Entries of each row behind each other, in their order.
+  // Counts the entries of each row and moves them to their row; entries of a row keep their order.
   Result<void> gather_rows() {
     rows_ = from_.extents()[static_cast<std::size_t>(from_.format().mode_order[0])];
     SCHAAS_ASSIGN_OR_RETURN(pos_, allocate(rows_ + 1, sizeof(Position), what_));
@@ -78,6 +79,8 @@ class Sorting {
     return {};
   }
 
+  // Sorts each row and adds up repeated entries. Rows are compacted in the same pass: `kept` never passes
+  // `q`, so nothing is overwritten before it is read.
   void sort_rows() {
     auto *const pos = pos_.template as<Position>(), *const crd = crd_.template as<Position>();
     auto* const values = values_.template as<Value>();
@@ -131,6 +134,7 @@ class Sorting {
     builder.value_type = from_.value_type();
     builder.position_bits = from_.position_bits();
     builder.fill_value = from_.fill_value();
+    // Entries that were added up leave room at the end of both arrays.
     crd_.resize(static_cast<std::size_t>(entries_) * sizeof(Position));
     values_.resize(static_cast<std::size_t>(entries_) * sizeof(Value));
     if (is_coo_) {
@@ -177,6 +181,7 @@ Result<PackedTensor> sorted(const PackedTensor& tensor, const std::string& name,
 
 bool can_be_sorted(const schaas_tensor& view) {
   constexpr std::int64_t counted_extent = 16;  // times the entries; rows are counted
+  // Counting the rows of a coo matrix costs its extent.
   constexpr std::int64_t few = std::int64_t{1} << 16;
   if (view.order == 0) return false;
   if (is_coo(view)) return view.extents[view.mode_order[0]] / counted_extent <= view.levels[1].entries + few;

@@ -6,6 +6,10 @@
 #include "client/cpp/platform/allocate.h"
 #include "client/cpp/tensor/packed_tensor_builder.h"
 
+// A copy in another storage that can be refreshed. Converting a tensor whose values are their own positions
+// gives, for each value of the copy, the position in the original. A refresh is then one gather over that
+// list, without any look at the structure. It takes 8 bytes per value of the copy and works for every pair of
+// formats that convert() knows.
 namespace schaas::client {
 namespace {
 
@@ -36,10 +40,12 @@ Result<StoredCopy> StoredCopy::make(const PackedTensor& original, const format::
   const std::int64_t count = to.stored();
   PackedTensorBuilder builder = PackedTensorBuilder::of(std::move(to));
   Buffer positions = std::move(builder.values);  // numbers become positions where they stand
+  // memcpy avoids reading one type through a pointer to another; compilers make moves of it.
   for (std::int64_t n = 0; n < count; ++n) {
     char* const at = positions.as<char>() + 8 * n;
     double number = 0;
     std::memcpy(&number, at, sizeof number);
+    // Slots that no entry of the original fills hold 0 and get position -1.
     const auto position = static_cast<std::int64_t>(number) - 1;
     std::memcpy(at, &position, sizeof position);
   }
@@ -61,6 +67,7 @@ void StoredCopy::bring(std::int64_t begin, std::int64_t end) {
   for (std::int64_t n = begin; n < end; ++n) to[n] = position[n] < 0 ? fill : from[position[n]];
 }
 
+// Parts are disjoint ranges of the copy's values: threads need no synchronisation.
 void StoredCopy::refresh(int thread, int team) {
   const std::int64_t count = copy_.stored();
   const std::int64_t begin = count * thread / team, end = count * (thread + 1) / team;

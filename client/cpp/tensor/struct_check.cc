@@ -5,9 +5,14 @@
 
 #include "client/cpp/tensor/tensor_checks.h"
 
+// Checks of the struct of a tensor that comes from elsewhere, in constant time: no array is read. Each check
+// relies on those before it. Modes are a permutation before extents are looked up by level. Counts are
+// bounded before they are multiplied. A level is checked with the entries of the level above, which were
+// checked then.
 namespace schaas::client {
 namespace {
 
+// No array of eight-byte elements has more bytes than an int64_t counts.
 constexpr std::int64_t max_elements = std::numeric_limits<std::int64_t>::max() / 8;
 
 bool is_aligned(const void* array, std::size_t bytes) {
@@ -15,6 +20,7 @@ bool is_aligned(const void* array, std::size_t bytes) {
 }
 
 support::Result<void> check_modes(const schaas_tensor& tensor, const std::string& name) {
+  // A bit per mode: max_order is the width of the set.
   std::uint64_t seen = 0;
   for (std::int32_t l = 0; l < tensor.order; ++l) {
     const std::int32_t mode = tensor.mode_order[l];
@@ -28,6 +34,7 @@ support::Result<void> check_modes(const schaas_tensor& tensor, const std::string
   return {};
 }
 
+// Levels with a slot for each coordinate have parents times extent entries, whatever is stored in them.
 support::Result<void> check_slots(const schaas_tensor& tensor, std::int32_t l, std::int64_t parents,
                                   const std::string& name) {
   const std::int64_t extent = tensor.extents[tensor.mode_order[l]], entries = tensor.levels[l].entries;
@@ -40,6 +47,7 @@ support::Result<void> check_slots(const schaas_tensor& tensor, std::int32_t l, s
 
 /// The level above is nonunique where a level is a singleton, and there alone.
 support::Result<void> check_pair(const schaas_tensor& tensor, std::int32_t l, const std::string& name) {
+  // A nonunique level needs a singleton below it, and a singleton a nonunique level above it.
   const bool is_below_nonunique = l > 0 && is_nonunique(tensor.levels[l - 1]);
   const bool is_last = l + 1 == tensor.order;
   if (is_below_nonunique == is_singleton(tensor.levels[l]) && !(is_last && is_nonunique(tensor.levels[l])))
@@ -54,6 +62,7 @@ support::Result<void> check_width(const schaas_level& level, std::int32_t l, con
       name, l, (is_bitmap ? "bitmap of " : "positions of ") + std::to_string(level.index_bits) + " bits");
 }
 
+// A singleton has one coordinate per entry of the level above. check_pair() rules out a singleton on top.
 support::Result<void> check_singleton(const schaas_level& level, const schaas_level& above, std::int32_t l,
                                       const std::string& name) {
   if (level.entries == above.entries && level.index_bits == above.index_bits) return {};
@@ -63,6 +72,7 @@ support::Result<void> check_singleton(const schaas_level& level, const schaas_le
                           std::to_string(above.index_bits) + " bits");
 }
 
+// Empty arrays may be null and misaligned, but positions are never empty: they begin with a 0.
 support::Result<void> check_arrays(const schaas_level& level, std::int32_t l, std::int64_t parents,
                                    const std::string& name) {
   const bool has_coordinates = (level.format == SCHAAS_LEVEL_BANDED ? parents : level.entries) > 0;
@@ -125,6 +135,7 @@ bool has_slots(const schaas_level& level) {
 }
 
 support::Result<void> check_struct(const schaas_tensor& tensor, const std::string& name) {
+  // The limit keeps the set of modes in 64 bits.
   if (tensor.order < 0 || tensor.order > max_order)
     return broken(
         name, "has order " + std::to_string(tensor.order) + "; expected 0 to " + std::to_string(max_order));

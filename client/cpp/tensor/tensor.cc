@@ -6,6 +6,9 @@
 #include "client/cpp/tensor/packed_tensor_builder.h"
 #include "client/cpp/tensor/tensor_checks.h"
 
+// Tensors in memory. A PackedTensor owns or borrows its arrays and keeps the structs that kernels read,
+// `level_views_`, which point into them. Each function that changes an array or a number of entries calls
+// refresh_views(). Values are read and rounded by type here, so that callers compute in double.
 namespace schaas::client {
 
 const char* name(ValueType type) { return type == ValueType::f64 ? "f64" : "f32"; }
@@ -20,6 +23,8 @@ std::optional<std::int64_t> checked_product(const std::vector<std::int64_t>& ext
   std::int64_t product = 1;
   bool overflow = false;
   for (const std::int64_t extent : extents) {
+    // An extent of 0 ends the product: no elements, whatever the other extents are, even those behind an
+    // overflow.
     if (extent == 0) return 0;
     overflow = overflow || __builtin_mul_overflow(product, extent, &product);
   }
@@ -31,6 +36,7 @@ double rounded(double value, ValueType type) {
   return type == ValueType::f64 ? value : static_cast<double>(static_cast<float>(value));
 }
 
+// A comma follows a single number, as in Python.
 std::string tuple_text(const std::vector<std::int64_t>& extents) {
   std::string text = "(";
   for (std::size_t mode = 0; mode < extents.size(); ++mode)
@@ -128,6 +134,7 @@ std::int32_t index_bits(format::LevelFormat level, int position_bits) {
   return format::is_sparse(level) ? position_bits : 0;
 }
 
+// Structs are rebuilt whole: a moved Buffer keeps its address, a replaced one does not.
 void PackedTensor::refresh_views() {
   level_views_.clear();
   for (std::size_t l = 0; l < levels_.size(); ++l) {
@@ -148,6 +155,7 @@ PackedTensor PackedTensorBuilder::finish() && {
   tensor.extents_ = std::move(extents);
   tensor.value_type_ = value_type;
   tensor.position_bits_ = position_bits;
+  // The fill value is compared with stored values, so it is rounded as they are.
   tensor.fill_value_ = rounded(fill_value, value_type);
   tensor.levels_ = std::move(levels);
   tensor.values_ = std::move(values);

@@ -7,6 +7,10 @@
 #include "client/cpp/tensor/tensor_checks.h"
 #include "schaas/tensor.h"
 
+// From packed tensors to entries and dense arrays, by a depth-first walk over the levels (level functions: S.
+// Chou, F. Kjolstad, S. Amarasinghe, Format abstraction for sparse tensor algebra compilers, OOPSLA 2018).
+// Entries come in storage order; those of hash tables are sorted per table, so that no order depends on the
+// hash. The walk is recursive, as deep as the tensor's order.
 namespace schaas::client {
 namespace {
 
@@ -44,6 +48,7 @@ class Walk {
       }
       return;
     }
+    // A singleton level has exactly one entry per parent, at the parent's position.
     if (format::is_singleton(kind)) {
       coordinates_[mode] = read(here.crd, parent);
       level(l + 1, parent);
@@ -52,6 +57,7 @@ class Walk {
     const std::int64_t begin = read(here.pos, parent), end = read(here.pos, parent + 1);
     if (kind == format::LevelFormat::hashed) return table(l, begin, end);
     const bool band = kind == format::LevelFormat::banded;
+    // A band stores its first coordinate alone, one per parent; its positions are consecutive.
     for (std::int64_t p = begin; p < end; ++p) {
       coordinates_[mode] = band ? read(here.crd, parent) + p - begin : read(here.crd, p);
       level(l + 1, p);
@@ -61,6 +67,7 @@ class Walk {
   /// By ascending coordinates.
   void table(int l, std::int64_t begin, std::int64_t end) {
     std::vector<std::pair<std::int64_t, std::int64_t>> held;
+    // Empty slots hold -1.
     for (std::int64_t p = begin; p < end; ++p) {
       const std::int64_t c = read(tensor_.levels()[l].crd, p);
       if (c >= 0) held.emplace_back(c, p);
@@ -77,6 +84,7 @@ class Walk {
   std::vector<std::int64_t> coordinates_;
 };
 
+// Without stored values there is nothing to visit, and arrays of inner levels may be null.
 template <class Visit>
 void walk(const PackedTensor& tensor, Visit visit) {
   if (tensor.stored() > 0) Walk<Visit>(tensor, std::move(visit)).run();
@@ -96,6 +104,7 @@ CooTensor entries_between(const PackedTensor& tensor, bool keep_fill) {
   result.extents = tensor.extents();
   result.coordinates.resize(tensor.order());
   walk(tensor, [&](const std::vector<std::int64_t>& coordinates, std::int64_t position) {
+    // The fill value is rounded as values are, so the comparison is exact.
     const double value = tensor.value(position);
     if (value == tensor.fill_value() && !keep_fill) return;
     for (std::size_t m = 0; m < coordinates.size(); ++m) result.coordinates[m].push_back(coordinates[m]);
@@ -107,6 +116,7 @@ CooTensor entries_between(const PackedTensor& tensor, bool keep_fill) {
 }  // namespace
 
 CooTensor unpack(const PackedTensor& tensor) {
+  // In formats that list entries a stored fill value is an entry as others are; dense slots with it are not.
   return entries_between(tensor, tensor.order() == 0 || format::holds_entries(tensor.format().levels.back()));
 }
 
@@ -125,6 +135,8 @@ support::Result<DenseTensor> to_dense(const PackedTensor& tensor) {
 support::Result<DenseTensor> to_dense(const CooTensor& tensor, const std::string& tensor_name,
                                       double fill_value) {
   SCHAAS_ASSIGN_OR_RETURN(PackedTensor packed, pack(tensor, format::dense(tensor.order()),
+                                                    // 64-bit positions and f64: no conversion can overflow or
+                                                    // round.
                                                     {tensor_name, ValueType::f64, 64, fill_value}));
   DenseTensor result;
   result.extents = tensor.extents;
@@ -133,6 +145,7 @@ support::Result<DenseTensor> to_dense(const CooTensor& tensor, const std::string
 }
 
 CooTensor to_coo(const DenseTensor& tensor, double fill_value) {
+  // Values are compared as the tensor's type holds them: 0.1 in f32 is another number than 0.1 in f64.
   const double fill = rounded(fill_value, tensor.value_type);
   CooTensor result;
   result.value_type = tensor.value_type;
@@ -145,6 +158,7 @@ CooTensor to_coo(const DenseTensor& tensor, double fill_value) {
       for (int m = 0; m < tensor.order(); ++m) result.coordinates[m].push_back(counter[m]);
       result.values.push_back(value);
     }
+    // Advances the coordinates like an odometer; extents are positive where the loop runs.
     for (int m = tensor.order() - 1; m >= 0 && ++counter[m] == tensor.extents[m]; --m) counter[m] = 0;
   }
   return result;
@@ -170,6 +184,8 @@ std::optional<std::int64_t> band_slots(const CooTensor& tensor, const format::Te
 
 }  // namespace
 
+// Returns the narrowest width in which all positions and coordinates fit. Nothing is packed for that: each
+// level's positions are bounded from the extents and the number of entries.
 int position_bits_for(const CooTensor& tensor, const format::TensorFormat& format) {
   constexpr std::int64_t largest = std::numeric_limits<std::int32_t>::max();
   std::int64_t positions = 1;  // an upper bound on the positions of each level

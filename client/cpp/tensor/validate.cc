@@ -7,6 +7,10 @@
 #include "client/cpp/tensor/tensor_checks.h"
 #include "schaas/tensor.h"
 
+// Validation of the contents of arrays, which may come from anybody. Fast loops without branches
+// (entry_order.cc) say that an array is right; an array that is wrong is searched once more for the first
+// fault, which the message names. Positions of all levels are checked before any coordinate is read through
+// them. In bounds-only trust the order of entries is not looked at.
 namespace schaas::client {
 namespace {
 
@@ -14,6 +18,7 @@ template <class Position>
 support::Result<void> check_positions(const schaas_level& level, std::int64_t parents, int l,
                                       const std::string& name, int threads) {
   const auto* pos = static_cast<const Position*>(level.pos);
+  // An element 0 exists: positions have parents + 1 elements, which the struct's check requires.
   if (pos[0] != 0) return broken_level(name, l, "positions start at " + std::to_string(pos[0]) + ", not 0");
   const bool ascending = ascend(pos, parents, threads);
   for (std::int64_t p = 0; !ascending && p < parents; ++p) {
@@ -23,6 +28,7 @@ support::Result<void> check_positions(const schaas_level& level, std::int64_t pa
                               ", below its predecessor " + std::to_string(pos[p]));
     }
   }
+  // With ascending positions from 0 and this last one every position lies in [0, entries].
   if (pos[parents] != level.entries) {
     return broken_level(name, l,
                         "positions end at " + std::to_string(pos[parents]) + ", but there are " +
@@ -46,6 +52,8 @@ class Chain {
     } while (is_nonunique(tensor.levels[first++]));
   }
 
+  // Entries of an unordered list may come out of order and still be right: each row is then sorted and
+  // searched.
   support::Result<void> check(const std::string& name, int threads, Trust trust) const {
     const bool is_right =
         trust == Trust::bounds ? inside_extents(lists_, threads) : in_order(lists_, threads);
@@ -64,6 +72,7 @@ class Chain {
     }
     return -1;
   }
+  // Compares lexicographically: the first level with different coordinates decides.
   bool follows(std::int64_t q) const {
     for (const Position* crd : lists_.crd) {
       if (crd[q] != crd[q - 1]) return crd[q] > crd[q - 1];
@@ -83,7 +92,8 @@ class Chain {
     }
     return -1;
   }
-  // The first entry of a list without order that is outside the extent, or there twice; or -1.
+  // Returns the first entry of an unordered list that is outside the extent, or there twice; -1 when there is
+  // none. An unordered level has no singletons below it, so one list of coordinates is enough.
   std::int64_t first_misplaced() const {
     std::vector<Position> sorted;
     for (std::int64_t p = 0; p < lists_.parents; ++p) {
@@ -94,6 +104,7 @@ class Chain {
       sorted.assign(begin, end);
       std::sort(sorted.begin(), sorted.end());
       const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
+      // The second of the equal coordinates, in storage order, is the one to report.
       if (twice != sorted.end())
         return std::find(std::find(begin, end, *twice) + 1, end, *twice) - lists_.crd[0];
     }
@@ -116,6 +127,7 @@ class Chain {
   EntryLists<Position> lists_;
 };
 
+// OR-ing all bytes takes one vectorised pass; a byte above 1 leaves a higher bit.
 support::Result<void> check_bitmap(const schaas_level& level, int l, const std::string& name) {
   const auto* held = static_cast<const std::uint8_t*>(level.crd);
   std::uint8_t bits = 0;
@@ -127,6 +139,7 @@ support::Result<void> check_bitmap(const schaas_level& level, int l, const std::
       "byte " + std::to_string(*bad) + " at position " + std::to_string(bad - held) + ": 0 or 1 is expected");
 }
 
+// Bands of length 0 have no first coordinate. The bounds are written so that no sum overflows.
 template <class Position>
 support::Result<void> check_bands(const schaas_level& level, std::int64_t parents, std::int64_t extent, int l,
                                   const std::string& name) {
@@ -162,6 +175,7 @@ std::optional<std::string> fault_of_table(const Position* crd, std::int64_t size
     if (crd[p] == -1) continue;
     if (crd[p] < 0 || crd[p] >= extent)
       return "coordinate " + std::to_string(crd[p]) + " is outside 0.." + std::to_string(extent - 1);
+    // The table is half empty at least (checked above), so the probe ends.
     std::uint64_t at = schaas_hash(static_cast<std::uint64_t>(crd[p])) & mask;
     while (crd[at] != crd[p] && crd[at] != -1) at = (at + 1) & mask;
     if (static_cast<std::int64_t>(at) != p)
