@@ -9,6 +9,10 @@
 #include <limits>
 #include <type_traits>
 
+// Streams of gzip (RFC 1952), bzip2, and xz behind one interface. The three libraries are loaded when a file
+// first needs one: a program that reads plain files depends on none. Headers of the libraries give the types
+// of their functions, so a wrong signature does not compile. A file is a sequence of members; a decompressor
+// tells where one ends, and the next bytes begin another one.
 namespace schaas::client {
 namespace {
 
@@ -61,7 +65,8 @@ support::Diagnostic no_memory(const std::string& path) {
   return support::exhausted("memory", path + ": there is not enough memory to (de)compress it");
 }
 
-// ---- gzip
+// ---- gzip. The functions inflateInit2 and deflateInit2 are macros over those with an underscore, which take
+// the version and the size of the stream.
 
 struct Zlib {
   Zlib() {
@@ -89,8 +94,10 @@ struct Zlib {
   std::remove_pointer_t<decltype(&::deflateEnd)>* deflate_end = nullptr;
 };
 
+// Windows of 2^15 bytes; 16 more stand for the header of gzip, a negative sign for none.
 constexpr int gzip_window = 15 + 16, raw_window = -15;
 
+// zlib and bzip2 count in 32 bits; callers go on with what was left over.
 uInt at_most(std::size_t size) { return static_cast<uInt>(std::min<std::size_t>(size, std::size_t{1} << 30)); }
 
 class GzipDecompressor : public Decompressor {
@@ -100,6 +107,7 @@ class GzipDecompressor : public Decompressor {
   }
   ~GzipDecompressor() override { Zlib::get().inflate_end(&stream_); }
 
+  // A code of Z_BUF_ERROR says that no progress was possible, which the caller finds from the step.
   Result<Step> step(std::string_view from, bool, char* to, std::size_t size) override {
     if (!ok_ || (ended_ && Zlib::get().inflate_reset(&stream_) != Z_OK)) return no_memory(path_);
     stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(from.data()));
@@ -124,6 +132,8 @@ class GzipDecompressor : public Decompressor {
 
 class GzipCompressor : public Compressor {
  public:
+  // Nothing is compressed before compressor() has found the library complete. Level 6 and memory 8 are zlib's
+  // defaults.
   GzipCompressor() {
     constexpr int level = 6, memory = 8;
     Zlib::get().deflate_init(&stream_, level, Z_DEFLATED, gzip_window, memory, Z_DEFAULT_STRATEGY,
@@ -135,6 +145,7 @@ class GzipCompressor : public Compressor {
     char out[1 << 15];
     stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(from.data()));
     stream_.avail_in = static_cast<uInt>(from.size());
+    // A full output buffer may hide more output; the loop ends with the first one that is not full.
     do {
       stream_.next_out = reinterpret_cast<Bytef*>(out);
       stream_.avail_out = sizeof out;
@@ -180,6 +191,7 @@ class Bzip2Decompressor : public Decompressor {
     if (begun_) Bzip2::get().decompress_end(&stream_);
   }
 
+  // The library cannot be reset: each member takes an initialisation of its own.
   Result<Step> step(std::string_view from, bool, char* to, std::size_t size) override {
     if (!begun_ && Bzip2::get().decompress_init(&stream_, 0, 0) != BZ_OK) return no_memory(path_);
     begun_ = true;
@@ -220,6 +232,7 @@ class Bzip2Compressor : public Compressor {
     char out[1 << 15];
     stream_.next_in = const_cast<char*>(from.data());
     stream_.avail_in = static_cast<unsigned>(from.size());
+    // BZ_FINISH_OK says that output is left, BZ_STREAM_END that none is.
     int code = BZ_RUN_OK;
     do {
       stream_.next_out = out;
@@ -255,10 +268,11 @@ struct Lzma {
   std::remove_pointer_t<decltype(&::lzma_end)>* end = nullptr;
 };
 
-/// Decodes all streams as one member.
+// Decodes all streams as one member: liblzma goes on behind the end of a stream by itself.
 class XzDecompressor : public Decompressor {
  public:
   explicit XzDecompressor(const std::string& path) : path_(path) {
+    // No limit of memory: a file that needs too much fails with LZMA_MEM_ERROR.
     ok_ = Lzma::get().decoder(&stream_, std::numeric_limits<std::uint64_t>::max(), LZMA_CONCATENATED) ==
           LZMA_OK;
   }
@@ -345,6 +359,8 @@ std::string_view without_compression(std::string_view path) {
   return path;
 }
 
+// Deflate's longest match is 258 bytes, for two bits at least: 1032 bytes of content per byte. The other
+// methods have no bound of use.
 std::uint64_t max_ratio(Compression compression) {
   constexpr std::uint64_t of_gzip = 1032;
   return compression == Compression::none ? 1 : compression == Compression::gzip ? of_gzip : 0;
@@ -373,6 +389,8 @@ Result<std::unique_ptr<Compressor>> compressor(Compression compression, const st
   return made;
 }
 
+// Decompresses to exactly `size` bytes. The size comes from the archive and may be a lie: what deflate cannot
+// produce is refused before memory is allocated. What comes out must have that size.
 Result<std::string> inflated(std::string_view deflated, std::uint64_t size, const std::string& path) {
   if (!is_loaded(Compression::gzip)) return no_library(Compression::gzip, path);
   const auto wrong = [&](const std::string& why) {
@@ -384,6 +402,7 @@ Result<std::string> inflated(std::string_view deflated, std::uint64_t size, cons
   std::size_t done = 0;
   while (true) {
     char more[1];
+    // With a full buffer one more byte is asked for: a stream that is right ends without writing it.
     const bool full = done == size;
     SCHAAS_ASSIGN_OR_RETURN(const auto step,
                             decompressor.step(deflated, true, full ? more : out.data() + done,

@@ -19,6 +19,10 @@
 #include "client/cpp/tensor_io/compression.h"
 #include "schaas/tensor_files.h"
 
+// Files that appear whole or not at all. Bytes go to a temporary file in the folder of the target, so that
+// renaming it is atomic; pipes, devices, and descriptors are written as bytes come. Writing keeps the first
+// error and goes on doing nothing; close() reports it. Interrupted programs remove their temporary files: a
+// registry holds the names, and its lock makes creating and noting one step.
 namespace schaas::client {
 
 namespace {
@@ -48,7 +52,7 @@ class TemporaryFiles {
     names_.erase(name);
     return true;
   }
-  /// Removes all. No other is created or renamed any more: who tries waits for the end of the program.
+  // Removes all. The lock is kept: who creates or renames a file afterwards waits for the end of the program.
   void remove_at_end() {
     mutex_.lock();
     for (const std::string& name : names_) unlink(name.c_str());
@@ -63,6 +67,7 @@ class TemporaryFiles {
 
 void remove_temporary_files() { TemporaryFiles::all().remove_at_end(); }
 
+// Destroyed without close(), a sink leaves nothing behind.
 struct FileSink::State {
   ~State() {
     if (file >= 0) ::close(file);
@@ -86,6 +91,7 @@ struct FileSink::State {
 namespace {
 
 namespace fs = std::filesystem;
+// Bytes that are collected before they are written or compressed.
 constexpr std::size_t buffer_bytes = std::size_t{1} << 18;
 
 support::Diagnostic failure(const std::string& path, int error) {
@@ -96,7 +102,8 @@ support::Diagnostic failure(const std::string& path, int error) {
   return support::invalid("file-unwritable", shown + " cannot be written: " + std::strerror(error));
 }
 
-/// The descriptor that a path names: it is written from where it stands.
+// Returns the descriptor that a path names. It is duplicated, not opened, so it is written from where it
+// stands.
 std::optional<int> descriptor_of(const std::string& path) {
   if (path == "-" || path == "/dev/stdout") return STDOUT_FILENO;
   if (path == "/dev/stderr") return STDERR_FILENO;
@@ -109,7 +116,8 @@ std::optional<int> descriptor_of(const std::string& path) {
   return std::nullopt;
 }
 
-/// Returns the end of a chain of links, whether or not a file is there.
+// Returns the end of a chain of links, whether or not a file is there. The limit is that of Linux; a longer
+// chain fails when it is opened.
 std::string without_links(const std::string& path) {
   constexpr int max_links = 40;
   fs::path at(path);
@@ -151,6 +159,7 @@ support::Result<FileSink> FileSink::create(const std::string& path) {
   return FileSink(std::move(state));
 }
 
+// A rename replaces files whatever their own mode is, so a file that may not be written is refused here.
 support::Result<void> FileSink::State::open_temporary() {
   target = without_links(path);
   struct stat info {};
@@ -175,6 +184,7 @@ support::Result<void> FileSink::check(const std::string& path) {
   return {};
 }
 
+// Writes all bytes; a signal or a pipe may take fewer at once. After an error nothing more is written.
 void FileSink::State::write_file(const std::string& all) {
   const char* data = all.data();
   for (std::size_t size = all.size(); size > 0 && error == 0;) {
@@ -197,6 +207,7 @@ void FileSink::State::flush(bool finish) {
   buffer.clear();
 }
 
+// Long texts are cut, so that the buffer stays below twice its size.
 void FileSink::write(std::string_view bytes) {
   while (!bytes.empty()) {
     const std::string_view part = bytes.substr(0, buffer_bytes);
@@ -218,16 +229,19 @@ void FileSink::write(std::int64_t number) {
   write(std::string_view(text, static_cast<std::size_t>(end - text)));
 }
 
+// Renames last: only a file whose every byte was accepted takes the name.
 support::Result<void> FileSink::close() {
   State& state = *state_;
   state.flush(true);
   const bool renames = !state.temporary.empty();
   if (renames && state.error == 0) {
+    // The mask can be read by setting it alone.
     const mode_t mask = umask(0);
     umask(mask);
     if (fchmod(state.file, state.mode.value_or(0666 & ~mask)) != 0)
       state.error = errno;  // mkostemp makes them private
   }
+  // Network file systems report failed writes when a file is closed.
   if (::close(std::exchange(state.file, -1)) != 0 && state.error == 0) state.error = errno;
   if (renames && state.error == 0 && !TemporaryFiles::all().rename(state.temporary, state.target))
     state.error = errno;

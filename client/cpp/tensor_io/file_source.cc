@@ -14,6 +14,10 @@
 #include "client/cpp/tensor_io/compression.h"
 #include "compiler/support/nearest_name.h"
 
+// The content of files, decompressed where the first bytes tell a known compression. Regular files are read
+// through one buffer; of pipes all bytes are read when they are opened, since their size is not known
+// otherwise. read() serves bytes that were looked at first, then those of the decompressor or the buffer.
+// Once the buffer of a plain file is empty, bytes go to the caller without a copy.
 namespace schaas::client {
 
 struct FileSource::State {
@@ -44,12 +48,14 @@ struct FileSource::State {
 namespace {
 
 namespace fs = std::filesystem;
+// Bytes per read of a compressed file, and of the look at the first bytes.
 constexpr std::size_t input_bytes = std::size_t{1} << 18;
 
 support::Diagnostic unreadable(const std::string& path) {
   return support::invalid("file-unreadable", path + " cannot be read: " + std::strerror(errno));
 }
 
+// Lists the folder of a file that is not there, for a name that is near. The number of names bounds the time.
 support::Diagnostic missing(const std::string& path) {
   const fs::path wanted(path);
   const fs::path folder = wanted.has_parent_path() ? wanted.parent_path() : fs::path(".");
@@ -77,6 +83,8 @@ const std::string& FileSource::path() const { return state_->path; }
 bool FileSource::compressed() const { return state_->compression != Compression::none; }
 std::uint64_t FileSource::file_bytes() const { return state_->bytes; }
 std::uint64_t FileSource::consumed_bytes() const { return state_->consumed; }
+// An upper bound on the content's size: whatever a header promises beyond it is refused before memory is
+// allocated.
 std::uint64_t FileSource::content_limit() const {
   constexpr auto unknown = std::numeric_limits<std::uint64_t>::max();
   const std::uint64_t ratio = max_ratio(state_->compression);
@@ -97,6 +105,7 @@ support::Result<FileSource> FileSource::open(const std::string& path) {
     return support::invalid("file-is-directory", state->path + " is a folder, not a file");
   if (S_ISREG(info.st_mode)) {
     posix_fadvise(state->file, 0, 0, POSIX_FADV_SEQUENTIAL);
+    // Standard input may be a file that was read in part: sizes count from where it stands.
     const off_t begin = std::max<off_t>(lseek(state->file, 0, SEEK_CUR), 0);
     state->bytes = static_cast<std::uint64_t>(std::max<off_t>(info.st_size - begin, 0));
     state->input.resize(input_bytes);
@@ -113,10 +122,12 @@ FileSource FileSource::of_bytes(const std::string& path, std::string bytes) {
   auto state = std::make_unique<State>();
   state->path = path;
   state->input.assign(bytes.begin(), bytes.end());
+  // Nothing is on disk: the bytes count as consumed.
   state->bytes = state->consumed = state->to = bytes.size();
   return FileSource(std::move(state));
 }
 
+// Bytes that were looked at are served alone: one call never mixes them with a fresh read.
 support::Result<std::size_t> FileSource::read(char* to, std::size_t size) {
   State& state = *state_;
   if (const std::size_t held = state.ahead.size() - state.ahead_from; held > 0) {
@@ -128,6 +139,7 @@ support::Result<std::size_t> FileSource::read(char* to, std::size_t size) {
   return state.read_content(to, size);
 }
 
+// May return fewer bytes at the end of the content alone.
 support::Result<std::string_view> FileSource::peek(std::size_t size) {
   State& state = *state_;
   state.ahead.erase(0, state.ahead_from);
@@ -145,6 +157,7 @@ support::Result<std::string_view> FileSource::peek(std::size_t size) {
 
 support::Result<std::string> FileSource::rest() {
   std::string all;
+  // One byte more than the file has: a plain file then ends without a second allocation.
   for (std::size_t room = std::max<std::size_t>(state_->bytes + 1, input_bytes);; room = all.size()) {
     const std::size_t held = all.size();
     all.resize(held + room);
@@ -184,6 +197,7 @@ support::Result<void> FileSource::State::slurp() {
   return {};
 }
 
+// Returns false at the end of the file.
 support::Result<bool> FileSource::State::refill() {
   if (file < 0) return false;
   SCHAAS_ASSIGN_OR_RETURN(to, read_file(input.data(), input.size()));
@@ -211,6 +225,8 @@ support::Result<std::size_t> FileSource::State::read_plain(char* target, std::si
   return count;
 }
 
+// Steps without output are repeated: headers and dictionaries take input alone. The end of the input inside a
+// member is a file that was cut off.
 support::Result<std::size_t> FileSource::State::read_compressed(char* target, std::size_t size) {
   while (true) {
     bool last = false;

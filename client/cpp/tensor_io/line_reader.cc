@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cstring>
 
+// Lines through one buffer of 1 MiB. A line is a view into it, so reading copies nothing but the begun line
+// at the end of the buffer. Lines are limited to 64 KiB: a binary file is then recognised early, and a begun
+// line always fits.
 namespace schaas::client {
 namespace {
 
@@ -34,10 +37,12 @@ support::Result<bool> LineReader::next_slow(std::string_view& line) {
     if (progress_) progress_(source_.consumed_bytes(), source_.file_bytes());
     ended_ = got == 0;
     to_ += got;
+    // The new bytes alone are searched: the kept ones have no end of a line.
     if (got > 0 && find_newline(buffer_.data() + kept, got) != nullptr) return next(line);
   }
   if (const void* newline = find_newline(buffer_.data() + from_, to_ - from_); newline != nullptr)
     return next(line);
+  // The last line needs no end.
   if (from_ == to_) return false;
   line = {buffer_.data() + from_, to_ - from_};
   if (line.back() == '\r') line.remove_suffix(1);
@@ -51,6 +56,7 @@ support::Diagnostic LineReader::at(support::Diagnostic d, std::string_view line,
   return at_line(std::move(d), source_.path(), number_, line, part);
 }
 
+// A part without data points behind the line.
 support::Diagnostic at_line(support::Diagnostic d, const std::string& path, std::uint64_t number,
                             std::string_view line, std::string_view part) {
   const auto begin =

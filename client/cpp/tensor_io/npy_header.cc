@@ -5,9 +5,13 @@
 
 #include "client/cpp/platform/number_text.h"
 
+// The header of a .npy file is a Python dictionary literal with three keys (NumPy Enhancement Proposal 1).
+// Keys may stand in any order; more than this grammar is not accepted, no expressions and no nested types.
+// Messages point into the header's text.
 namespace schaas::client {
 namespace {
 
+// A recursive descent parser over the text; `at_` is the next character.
 class Reader {
  public:
   Reader(std::string_view text, const std::string& path) : text_(text), path_(path) {}
@@ -22,6 +26,7 @@ class Reader {
       if (!take('}')) return expected("`,` or `}`");
       break;
     }
+    // Each key was noted in brackets, so that no name is found within another one.
     for (const char* key : {"descr", "fortran_order", "shape"}) {
       if (seen_.find(std::string("[") + key + "]") == std::string::npos) {
         return at(support::invalid("npy-header", std::string("the header has no '") + key + "'"), 0,
@@ -91,6 +96,7 @@ class Reader {
     SCHAAS_ASSIGN_OR_RETURN(const std::string_view text, quoted_text());
     std::string_view type = text;
     const char order = type.empty() ? ' ' : type.front();
+    // The prefix is the byte order: `|` has none, `=` is that of the machine.
     if (std::string_view("<>|=").find(order) != std::string_view::npos) type.remove_prefix(1);
     static constexpr std::string_view known[] = {"b1", "i1", "i2", "i4", "i8", "u1",
                                                  "u2", "u4", "u8", "f2", "f4", "f8"};
@@ -102,6 +108,7 @@ class Reader {
     return {};
   }
 
+  // Complex types are named as such: `c8` with or without a byte order.
   support::Diagnostic unsupported_type(const std::string& found, std::size_t begin) const {
     const bool complex = found.find('c') == 0 || found.find('c') == 1;
     return at(support::unsupported("npy-type", "elements of type `" + found + "` are not supported" +
@@ -121,6 +128,7 @@ class Reader {
         at_ = begin;
         return expected("an extent");
       }
+      // A comma between extents, or none before the parenthesis; `(3,)` is a list of one.
       header_.shape.push_back(extent);
       if (!take(',') && (at_ >= text_.size() || text_[at_] != ')')) return expected("`,` or `)`");
     }
@@ -147,10 +155,14 @@ std::string print_npy_preamble(const std::string& descr, const std::vector<std::
     if (m + 1 < shape.size()) text += ", ";
   }
   text += shape.size() == 1 ? ",), }" : "), }";
+  // The magic, the version, and the length take 10 bytes; data begin at a multiple of 64, so that they can be
+  // mapped.
   constexpr std::size_t before = 10, alignment = 64;
   while ((before + text.size() + 1) % alignment != 0) text += ' ';
   text += '\n';
   std::string preamble("\x93NUMPY\x01\x00", 8);
+  // Version 1.0 counts the header in 16 bits, least significant first; the few extents of a tensor fit
+  // easily.
   preamble += static_cast<char>(text.size() & 0xff);
   preamble += static_cast<char>(text.size() >> 8);
   return preamble + text;

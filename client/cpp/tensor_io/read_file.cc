@@ -10,6 +10,9 @@
 #include "client/cpp/tensor_io/file_readers.h"
 #include "compiler/support/nearest_name.h"
 
+// The kind of a tensor file: told by the ending of its name, of streams by the first bytes. Files without a
+// known ending are refused, since text of any kind could pass for FROSTT. This file also has the messages
+// that all readers share.
 namespace schaas::client {
 
 namespace {
@@ -23,6 +26,7 @@ bool is_stream(const std::string& path) {
   return stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode);
 }
 
+// Enough bytes for the longest mark; a shorter file is looked at as far as it goes.
 support::Result<FileKind> kind_of_content(FileSource& source) {
   SCHAAS_ASSIGN_OR_RETURN(const std::string_view first, source.peek(14));
   if (first.starts_with("\x93NUMPY")) return FileKind::npy;
@@ -40,6 +44,7 @@ bool is_standard_output(const std::string& path) {
 }
 
 support::Result<FileKind> kind_of(const std::string& path) {
+  // The ending of a compression is taken off first, and a dot in a folder's name does not count.
   const std::string name(without_compression(std::string_view(path).substr(path.rfind('/') + 1)));
   const std::size_t dot = name.rfind('.');
   const std::string ending = dot == std::string::npos ? "" : name.substr(dot);
@@ -62,6 +67,7 @@ const std::vector<std::int64_t>& extents_of(const TensorData& data) {
 
 support::Result<TensorData> read(const std::string& path, const ReadOptions& options) {
   SCHAAS_ASSIGN_OR_RETURN(FileKind kind, kind_of(path));
+  // Readers allocate with exceptions where the size is bounded by the file; the exceptions end here.
   try {
     SCHAAS_ASSIGN_OR_RETURN(FileSource source, FileSource::open(path));
     if (kind == FileKind::by_content) {
@@ -84,6 +90,7 @@ support::Result<TensorData> read(const std::string& path, const ReadOptions& opt
   return support::exhausted("memory", "there is not enough memory to read " + path);
 }
 
+// A negative extent that is wanted stands for any.
 support::Result<void> check_extents(const std::string& path, const std::vector<std::int64_t>& found,
                                     const std::vector<std::int64_t>& wanted) {
   if (wanted.empty()) return {};
@@ -94,6 +101,7 @@ support::Result<void> check_extents(const std::string& path, const std::vector<s
                                                  shape_text(wanted) + " is expected");
 }
 
+// Terminals must not get control characters from a file, and messages stay short.
 std::string quoted(std::string_view word) {
   constexpr std::size_t longest = 40;
   std::string text = "`";

@@ -4,8 +4,11 @@
 #include "client/cpp/tensor_io/file_readers.h"
 #include "compiler/support/limits.h"
 
-// FROSTT text: no header; `#` comments; each line holds the 1-based coordinates, then the value. A comment
-// `# schaas extents 3 4` before the first entry tells the extents. docs/file_formats.md.
+// FROSTT text (S. Smith et al., FROSTT: the formidable repository of open sparse tensors and tools, 2017): no
+// header; `#` comments; each line holds the 1-based coordinates, then the value. A comment `# schaas extents
+// 3 4` before the first entry tells the extents. docs/file_formats.md.
+// `tensor_.coordinates` is empty until the first entry tells the order; comments behind it are skipped
+// unread.
 namespace schaas::client {
 namespace {
 
@@ -17,6 +20,7 @@ class Reader {
   Reader(FileSource source, const ReadOptions& options)
       : lines_(std::move(source), options.progress), options_(options), extents_(options.extents) {}
 
+  // Extents are the largest coordinates where nobody knows better.
   Result<TensorData> read() {
     while (true) {
       SCHAAS_ASSIGN_OR_RETURN(const bool more, next_line());
@@ -93,6 +97,7 @@ class Reader {
     return {};
   }
 
+  // Coordinates are compared with known extents as they are read, so that the message points at the line.
   void open(std::size_t order) {
     tensor_.coordinates.resize(order);
     largest_.assign(order, 0);
@@ -114,6 +119,7 @@ class Reader {
     return {};
   }
 
+  // Coordinates count from 1 in the file, from 0 in memory.
   Result<void> entry() {
     Words words(line_);
     for (std::size_t m = 0; m < tensor_.coordinates.size(); ++m) {

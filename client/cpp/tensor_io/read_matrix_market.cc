@@ -182,6 +182,7 @@ class Reader {
     return value;
   }
 
+  // Sets the number of values of an array: all, those of a triangle with the diagonal, or without it.
   Result<void> check_array_size() {
     if (header_.coordinate) return {};
     std::int64_t values = 0;
@@ -191,6 +192,7 @@ class Reader {
                                            " values do not fit in 63 bits"),
           line_);
     }
+    // n (n + 1) / 2 without the sum n * n + n, which may overflow.
     if (header_.symmetry == Symmetry::symmetric)
       values = values / 2 + size_.rows / 2 + (size_.rows % 2 != 0 ? 1 : 0);
     if (header_.symmetry == Symmetry::skew) values = (values - size_.rows) / 2;
@@ -210,6 +212,7 @@ class Reader {
   }
 
   // Returns a plausible number of entries to reserve: an entry takes at least `shortest` bytes of content.
+  // The header may promise anything; text seldom shrinks below a quarter when it is compressed.
   std::size_t believable(std::uint64_t shortest) const {
     const auto claimed = static_cast<std::uint64_t>(size_.entries);
     const std::uint64_t possible =
@@ -217,10 +220,13 @@ class Reader {
     return std::min(claimed, possible);
   }
 
+  // The promised number is compared at both ends: one entry more stops at its line, too few are found at the
+  // end.
   Result<TensorData> read_coordinates() {
     coo_.extents = {size_.rows, size_.columns};
     coo_.coordinates.resize(2);
     const bool mirrored = header_.symmetry != Symmetry::general;
+    // `1 1` and an end of the line take 4 bytes, with a value 6. Mirrored entries are stored twice.
     const std::size_t room = believable(header_.field == Field::pattern ? 4 : 6) * (mirrored ? 2 : 1);
     coo_.coordinates[0].reserve(room);
     coo_.coordinates[1].reserve(room);
@@ -259,6 +265,7 @@ class Reader {
                 word);
   }
 
+  // Integers beyond 2^53 are refused: f64 would change them.
   NumberError parse_value(std::string_view word, double& value) const {
     return header_.field == Field::integer ? parse_integral(word, value) : parse_real(word, value);
   }
@@ -283,6 +290,7 @@ class Reader {
     if (header_.symmetry != Symmetry::general) {
       SCHAAS_RETURN_IF_ERROR(check_triangle(row, column, value));
     }
+    // Entries of the diagonal have no mirror image.
     add(row, column, value);
     if (row != column) {
       if (header_.symmetry == Symmetry::symmetric) add(column, row, value);
@@ -330,6 +338,8 @@ class Reader {
 
   // ---- array
 
+  // The values are collected before the matrix is allocated: a header cannot ask for more than the file
+  // holds.
   Result<TensorData> read_array() {
     std::vector<double> values;
     values.reserve(believable(2));
@@ -357,7 +367,7 @@ class Reader {
     return arrange(values);
   }
 
-  // Column order, lower triangle for symmetric matrices, to row order.
+  // Brings column order to row order; symmetric files hold the lower triangle of each column.
   Result<TensorData> arrange(const std::vector<double>& values) {
     SCHAAS_ASSIGN_OR_RETURN(DenseTensor dense, zeros({size_.rows, size_.columns}, ValueType::f64));
     double* to = dense.values.as<double>();

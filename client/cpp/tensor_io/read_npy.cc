@@ -11,7 +11,10 @@
 #include "client/cpp/tensor_io/npy_header.h"
 #include "compiler/support/limits.h"
 
-// NumPy array format, versions 1.0 to 3.0: magic, version, header length, a Python dictionary, the elements.
+// NumPy array format, versions 1.0 to 3.0 (NumPy Enhancement Proposal 1): magic, version, header length, a
+// Python dictionary, the elements. Sizes are compared with what the file can hold before anything is
+// allocated. Types become f64, or f32 where that holds them; integers of 64 bits are refused where f64 would
+// change them.
 namespace schaas::client {
 namespace {
 
@@ -30,6 +33,7 @@ float value(Half half) {
   if (exponent == 31)
     return fraction == 0 ? sign * std::numeric_limits<float>::infinity()
                          : std::numeric_limits<float>::quiet_NaN();
+  // Subnormal numbers have the exponent of the smallest normal ones, and no leading 1.
   if (exponent == 0) return sign * std::ldexp(static_cast<float>(fraction), -24);
   return sign * std::ldexp(static_cast<float>(fraction + 1024), exponent - 25);
 }
@@ -58,6 +62,7 @@ class Reader {
   }
 
  private:
+  // The kind and the width make one number for the switch; the header's parser knows no others.
   Result<TensorData> by_type(const NpyHeader& header) {
     switch (header.kind * 16 + header.element_bytes) {
       case 'b' * 16 + 1:
@@ -114,6 +119,7 @@ class Reader {
     const std::size_t width = version == 1 ? 2 : 4;
     SCHAAS_ASSIGN_OR_RETURN(const std::size_t more, fill(reinterpret_cast<char*>(start) + 8, width));
     std::uint64_t length = 0;
+    // Lengths are stored least significant byte first, in 2 or 4 bytes.
     for (std::size_t b = 0; b < width; ++b) length |= static_cast<std::uint64_t>(start[8 + b]) << (8 * b);
     if (more < width || length > source_.content_limit() || length > (std::uint64_t{1} << 20)) {
       return bad_header("its header would be " + std::to_string(length) + " bytes long");
@@ -138,9 +144,11 @@ class Reader {
     if (!size || __builtin_mul_overflow(*size, static_cast<std::int64_t>(sizeof(Element)), &bytes)) {
       return wrong_size(header, "that many do not fit in 63 bits");
     }
+    // Cut off or compressed, no content is longer than this.
     if (static_cast<std::uint64_t>(bytes) > source_.content_limit()) {
       return wrong_size(header, "the file has only " + std::to_string(source_.file_bytes()) + " bytes");
     }
+    // f2 and f4 are exact in f32.
     constexpr bool narrow = std::is_same_v<Element, float> || std::is_same_v<Element, Half>;
     const ValueType type = narrow ? ValueType::f32 : ValueType::f64;
     SCHAAS_ASSIGN_OR_RETURN(DenseTensor dense, zeros(header.shape, type));
@@ -168,6 +176,7 @@ class Reader {
     return done * static_cast<std::int64_t>(width) + static_cast<std::int64_t>(got);
   }
 
+  // Elements are reversed in the slice, in memory that belongs to the reader.
   template <class Element>
   static void reverse_bytes(Element* elements, std::size_t count) {
     auto* bytes = reinterpret_cast<char*>(elements);
@@ -175,6 +184,7 @@ class Reader {
       std::reverse(bytes, bytes + sizeof(Element));
   }
 
+  // Converts elements `done` and following; in Fortran order `counter` holds the coordinates of the next one.
   template <class Element>
   Result<void> store(const Element* from, std::size_t count, std::int64_t done, const NpyHeader& header,
                      std::vector<std::int64_t>& counter, DenseTensor& to) const {
@@ -187,6 +197,7 @@ class Reader {
         to.values.as<float>()[offset] = value(from[e]);
       } else {
         to.values.as<double>()[offset] = static_cast<double>(from[e]);
+        // Integers of up to 32 bits are exact in f64.
         if constexpr (std::is_integral_v<Element> && sizeof(Element) == 8) {
           if (!is_exact(from[e])) return inexact(std::to_string(from[e]));
         }

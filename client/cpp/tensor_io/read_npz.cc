@@ -8,6 +8,8 @@
 #include "compiler/support/limits.h"
 
 // Archives of numpy arrays: what scipy.sparse.save_npz writes (csr, csc, coo, bsr, dia), or a single array.
+// All become entries. Nothing in an archive is believed: lengths of members are compared with each other
+// here. Coordinates are compared with the shape at the end, by check_entries().
 namespace schaas::client {
 namespace {
 
@@ -61,6 +63,7 @@ class Reader {
     return std::get<DenseTensor>(std::move(data));
   }
 
+  // Returns elements as integers. Members hold indices of any type; read_npy() made doubles of them.
   static std::vector<std::int64_t> whole(const DenseTensor& values, std::int64_t begin, std::int64_t end) {
     std::vector<std::int64_t> found;
     found.reserve(static_cast<std::size_t>(end - begin));
@@ -81,6 +84,7 @@ class Reader {
   // A scalar array of bytes or of characters of 4 bytes.
   Result<std::string> text(const std::string& name) const {
     SCHAAS_ASSIGN_OR_RETURN(const std::string content, archive_.content(name));
+    // The header ends with the first newline; the rest are the characters.
     const std::size_t end_of_header = content.find('\n');
     if (!content.starts_with("\x93NUMPY") || end_of_header == std::string::npos)
       return wrong("its member " + name + " is no array");
@@ -117,6 +121,7 @@ class Reader {
                    std::to_string(indices.size()) + " indices");
     const std::int64_t height = blocks ? data.extents[1] : 1, width = blocks ? data.extents[2] : 1;
     const std::int64_t lines = tensor_.extents[by_columns ? 1 : 0];
+    // Positions ascend from 0 to at most the number of entries, so every entry below is inside the data.
     if (height < 1 || width < 1 || lines % height != 0 ||
         static_cast<std::int64_t>(pointers.size()) != lines / height + 1 || pointers.front() != 0 ||
         pointers.back() > data.extents[0] || !std::is_sorted(pointers.begin(), pointers.end()))
@@ -126,6 +131,7 @@ class Reader {
       for (std::int64_t entry = pointers[line]; entry < pointers[line + 1]; ++entry) {
         const std::int64_t outer = static_cast<std::int64_t>(line) * height;
         std::int64_t inner = 0;
+        // An index of a block may be anything: one that overflows becomes -1, which is outside every extent.
         if (__builtin_mul_overflow(indices[static_cast<std::size_t>(entry)], width, &inner)) inner = -1;
         for (std::int64_t n = 0; n < height * width; ++n) {
           const std::int64_t row = outer + n / width, column = inner + n % width;
@@ -149,6 +155,7 @@ class Reader {
         tensor_.coordinates.push_back(std::move(list));
       }
     }
+    // All modes have as many coordinates as there are values.
     for (const auto& list : tensor_.coordinates) {
       if (data.order() != 1 || static_cast<std::int64_t>(list.size()) != data.extents[0])
         return wrong("it has " + std::to_string(list.size()) + " coordinates, and data of shape " +
@@ -168,8 +175,10 @@ class Reader {
     tensor_.coordinates.resize(2);
     for (std::int64_t d = 0; d < data.extents[0]; ++d) {
       const double offset = offsets.at(d);
+      // Offsets of whole numbers up to 2^53: sums with extents cannot overflow.
       if (std::fabs(offset) > 0x1p53 || offset != std::floor(offset)) return wrong("an offset is no whole number");
       const auto shift = static_cast<std::int64_t>(offset);
+      // Columns of a diagonal that lie outside the matrix are stored but do not count.
       const std::int64_t end = std::min(std::min(data.extents[1], tensor_.extents[1]), tensor_.extents[0] + shift);
       for (std::int64_t c = std::max<std::int64_t>(shift, 0); c < end; ++c)
         add(c - shift, c, data.at(d * data.extents[1] + c));

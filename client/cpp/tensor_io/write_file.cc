@@ -5,6 +5,9 @@
 #include "client/cpp/tensor_io/zip_archive.h"
 #include "schaas/tensor_files.h"
 
+// Writers of all kinds. Each writes through a sink, whose file appears when all of it was written. Entries
+// are written in their order, and stored zeros as entries. Numbers are the shortest text that reads back as
+// the same double.
 namespace schaas::client {
 namespace {
 
@@ -22,6 +25,7 @@ std::vector<std::int64_t> matrix_shape(std::vector<std::int64_t> extents) {
   return extents;
 }
 
+// Values stand in column order, as the array format wants them.
 void write_matrix_market(FileSink& sink, const DenseTensor& tensor) {
   const auto shape = matrix_shape(tensor.extents);
   sink.write("%%MatrixMarket matrix array real general\n");
@@ -37,6 +41,7 @@ void write_matrix_market(FileSink& sink, const DenseTensor& tensor) {
   }
 }
 
+// Coordinates count from 1. `second_mode`: the column 1 of a vector that is written as a matrix.
 void write_entries(FileSink& sink, const CooTensor& tensor, bool second_mode) {
   for (std::size_t e = 0; e < tensor.entries(); ++e) {
     for (const auto& coordinates : tensor.coordinates) {
@@ -83,6 +88,7 @@ Result<void> write_npz(FileSink& sink, const CooTensor& tensor, const std::strin
   options.value_type = tensor.value_type;
   options.position_bits = position_bits_for(tensor, csr);
   SCHAAS_ASSIGN_OR_RETURN(const PackedTensor packed, pack(tensor, csr, options));
+  // The shape's two numbers as the machine holds them, which are little-endian as the header says.
   const PackedTensor::Level& columns = packed.levels()[1];
   const char* const index = packed.position_bits() == 32 ? "<i4" : "<i8";
   const std::string shape(reinterpret_cast<const char*>(tensor.extents.data()), 2 * sizeof(std::int64_t));
@@ -110,6 +116,7 @@ Result<void> check_frostt(const std::string& path, int order) {
   return support::invalid("file-order", path + ": a .tns file cannot hold a scalar; .mtx and .npy can");
 }
 
+// The extents go into a comment: other readers skip it, and empty last slices come back.
 void write_frostt(FileSink& sink, const CooTensor& tensor) {
   sink.write("# schaas extents");
   for (const std::int64_t extent : tensor.extents) {
@@ -130,6 +137,7 @@ Result<void> write_text(const std::string& path, const std::string& text) {
   return sink.close();
 }
 
+// Checks before anything is written that a file of this kind holds tensors of this order.
 Result<FileKind> kind_to_write(const std::string& path, int order) {
   SCHAAS_ASSIGN_OR_RETURN(FileKind kind, kind_of(path));
   if (kind == FileKind::by_content) kind = order <= 2 ? FileKind::matrix_market : FileKind::frostt;
@@ -165,6 +173,7 @@ Result<void> write(const std::string& path, const DenseTensor& tensor, double fi
 Result<void> write(const std::string& path, const CooTensor& tensor, double fill_value) {
   SCHAAS_ASSIGN_OR_RETURN(const FileKind kind, kind_to_write(path, tensor.order()));
   SCHAAS_RETURN_IF_ERROR(check_entries(tensor, path));
+  // A scalar has no coordinates, and npy no entries: both are written dense.
   if (kind == FileKind::npy || tensor.order() == 0) {
     SCHAAS_ASSIGN_OR_RETURN(DenseTensor dense, to_dense(tensor, path, fill_value));
     if (tensor.value_type == ValueType::f32) {
@@ -184,6 +193,7 @@ Result<void> write(const std::string& path, const CooTensor& tensor, double fill
 }
 
 Result<void> write(const std::string& path, const PackedTensor& tensor) {
+  // Dense tensors keep their values as they are; all others are written as entries.
   if (!tensor.format().all_dense()) return write(path, unpack(tensor), tensor.fill_value());
   SCHAAS_ASSIGN_OR_RETURN(const DenseTensor dense, to_dense(tensor));
   return write(path, dense, tensor.fill_value());

@@ -6,6 +6,10 @@
 
 #include "client/cpp/tensor_io/compression.h"
 
+// Zip archives in memory (PKWARE, APPNOTE.TXT, with the zip64 extension), as far as numpy and scipy use them.
+// Members are stored or deflated, not encrypted. The archive is read from its directory at the end; each
+// member's local header says where its bytes begin. Offsets come from the file: every access goes through a
+// check against its size, and a number outside reads as 0.
 namespace schaas::client {
 namespace {
 
@@ -18,6 +22,7 @@ class Bytes {
  public:
   explicit Bytes(std::string_view bytes) : bytes_(bytes) {}
 
+  // Written so that no sum overflows, whatever the offset is.
   bool has(std::uint64_t at, std::uint64_t size) const {
     return at <= bytes_.size() && size <= bytes_.size() - at;
   }
@@ -44,6 +49,8 @@ struct Directory {
 
 /// The end record stands last, before a comment of at most 64 KiB.
 std::optional<Directory> directory_of(std::string_view all) {
+  // The end record names the directory, or where its numbers do not fit the zip64 record, which a locator
+  // before it names.
   constexpr std::size_t end_bytes = 22;
   const std::size_t at = all.rfind("PK\x05\x06");
   if (at == std::string_view::npos || all.size() - at < end_bytes) return std::nullopt;
@@ -55,6 +62,7 @@ std::optional<Directory> directory_of(std::string_view all) {
   return Directory{bytes.u64(wide + 32), bytes.u64(wide + 40), bytes.u64(wide + 48)};
 }
 
+// CRC-32 with the reflected polynomial (RFC 1952, section 8), a byte per step by a table.
 std::uint32_t checksum_of(std::string_view bytes) {
   static const auto table = [] {
     std::array<std::uint32_t, 256> made{};
@@ -86,6 +94,7 @@ Result<ZipArchive> ZipArchive::of(std::string bytes, std::string path) {
   return archive;
 }
 
+// Fields at fixed offsets of a directory entry of 46 bytes; name, extra fields, and comment follow.
 Result<void> ZipArchive::read_directory() {
   const auto directory = directory_of(bytes_);
   if (!directory) return damaged("it has no list of its members (truncated?)");
@@ -105,6 +114,7 @@ Result<void> ZipArchive::read_directory() {
     if (!bytes.has(at + fixed, name + extra + comment)) return damaged("its list of members ends early");
     member.name = bytes.part(at + fixed, name);
     const std::uint64_t extra_end = at + fixed + name + extra;
+    // The zip64 field holds 64-bit forms of those values that are full in the entry, in this order.
     for (std::uint64_t field = at + fixed + name; field + 4 <= extra_end; field += 4 + bytes.u16(field + 2)) {
       if (bytes.u16(field) != 1) continue;
       std::uint64_t wide = field + 4;
@@ -141,6 +151,8 @@ Result<std::string> ZipArchive::content(const std::string& name) const {
                                                   " is encrypted, or not compressed by deflate");
   const Bytes bytes(bytes_);
   constexpr std::uint64_t fixed = 30;
+  // The local header repeats the name and may have other extra fields, so the data's begin is computed from
+  // it.
   if (!bytes.has(member->offset, fixed) || bytes.part(member->offset, 4) != "PK\x03\x04")
     return damaged("its member " + name + " is not where it should be");
   const std::uint64_t begin = fixed + bytes.u16(member->offset + 26) + bytes.u16(member->offset + 28);
@@ -158,6 +170,7 @@ Result<std::string> ZipArchive::content(const std::string& name) const {
   return content;
 }
 
+// Members are stored, not deflated: callers compress the whole file where they want it.
 Result<std::string> zip(const std::vector<std::pair<std::string, std::string>>& members,
                         const std::string& path) {
   constexpr std::uint32_t version = 20, year_1980 = 0x21;
@@ -166,6 +179,7 @@ Result<std::string> zip(const std::vector<std::pair<std::string, std::string>>& 
     if (all.size() + content.size() + name.size() + 100 >= narrow)
       return support::unsupported("npz-size",
                                   path + " would have more than 4 GiB; .mtx, .tns and .npy files may");
+    // Facts that the local header and the directory have in common.
     std::string facts;
     append(facts, version, 2);
     append(facts, 0, 4);  // flags, stored
