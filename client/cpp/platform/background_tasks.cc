@@ -11,6 +11,11 @@
 
 #include "compiler/support/digest.h"
 
+// Tasks beside the calls of a program. Threads are started with the first task, up to a bound, and end when
+// the queue is empty, so an idle session has none. They block all signals, whose handlers belong to the
+// program. A forked child has none of the threads. It must not join them, nor take a lock that they may have
+// held, so each entrance compares the generation of the process first. At exit all objects stop before the
+// handlers of libraries free what tasks use.
 namespace schaas::client {
 namespace {
 
@@ -51,6 +56,7 @@ class BackgroundTasks::AtExit {
     living_.erase(&tasks);
   }
 
+  // Stops all, then waits for all: they end side by side, within two seconds together.
   void end_all() {
     const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(2);
     const std::lock_guard lock(mutex_);
@@ -65,6 +71,8 @@ class BackgroundTasks::AtExit {
   std::set<BackgroundTasks*> living_;
 };
 
+// Handlers run in the reverse order of their registration: the library is initialised first, so that its
+// handler comes after this one.
 void BackgroundTasks::end_at_exit() {
   support::initialise_cryptography();
   std::atexit([] { AtExit::instance().end_all(); });
@@ -79,9 +87,11 @@ BackgroundTasks::BackgroundTasks(std::size_t max_threads) : max_threads_(max_thr
 BackgroundTasks::~BackgroundTasks() {
   AtExit::instance().remove(*this);
   if (process_generation() != generation_) {
+    // A thread object that is joinable ends the process when it is destroyed; so it is left.
     new std::vector<std::thread>(std::move(threads_));  // they are not in this process: nothing to join
     return;
   }
+  // The threads are joined without the mutex, which each of them takes once more before it returns.
   stop_all();
   std::vector<std::thread> threads;
   {
@@ -111,6 +121,7 @@ bool BackgroundTasks::add(Task task) {
   const std::lock_guard lock(mutex_);
   if (stop_.stop_requested()) return false;
   tasks_.push_back(std::move(task));
+  // Threads that ended are taken out of the count first.
   join_ended();
   if (threads_.size() < max_threads_) {
     const SignalsBlocked blocked;
@@ -130,6 +141,8 @@ void BackgroundTasks::join_ended() {
   ended_.clear();
 }
 
+// A thread that finds the queue empty notes its end before it releases the mutex. A task that is added later
+// finds that slot free.
 void BackgroundTasks::work() {
   for (;;) {
     Task task;

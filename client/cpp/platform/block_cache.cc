@@ -1,9 +1,12 @@
 #include "client/cpp/platform/block_cache.h"
 
+// A cache of freed memory. Buffers of equal size come and go with each call of a program; fresh pages cost a
+// page fault and clearing, more than many kernels take. The search is linear, as there are 64 blocks at most.
+// Nobody waits for the lock: a caller that finds it taken goes to the system.
 namespace schaas::client {
 namespace {
 
-// A quarter more than wanted; blocks of huge pages are rounded up to 2 MiB.
+// The block has room and is at most a quarter larger; blocks of huge pages are rounded up to 2 MiB.
 bool suits(std::size_t capacity, std::size_t bytes) {
   constexpr std::size_t slack = std::size_t{2} << 20;
   return capacity >= bytes && capacity - bytes <= bytes / 4 + (bytes < slack ? 0 : slack);
@@ -11,6 +14,7 @@ bool suits(std::size_t capacity, std::size_t bytes) {
 
 }  // namespace
 
+// Takes the smallest block that suits; of equal ones the last one freed, which is likeliest in a cache.
 std::optional<Block> BlockCache::take(std::size_t bytes, Clock::time_point now) {
   if (bytes < limits_.smallest) return {};
   const std::unique_lock lock(mutex_, std::try_to_lock);
@@ -30,6 +34,7 @@ std::optional<Block> BlockCache::take(std::size_t bytes, Clock::time_point now) 
   return found;
 }
 
+// Blocks are released from the oldest on until the bounds hold.
 void BlockCache::give(Block block, Clock::time_point now) {
   const std::unique_lock lock(mutex_, std::try_to_lock);
   if (!lock || block.capacity < limits_.smallest || block.capacity > limits_.bytes) return release_(block);

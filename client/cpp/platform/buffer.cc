@@ -17,6 +17,12 @@
 #include "client/cpp/platform/block_cache.h"
 #include "schaas/host.h"
 
+// Memory of tensors. From 4 MiB on buffers are mapped at multiples of 2 MiB, with huge pages. A gather over a
+// large tensor then misses fewer address translations. Smaller ones come from the heap, at multiples of a
+// cache line. Freed blocks are kept for a while (block_cache.cc). Mapped blocks grow by moving their pages. A
+// guarded buffer ends at a page that nobody may touch, so an access behind its end is caught at once.
+// A size is compared with the machine's memory first, as Linux grants more than it has and ends the process
+// when the pages are written.
 namespace schaas::client {
 namespace {
 
@@ -42,9 +48,12 @@ void* map_aligned(std::size_t length) {
 
 bool is_mapped(Block block) { return block.capacity >= mapped_from; }
 
-// Mapped pages are zero, what comes from the heap is anything.
+// Returns a block of at least `bytes`. Mapped pages are zero, memory of the heap may hold anything.
 Block fresh_block(std::size_t bytes) {
+  // Rounding up and over-mapping cannot overflow below this bound.
   if (bytes > std::numeric_limits<std::size_t>::max() / 4) throw std::bad_alloc();
+  // A size that rounds up to the limit at 64 bytes is mapped, so that the capacity alone tells the kind of a
+  // block.
   const std::size_t capacity = round_up(bytes, bytes > mapped_from - 64 ? huge_page : 64);
   if (capacity >= mapped_from) return {map_aligned(capacity), capacity};
   void* const data = std::aligned_alloc(64, capacity);
@@ -81,6 +90,7 @@ Buffer::Buffer(std::size_t bytes, Contents contents) : bytes_(bytes) {
   const Block block = kept ? *kept : fresh_block(bytes);
   data_ = block.data;
   capacity_ = block.capacity;
+  // Fresh mapped pages are zero already.
   if (contents == Contents::zeros && (kept || !is_mapped(block))) std::memset(data_, 0, bytes);
 }
 
@@ -88,12 +98,15 @@ Buffer::~Buffer() {
   if (data_ == nullptr || held_ == Held::borrowed) return;
   if (held_ == Held::guarded) {
     const std::size_t pages = round_up(bytes_, page_bytes());
+    // The mapping begins `pages` bytes before the end of the data, and has the guard page behind it.
     munmap(static_cast<char*>(data_) + bytes_ - pages, pages + page_bytes());
   } else {
     freed_blocks().give({data_, capacity_});
   }
 }
 
+// Keeps the block unless it is too small, or less than a quarter of it would be used. Small ones are kept
+// always.
 void Buffer::resize(std::size_t bytes) {
   constexpr std::size_t spare = 4, small = std::size_t{64} << 10;
   if (bytes <= capacity_ && (capacity_ <= small || capacity_ / spare <= bytes)) {
@@ -110,12 +123,13 @@ void Buffer::resize(std::size_t bytes) {
     data_ = block.data;
     capacity_ = block.capacity;
   } else {
+    // The kept pages are whole: a huge page stays one when it moves.
     move_pages(fresh_block(bytes), round_up(kept, huge_page));
   }
   bytes_ = bytes;
 }
 
-// Pages change hands; nothing is copied.
+// Moves pages to the new block, over its own; nothing is copied.
 void Buffer::move_pages(Block to, std::size_t kept) {
   const std::size_t pages = std::min(kept, std::min(capacity_, to.capacity));
   if (pages > 0 && mremap(data_, pages, pages, MREMAP_MAYMOVE | MREMAP_FIXED, to.data) == MAP_FAILED) {
@@ -140,6 +154,7 @@ Buffer Buffer::guarded() const {
   void* raw = mmap(nullptr, pages + page_bytes(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (raw == MAP_FAILED) throw std::bad_alloc();
   mprotect(static_cast<char*>(raw) + pages, page_bytes(), PROT_NONE);
+  // The end of the data is the end of the last page; the begin is wherever that leaves it.
   result.data_ = static_cast<char*>(raw) + pages - bytes_;
   result.bytes_ = bytes_;
   result.held_ = Held::guarded;
@@ -187,6 +202,7 @@ std::int64_t free_bytes() {
 
 namespace {
 
+// Their bytes, when the machine has so many, and so many more than `now` free.
 /// Their bytes, when the machine has so many, and so many more than `now` free.
 support::Result<std::int64_t> affordable(std::int64_t count, std::int64_t element_bytes, std::int64_t now,
                                          const std::string& what) {
@@ -199,6 +215,7 @@ support::Result<std::int64_t> affordable(std::int64_t count, std::int64_t elemen
   // Pages come when they are written, so what is not there would be found out by the system's killer.
   const std::int64_t more = bytes - now;
   if (more < worth_asking || more <= free_bytes()) return bytes;
+  // Freed blocks are memory that this process could have back.
   freed_blocks().clear();
   if (const std::int64_t free = free_bytes(); more > free) {
     return support::exhausted("memory", what + " needs " + bytes_text(estimate) + ", but only " +

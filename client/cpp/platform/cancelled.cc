@@ -2,6 +2,8 @@
 
 #include <cstdio>
 
+// The two ends of a wait that the caller caused. Both leave the server's work alone: a later call finds its
+// result.
 namespace schaas::client {
 
 support::Diagnostic cancelled() {

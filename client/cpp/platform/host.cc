@@ -14,6 +14,8 @@
 
 #include "compiler/support/instruction_set.h"
 
+// The machine as this process may use it: affinity, control group, OpenMP's settings, caches. Affinity and
+// OpenMP's settings may change, so they are read at each call; the quota and the caches are read once.
 namespace schaas::client {
 namespace {
 
@@ -43,11 +45,14 @@ std::int64_t cache_bytes(int level, int name, std::int64_t otherwise) {
   if (described > 0) return described;
   const long bytes = sysconf(name);
   if (bytes <= 0) return otherwise;
+  // The C library reports AMD's L3 caches of a whole package, of which a core reaches one.
   return level == 3 && is_amd() ? share_of_package(bytes) : bytes;
 }
 
 }  // namespace
 
+// Reads the description of caches in Linux's file system, where the caches of a virtual machine may be
+// missing.
 std::int64_t described_cache_bytes(const std::string& caches, int level) {
   for (int index = 0;; ++index) {
     const std::string cache = caches + "/index" + std::to_string(index) + "/";
@@ -62,8 +67,10 @@ std::int64_t described_cache_bytes(const std::string& caches, int level) {
   }
 }
 
+// 32 MiB: the L3 cache of a core complex.
 std::int64_t share_of_package(std::int64_t bytes) { return std::min(bytes, std::int64_t{32} << 20); }
 
+// A group's quota is bounded by those of the groups above it: the smallest on the way to the root counts.
 int processors_of_quota(const std::string& root, std::string group) {
   int least = 0;
   while (true) {
@@ -78,6 +85,7 @@ int processors_of_quota(const std::string& root, std::string group) {
   }
 }
 
+// Returns the instruction set with the highest rank among those that run here.
 std::string host_isa() {
   const support::InstructionSet* best = nullptr;
   for (const auto& one : support::instruction_sets()) {
@@ -126,6 +134,8 @@ int host_processors() {
   return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 
+// In a parallel region of the program each thread calls by itself: one more level would take the processors
+// of others.
 int host_threads() {
   if (omp_in_parallel() != 0) return 1;
   static const int quota = processors_of_quota("/sys/fs/cgroup", own_group());

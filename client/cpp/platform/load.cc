@@ -10,6 +10,10 @@
 
 #include "schaas/host.h"
 
+// The number of threads that find a processor at the moment. A reading of /proc/loadavg takes system calls
+// and serves for 10 ms. The numbers are hints, shared without locks: relaxed atomics are enough, and two
+// threads may both read anew. A stall is direct evidence: it says that a worker had no processor while it was
+// waited for.
 namespace schaas::client {
 namespace {
 
@@ -38,6 +42,7 @@ int free_processors(int own) {
 }  // namespace
 
 int running_threads(const std::string& loadavg) {
+  // The fourth field is `running/all`; the number ends at the slash.
   std::size_t field = 0;
   for (int n = 0; n < 3 && field != std::string::npos; ++n) field = loadavg.find(' ', field + 1);
   return field == std::string::npos ? 0 : std::atoi(loadavg.c_str() + field);
@@ -46,14 +51,17 @@ int running_threads(const std::string& loadavg) {
 int Load::room(int wanted, int awake) {
   if (wanted <= 1) return 1;
   const Clock::duration now = Clock::now().time_since_epoch();
+  // After a stall one thread is used until the time is over.
   if (now < one_until_.load(std::memory_order_relaxed)) return 1;
   if (now - look_again_after > looked_.load(std::memory_order_relaxed)) {
     looked_.store(now, std::memory_order_relaxed);
+    // The calling thread and the workers that are awake are in the count, and use no processor of others.
     free_.store(free_processors(awake + 1), std::memory_order_relaxed);
   }
   return std::clamp(free_.load(std::memory_order_relaxed), 1, wanted);
 }
 
+// One thread for twenty times the wait: trying again too early costs a twentieth at most.
 void Load::note_stall(std::chrono::nanoseconds waited) {
   if (waited < shortest_stall) return;
   const Clock::duration until = Clock::now().time_since_epoch() + stalls_of_one_thread * waited;

@@ -2,8 +2,12 @@
 
 #include <algorithm>
 
+// Whole numbers of any size, in limbs of 32 bits, the least significant first and without leading zeros. Sums
+// and products are those of school: products are small, 24 extents of 64 bits at most, so nothing faster
+// pays. The unique form makes comparison by length right.
 namespace schaas::client {
 
+// The carry is at most 1, so 33 bits hold each sum.
 Natural& Natural::operator+=(const Natural& other) {
   limbs_.resize(std::max(limbs_.size(), other.limbs_.size()));
   std::uint64_t carry = 0;
@@ -23,6 +27,7 @@ Natural Natural::operator*(const Natural& other) const {
   for (std::size_t a = 0; a < limbs_.size(); ++a) {
     std::uint64_t carry = 0;
     for (std::size_t b = 0; b < other.limbs_.size(); ++b) {
+      // (2^32 - 1)^2 + 2 (2^32 - 1) = 2^64 - 1: the carry never overflows.
       carry += std::uint64_t{limbs_[a]} * other.limbs_[b] + out.limbs_[a + b];
       out.limbs_[a + b] = static_cast<std::uint32_t>(carry);
       carry >>= 32;
@@ -39,6 +44,7 @@ std::strong_ordering Natural::operator<=>(const Natural& other) const {
                                                 other.limbs_.rend());
 }
 
+// Divides by 10 until nothing is left; digits come out from the last to the first.
 std::string Natural::decimal() const {
   std::string digits;
   for (std::vector<std::uint32_t> rest = limbs_; !rest.empty();) {

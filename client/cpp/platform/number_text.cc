@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <string>
 
+// Numbers as files have them. The fast path is in the header (from_chars); here is what it refuses. Reals may
+// have Fortran's exponent letter, a leading plus, or be out of range.
 namespace schaas::client {
 
 NumberError parse_unusual_real(std::string_view word, double& value) {
@@ -20,6 +22,7 @@ NumberError parse_unusual_real(std::string_view word, double& value) {
   return std::fabs(value) > 1 ? NumberError::too_large : NumberError::none;
 }
 
+// Integers are read as such: a double in between would round those beyond 2^53 unnoticed.
 NumberError parse_integral(std::string_view word, double& value) {
   const bool negative = word.starts_with('-');
   std::string_view digits = word;
@@ -27,6 +30,7 @@ NumberError parse_integral(std::string_view word, double& value) {
   std::uint64_t magnitude = 0;
   const char* const end = digits.data() + digits.size();
   const auto [ptr, error] = std::from_chars(digits.data(), end, magnitude);
+  // A word with a point or an exponent is a real number.
   if (digits.empty() || ptr != end) return parse_real(word, value);
   if (error != std::errc() || !is_exact(magnitude)) return NumberError::inexact;
   value = negative ? -static_cast<double>(magnitude) : static_cast<double>(magnitude);

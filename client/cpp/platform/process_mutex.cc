@@ -2,6 +2,9 @@
 
 #include <pthread.h>
 
+// A mutex for libraries whose process may fork at any time. Each process has a mutex of its own: the first
+// use after a fork makes one. The parent's is left as it was, as another thread may have held it. A locked
+// mutex can be neither unlocked by a child nor destroyed.
 namespace schaas::client {
 namespace {
 
@@ -18,6 +21,7 @@ ProcessMutex::~ProcessMutex() {
   if (last->generation == process_generation()) delete last;
 }
 
+// Two threads of the child may come first; the one whose exchange fails uses the other's.
 ProcessMutex::Slot& ProcessMutex::own() {
   Slot* known = slot_.load(std::memory_order_acquire);
   if (known->generation == process_generation()) return *known;

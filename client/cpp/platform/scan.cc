@@ -7,11 +7,14 @@
 namespace schaas::client {
 namespace {
 
+// Elements below which waking threads takes longer than adding.
 constexpr std::int64_t worth_a_team = std::int64_t{1} << 16;
 
 }  // namespace
 
-// Each share is added up, then scanned from the sum of the shares before it.
+// Makes an exclusive prefix sum in two passes (G. E. Blelloch, Prefix sums and their applications, 1990).
+// Each share is added up, then scanned from the sum of the shares before it. Both passes have the same
+// shares, which a thread takes its own of first: the second pass finds its elements in the cache.
 std::int64_t exclusive_scan(std::int64_t* counts, std::int64_t size, Team& team) {
   const int parts = size < worth_a_team ? 1 : team.threads();
   if (parts == 1) {

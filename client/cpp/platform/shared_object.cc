@@ -13,6 +13,9 @@
 
 #include "client/cpp/platform/write_all.h"
 
+// Code that came from elsewhere. Bytes are hashed before anything of them is mapped, and mapped from the same
+// bytes: a sealed memory file that nobody can write any more. Loading from a path would leave time for a
+// change between the comparison and the mapping.
 namespace schaas::client {
 
 struct SharedObject::Handle {
@@ -21,6 +24,7 @@ struct SharedObject::Handle {
   Handle& operator=(const Handle&) = delete;
   ~Handle() {
     if (library != nullptr) dlclose(library);
+    // The library is closed first: its path names the file.
     if (file >= 0) close(file);
   }
   void* library = nullptr;
@@ -34,7 +38,8 @@ std::string loader_error() {
   return text == nullptr ? "unknown loader error" : text;
 }
 
-// Memory that has no name in the file system. Sealed, so it stays what was verified.
+// Returns a file in memory that has no name in the file system. Sealed, it stays what was verified; -1 when
+// the system refuses.
 int memory_file(std::string_view bytes) {
   const int file = memfd_create("schaas-kernel", MFD_CLOEXEC | MFD_ALLOW_SEALING);
   if (file < 0) return -1;
@@ -80,12 +85,14 @@ support::Result<SharedObject> SharedObject::load(std::string_view bytes, const s
   }
   auto handle = std::make_shared<Handle>();
   std::string error;
+  // The file of a kernel that could not be mapped stays open until the handle ends, and does no harm.
   handle->file = memory_file(bytes);
   if (handle->file >= 0) {
     const std::string path = "/proc/self/fd/" + std::to_string(handle->file);
     handle->library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (handle->library == nullptr) error = loader_error();
   }
+  // Systems that forbid executable memory files still load from folders.
   if (handle->library == nullptr) handle->library = load_from_private_folder(bytes, error);
   if (handle->library == nullptr) return bad_binary(error);
   return SharedObject(std::move(handle));

@@ -2,6 +2,9 @@
 
 #include "client/cpp/platform/thread_pool.h"
 
+// A team reserves its threads in the pool's count first, so that teams made meanwhile see them, then leases a
+// group. One thread needs no group: tasks are then a loop in the caller. The destructor reports stalls to the
+// load before the group is another team's.
 namespace schaas::client {
 
 Team Team::exactly(int threads) {

@@ -9,6 +9,12 @@
 #include <ctime>
 #include <utility>
 
+// Work stealing over lists of tasks (R. D. Blumofe, C. E. Leiserson, Scheduling multithreaded computations by
+// work stealing, 1999), with counters instead of queues. A share is one word: the number of the list in the
+// upper half, the count of tasks left in the lower. Tasks are taken by compare-and-swap of that word. A late
+// worker that holds a word of an older list can so take nothing of a newer one.
+// Waiting is awake for 50 us where each thread has a processor, then asleep on a futex. Rejected: OpenMP's
+// regions, which end when each thread has come, whether or not anything was left to do (docs/decisions/0003).
 namespace schaas::client {
 namespace {
 
@@ -49,6 +55,8 @@ void wake(std::atomic<std::uint32_t>& word) {
   syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
 }
 
+// The count is below 2^31 and is decremented where it is positive alone, so the number in the upper half
+// stays.
 constexpr std::uint64_t share_word(std::uint32_t list, std::int64_t tasks) {
   return (std::uint64_t{list} << 32) + static_cast<std::uint32_t>(tasks);
 }
@@ -57,6 +65,7 @@ constexpr std::uint32_t tasks_of(std::uint64_t share) { return static_cast<std::
 
 }  // namespace
 
+// Members are made once: workers keep pointers to theirs.
 ThreadGroup::ThreadGroup(int capacity, int processors, std::atomic<int>& awake)
     : processors_(processors), awake_(awake), members_(static_cast<std::size_t>(capacity)) {
   for (int n = 0; n < capacity; ++n) {
@@ -65,11 +74,13 @@ ThreadGroup::ThreadGroup(int capacity, int processors, std::atomic<int>& awake)
   }
 }
 
+// With more threads than processors a thread that waits awake takes the time of one that works.
 nanoseconds ThreadGroup::spin_time() const {
   return threads_.load(std::memory_order_relaxed) <= processors_ ? awake_for : nanoseconds::zero();
 }
 
-// Signals are for the program's own threads.
+// Starts the workers that are missing. Signals are for the program's own threads. Fewer workers than wanted
+// do all tasks: each takes what is left.
 void ThreadGroup::start_workers(int threads) {
   if (started_ >= threads) return;
   sigset_t all, before;
@@ -90,10 +101,12 @@ void ThreadGroup::start_workers(int threads) {
 void* ThreadGroup::serve(void* argument) {
   Member& member = *static_cast<Member*>(argument);
   ThreadGroup& group = *member.group;
+  // A worker counts as awake until it sleeps: the load's reading subtracts those of this process.
   group.awake_.fetch_add(1, std::memory_order_relaxed);
   for (std::uint32_t number = 0;;) {
     number = group.next_list(member, number);
     const std::uint32_t taken = group.take_tasks(number, member.number);
+    // Without a task nothing was read of the list, which may have changed meanwhile.
     if (taken == 0) continue;
     group.done_.fetch_add(taken);
     if (group.caller_asleep_.load() != 0) wake(group.done_);
@@ -103,6 +116,8 @@ void* ThreadGroup::serve(void* argument) {
 std::uint32_t ThreadGroup::next_list(Member& member, std::uint32_t before) const {
   const auto is_new = [&] { return number_.load(std::memory_order_acquire) != before; };
   if (!spin(spin_time(), is_new)) {
+    // `asleep` is set before the number is looked at again, and run() sets the number before it looks at
+    // `asleep`. One of both sees the other's store, so no wake is lost.
     awake_.fetch_sub(1, std::memory_order_relaxed);
     member.asleep.store(1);
     while (number_.load() == before && member.asleep.load() != 0) sleep_on(member.asleep, 1);
@@ -115,11 +130,13 @@ std::uint32_t ThreadGroup::next_list(Member& member, std::uint32_t before) const
 void ThreadGroup::wake_workers(int threads) {
   for (int n = 1; n < threads; ++n) {
     Member& member = members_[static_cast<std::size_t>(n)];
+    // Workers that are awake cost no system call; the exchange tells whether one still sleeps.
     if (member.asleep.load() != 0 && member.asleep.exchange(0) != 0) wake(member.asleep);
   }
 }
 
-// Words and list are written before the number, and read after it; a word of another list is left alone.
+// Publishes a list and takes part in it. Shares and list are written before the number and read after it; a
+// share of another list is left alone.
 void ThreadGroup::run(const TaskList& list) {
   start_workers(list.threads);
   const int threads = std::min(list.threads, capacity());
@@ -129,15 +146,18 @@ void ThreadGroup::run(const TaskList& list) {
   threads_.store(threads, std::memory_order_relaxed);
   done_.store(0, std::memory_order_relaxed);
   for (int n = 0; n < threads; ++n) {
+    // Shares are ranges of tasks whose lengths differ by 1 at most; task numbers follow from what is left.
     const std::int64_t tasks = list.count * (n + 1) / threads - list.count * n / threads;
     members_[static_cast<std::size_t>(n)].share.store(share_word(number, tasks), std::memory_order_release);
   }
   number_.store(number);
   wake_workers(std::min(threads, started_));
   const std::uint32_t own = take_tasks(number, 0);
+  // The caller waits for tasks that others have taken alone, not for threads.
   finish(static_cast<std::uint32_t>(list.count) - own);
 }
 
+// Begins with the thread's own share, then goes around: neighbours begin at different shares.
 std::uint32_t ThreadGroup::take_tasks(std::uint32_t number, int thread) {
   const int threads = threads_.load(std::memory_order_relaxed);
   if (thread >= threads) return 0;
@@ -149,6 +169,7 @@ std::uint32_t ThreadGroup::take_tasks(std::uint32_t number, int thread) {
     while (list_of(left) == number && tasks_of(left) > 0) {
       if (!share.compare_exchange_weak(left, left - 1, std::memory_order_acq_rel)) continue;
       ++taken;
+      // The end of the owner's range minus what was left: tasks are taken from the first one on.
       const std::int64_t end = list_.count * (owner + 1) / list_.threads;
       list_.call(list_.context, end - tasks_of(left), thread);
       left = share.load(std::memory_order_acquire);
@@ -157,18 +178,23 @@ std::uint32_t ThreadGroup::take_tasks(std::uint32_t number, int thread) {
   return taken;
 }
 
+// Waits for the tasks of others, first awake, then asleep. The time asleep that no worker computed counts as
+// a stall.
 void ThreadGroup::finish(std::uint32_t goal) {
   const auto is_done = [&] { return done_.load(std::memory_order_acquire) == goal; };
   if (is_done() || spin(spin_time(), is_done)) return;
+  // Sets the reference of each worker's clock.
   max_run();
   const auto start = Clock::now();
   caller_asleep_.store(1);
+  // The futex compares the word again: a task that ends in between wakes nobody, and the wait does not begin.
   for (std::uint32_t done = done_.load(); done != goal; done = done_.load()) sleep_on(done_, done);
   caller_asleep_.store(0);
   stalled_ += std::max(nanoseconds(Clock::now() - start) - max_run(), nanoseconds::zero());
 }
 
-// The most processor time that a worker took since the last call. A worker that stands still in the middle of
+// Returns the largest processor time that a worker took since the last call. A worker that stands still in
+// the middle of a task, as it has no processor, takes none.
 // a task, as it has no processor, takes none.
 nanoseconds ThreadGroup::max_run() {
   nanoseconds longest{};

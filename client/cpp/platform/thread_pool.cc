@@ -4,6 +4,9 @@
 
 #include "schaas/host.h"
 
+// Groups of workers for teams. A team has a group for itself, and a group that is given back keeps its
+// workers, asleep. The one used last is leased first: its workers may still be awake. Counts are relaxed
+// atomics, as they bound how many threads a team takes, not what it computes.
 namespace schaas::client {
 namespace {
 
@@ -11,11 +14,12 @@ std::atomic<ThreadPool*> pool{nullptr};
 
 }  // namespace
 
-// Never destroyed: workers outlive main(), and what a parent's threads had, mutexes with it, is left as it
-// is.
+// Returns the pool of this process. It is never destroyed: workers outlive main(). A child leaves its
+// parent's pool as it is, mutexes with it, since they may be locked.
 ThreadPool& ThreadPool::current() {
   ThreadPool* known = pool.load(std::memory_order_acquire);
   if (known != nullptr && known->generation_ == process_generation()) return *known;
+  // Two threads may come first; the pool of the one whose exchange fails is destroyed unused.
   std::unique_ptr<ThreadPool> made(new ThreadPool());
   if (pool.compare_exchange_strong(known, made.get(), std::memory_order_acq_rel)) known = made.release();
   return *known;
@@ -30,6 +34,7 @@ ThreadGroup& ThreadPool::lease(int threads) {
     idle_.erase(std::next(found).base());
     return group;
   }
+  // With as many workers as processors the group serves most later teams, too.
   const int processors = host_processors();
   groups_.push_back(std::make_unique<ThreadGroup>(std::max(threads, processors), processors, awake_));
   return *groups_.back();
@@ -45,6 +50,7 @@ int ThreadPool::enter(int threads) {
   return threads;
 }
 
+// Teams that come side by side share the processors: what others have taken is subtracted in one atomic step.
 int ThreadPool::enter_at_most(int threads) {
   const int room = load_.room(threads, awake_.load(std::memory_order_relaxed));
   int now = taken_.load(std::memory_order_relaxed), left = 1;

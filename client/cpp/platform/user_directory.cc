@@ -4,6 +4,8 @@
 
 #include "schaas/host.h"
 
+// Directories of the XDG Base Directory Specification. Relative paths count as unset, as it says: they would
+// name another folder in each working directory.
 namespace schaas::client {
 
 std::string user_directory(const char* variable, const char* below_home) {
