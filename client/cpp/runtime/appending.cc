@@ -31,6 +31,8 @@ std::int64_t sparse_entries(const schaas_tensor& tensor) {
 
 }  // namespace
 
+// The last phase may run without counts: one counted level, all rows written, no hash tables, no reduction,
+// and no parts of rows.
 bool Appending::suits(const schaas_kernel_descriptor& kernel, std::int32_t counted_phases,
                       const PackedTensor& result, const std::vector<Task>& tasks) {
   if (kernel.appends == 0 || kernel.counter_count != 1 || kernel.writes_all == 0) return false;
@@ -57,6 +59,7 @@ Appending::Appending(const schaas_phase& phase, PackedTensor& result,
   for (int t = 0; t < threads; ++t) rows_.push_back(std::make_unique<Rows>());
   std::int64_t read = 0;
   for (std::size_t n = 1; n < arguments.size(); ++n) read += sparse_entries(*arguments[n]);
+  // A sum has no more entries than its operands together; products may, and grow (make_room).
   first_ = read / threads + 1024;
   segments_.resize(tasks.size());
 }
@@ -64,6 +67,7 @@ Appending::Appending(const schaas_phase& phase, PackedTensor& result,
 Result<void> Appending::start() {
   overflow_ = false;
   SCHAAS_RETURN_IF_ERROR(ResultStorage::take_rows(*result_, coordinates_, values_, name_));
+  // One thread appends to the result's own arrays.
   if (rows_.size() == 1) {
     rows_.front()->coordinates = std::move(coordinates_);
     rows_.front()->values = std::move(values_);
@@ -74,6 +78,7 @@ Result<void> Appending::start() {
       return bytes == 0 ? std::numeric_limits<std::int64_t>::max()
                         : static_cast<std::int64_t>(buffer.capacity()) / bytes;
     };
+    // Arrays of an earlier run keep their capacity.
     rows->entries = 0;
     rows->capacity = std::min(held(rows->coordinates, width), held(rows->values, value_bytes_));
     SCHAAS_RETURN_IF_ERROR(resize(rows->coordinates, rows->capacity, width, name_));
@@ -101,6 +106,7 @@ void Appending::note_arrays(Rows& rows) const {
 // all growth together takes no more than the final entries, however long a row becomes.
 bool Appending::make_room(Rows& rows) const {
   const std::int64_t width = result_->position_bits() / 8;
+  // 64-bit positions are limited so that sizes in bytes cannot overflow.
   const std::int64_t most =
       width == 4 ? std::numeric_limits<std::int32_t>::max() : std::numeric_limits<std::int64_t>::max() / 32;
   if (row_ > most - rows.entries) return false;
@@ -113,6 +119,7 @@ bool Appending::make_room(Rows& rows) const {
   return true;
 }
 
+// After an overflow the remaining tasks have nothing to do; the run is made again.
 std::int32_t Appending::run(std::size_t number, int thread, void* const* shared, void* workspace) {
   if (overflow_.load(std::memory_order_relaxed)) return SCHAAS_OK;
   Rows& rows = *rows_[static_cast<std::size_t>(thread)];
@@ -127,12 +134,14 @@ std::int32_t Appending::run(std::size_t number, int thread, void* const* shared,
 
 template <class Position>
 std::int32_t Appending::run_units(const Task& task, Rows& rows, void* const* shared, void* workspace) {
+  // The kernel sets pos[u + 1] of each unit, from which the number of entries is read.
   const auto* pos = static_cast<const Position*>(result_->levels()[1].pos.data());
   for (std::int64_t unit = task.begin; unit < task.end;) {
     if (rows.capacity - rows.entries < row_ && !make_room(rows)) {
       overflow_.store(true, std::memory_order_relaxed);
       return SCHAAS_OK;
     }
+    // Units whose longest possible rows have room together are one call.
     const std::int64_t fit = row_ == 0 ? task.end : (rows.capacity - rows.entries) / row_;
     const std::int64_t end = std::min(task.end - unit, fit) + unit;
     counter_[unit] = rows.entries;
@@ -173,12 +182,14 @@ template <class Position>
 void Appending::concatenate(const std::vector<std::int64_t>& offsets, Team& team) {
   auto* pos = const_cast<Position*>(static_cast<const Position*>(result_->levels()[1].pos.data()));
   const auto count = static_cast<std::int64_t>(tasks_->size());
+  // The counter gets what the scan of counts would have left: the first entry of each unit, then the sum.
   const auto bytes = static_cast<std::size_t>(value_bytes_);
   counter_[count == 0 ? 0 : tasks_->back().end] = offsets.back();
   team.run(count, [&](std::int64_t n, int) {
     const Segment& from = segments_[static_cast<std::size_t>(n)];
     const Task& task = (*tasks_)[static_cast<std::size_t>(n)];
     const std::int64_t offset = offsets[static_cast<std::size_t>(n)], moved = offset - from.begin;
+    // Tasks own disjoint units. The last unit's end is the next task's beginning, which that task sets.
     counter_[task.begin] = offset;
     for (std::int64_t unit = task.begin; unit < task.end; ++unit) {
       pos[unit + 1] = static_cast<Position>(pos[unit + 1] + moved);

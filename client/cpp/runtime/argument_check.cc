@@ -7,6 +7,9 @@
 #include "client/cpp/tensor/has_positions.h"
 #include "client/cpp/tensor/tensor_checks.h"
 
+// Checks of tensors against the problem text inside a kernel: kernels themselves check nothing. Format, value
+// type, and position width decide how a kernel reads the arrays; extents decide how far. Messages say the
+// user's names where they are known.
 namespace schaas::client {
 namespace {
 
@@ -55,6 +58,7 @@ class Check {
                               "`" + name(a) + "` holds " + client::name(tensor.value_type()) +
                                   " values, the kernel expects " + client::name(problem_.value_type));
     }
+    // Without positions their width does not matter.
     const auto& levels = tensor.format().levels;
     const bool counts = std::any_of(levels.begin(), levels.end(), has_positions);
     if (counts && problem_.position_bits != tensor.position_bits()) {
@@ -66,6 +70,8 @@ class Check {
     return {};
   }
 
+  // Indices are visited access by access; the first extent of each is kept with its argument, for the
+  // message.
   support::Result<void> check_extents(const Access& access) {
     const auto at = std::find(problem_.tensors.begin(), problem_.tensors.end(), access.tensor);
     const std::size_t a = at - problem_.tensors.begin();

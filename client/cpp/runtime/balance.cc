@@ -11,6 +11,7 @@
 namespace schaas::client {
 namespace {
 
+// Reads a position of either width.
 std::int64_t position(const schaas_level& level, std::int64_t at) {
   return level.index_bits == 32 ? static_cast<const std::int32_t*>(level.pos)[at]
                                 : static_cast<const std::int64_t*>(level.pos)[at];
@@ -36,11 +37,13 @@ std::vector<std::int64_t> cut_range(std::int64_t range, std::int64_t pieces, con
   std::vector<std::int64_t> borders = {0};
   if (range <= 0) return borders;
   pieces = std::clamp<std::int64_t>(pieces, 1, range);
+  // Products in double: entries times pieces may overflow 64 bits. Rounding moves a border, no more.
   const double total = static_cast<double>(weights == nullptr ? range : position(*weights, range) + range);
   for (std::int64_t piece = 1; piece < pieces; ++piece) {
     const auto goal =
         static_cast<std::int64_t>(total * static_cast<double>(piece) / static_cast<double>(pieces));
     const std::int64_t border = weights == nullptr ? goal : reach(*weights, borders.back(), range, goal);
+    // Iterations heavier than a piece make borders coincide; such pieces are dropped, so there may be fewer.
     if (border > borders.back() && border < range) borders.push_back(border);
   }
   borders.push_back(range);
@@ -51,12 +54,15 @@ std::int64_t total_weight(std::int64_t range, const schaas_level* weights) {
   return weights == nullptr || range <= 0 ? range : position(*weights, range) - position(*weights, 0) + range;
 }
 
+// Splits heavy iterations into parts of about equal numbers of entries; light ones before and after stay
+// whole.
 std::vector<Task> tasks_between(const std::vector<std::int64_t>& borders, const schaas_level* weights,
                                 std::int64_t most, std::int64_t max_parts) {
   std::vector<Task> tasks;
   for (std::size_t n = 0; n + 1 < borders.size(); ++n) {
     std::int64_t begin = borders[n];
     const std::int64_t end = borders[n + 1];
+    // A light range has no heavy iteration: it is not looked through.
     const bool heavy = weights != nullptr &&
                        position(*weights, end) - position(*weights, begin) > std::max<std::int64_t>(most, 1);
     for (std::int64_t i = begin; heavy && i < end; ++i) {
@@ -73,6 +79,7 @@ std::vector<Task> tasks_between(const std::vector<std::int64_t>& borders, const 
   return tasks;
 }
 
+// Groups tasks by the sums of their weights, as cut_range() does iterations.
 std::vector<std::size_t> group(const std::vector<Task>& tasks, const schaas_level* weights,
                                std::int64_t pieces) {
   std::vector<std::int64_t> sums = {0};

@@ -15,6 +15,15 @@
 #include "client/cpp/tensor/result_storage.h"
 #include "schaas/host.h"
 
+// One kernel bound to tensors. prepare() does all that depends on structure alone: it checks arguments, makes
+// copies, allocates scratch and shared arrays, and divides each phase into pieces. A run then clears,
+// executes the phases one after another, and folds; the team's barrier between phases makes their stores
+// visible.
+// A sparse result is made in one of three ways. If its structure is there, numeric phases fill it again. If
+// the kernel may append, one pass makes it. Otherwise symbolic phases count, a scan turns counts into
+// positions, and numeric phases fill.
+// Errors of threads meet in one atomic; pieces that did not begin are skipped. After an error a sparse result
+// is emptied: no half of a structure is ever seen.
 namespace schaas::client {
 
 namespace {
@@ -24,6 +33,8 @@ constexpr std::int64_t deterministic_ranges = 96;
 /// Entries for which a call of their own is worth it.
 constexpr std::int64_t min_part = 256;
 
+// Returns the level whose entries weigh the iterations of a phase; null: all weigh alike. Only levels with
+// positions by parent can weigh, and at least as many parents as iterations.
 const schaas_level* weights_of(const schaas_phase& phase, const std::vector<const schaas_tensor*>& arguments,
                                std::int64_t range) {
   if (phase.balance_arg < 0) return nullptr;
@@ -53,6 +64,7 @@ support::Result<Execution> Execution::prepare(const Kernel& kernel, std::vector<
                             "the kernel's problem text names " + std::to_string(arguments.size()) +
                                 " tensors, but it takes " + std::to_string(d.argument_count - d.copy_count));
   }
+  // Views lie in a deque: `arguments` points at them while more are added.
   auto state = std::make_unique<State>(kernel, *arguments[0]);
   state->threads_named = options.threads > 0;
   state->threads = state->threads_named ? options.threads : host_threads();
@@ -67,6 +79,7 @@ support::Result<Execution> Execution::prepare(const Kernel& kernel, std::vector<
   state->operands_change = options.operands_change;
   SCHAAS_RETURN_IF_ERROR(state->make_copies(
       arguments, options.names.empty() ? problem.tensors : options.names, options.guard_copies));
+  // Phases up to the last one that counts run before the result has arrays.
   for (std::int32_t p = 0; p < d.phase_count; ++p) {
     if (d.phases[p].step == SCHAAS_STEP_COUNT) state->counted_phases = p + 1;
   }
@@ -78,6 +91,8 @@ support::Result<Execution> Execution::prepare(const Kernel& kernel, std::vector<
   return Execution(std::move(state));
 }
 
+// Makes the copies in another mode order that the kernel reads in place of operands. Copies of operands that
+// change keep a list of positions, so that each run can bring the values over.
 support::Result<void> Execution::State::make_copies(const std::vector<PackedTensor*>& operands,
                                                     const std::vector<std::string>& names, bool guard) {
   using Clock = std::chrono::steady_clock;
@@ -86,6 +101,7 @@ support::Result<void> Execution::State::make_copies(const std::vector<PackedTens
     const auto at = static_cast<std::size_t>(wanted.argument);
     const PackedTensor& original = *operands[at];
     const std::vector<int> order(wanted.mode_order, wanted.mode_order + original.order());
+    // A kernel from elsewhere may say anything.
     if (!std::is_permutation(order.begin(), order.end(), original.format().mode_order.begin()))
       return bad_binary("it wants a copy whose modes are no permutation");
     const format::TensorFormat format{original.format().levels, order};
@@ -115,6 +131,8 @@ void Execution::State::refresh_copies(int part, int parts) {
   for (StoredCopy& copy : copies) copy.refresh(part, parts);
 }
 
+// The counters must be those of the result's compressed levels, in order. Each has room for one number more
+// than units, as the scan puts the sum there.
 support::Result<void> Execution::State::check_counters() const {
   const schaas_kernel_descriptor& d = descriptor();
   const auto& levels = result.format().levels;
@@ -147,6 +165,7 @@ support::Result<void> Execution::State::allocate_scratch() {
     const schaas_shared starts =
         d.shared == nullptr ? schaas_shared{SCHAAS_SHARED_ZERO, -1, -1} : d.shared[s];
     begins_zero.push_back(starts.start == SCHAAS_SHARED_ZERO);
+    // Lists of stored coordinates are made once, as the operands' structure stays.
     met.push_back(0);
     Buffer buffer;
     if (starts.start == SCHAAS_SHARED_MET) {
@@ -186,12 +205,16 @@ support::Result<void> Execution::State::cut_phases(const ExecutionOptions& optio
   return {};
 }
 
+// Divides a phase into tasks and those into pieces. Three kinds: exclusive writes (many pieces per thread),
+// privatised reductions (a few, each with an array of its own), and one piece. Heavy iterations are split in
+// addition.
 support::Result<void> Execution::State::cut_phase(const schaas_phase& phase,
                                                   const ExecutionOptions& options) {
   const std::int64_t range =
       phase.over > 0 ? met[static_cast<std::size_t>(phase.over) - 1] : phase.range(arguments.data());
   const schaas_level* weights = weights_of(phase, arguments, range);
   std::int64_t count = 1;
+  // Exclusive writes: pieces cost nothing but their call, and idle threads find some to take.
   if (phase.parallel != 0 && phase.fold == SCHAAS_FOLD_NONE) {
     const bool whole = threads == 1 && options.folding != ExecutionOptions::Folding::always;
     count = whole ? 1 : std::int64_t{threads} * std::max(options.chunks_per_thread, 1);
@@ -204,6 +227,7 @@ support::Result<void> Execution::State::cut_phase(const schaas_phase& phase,
   const auto borders = cut_range(range, ranges, weights);
   const std::int64_t most = max_entries(phase, weights, range, ranges, options);
   const bool always = options.folding == ExecutionOptions::Folding::always;
+  // Tests split each iteration in three where they can; else parts are as many as the weight asks for.
   cut.tasks = tasks_between(borders, most > 0 ? weights : nullptr, most,
                             always ? 3 : range + total_weight(range, weights));
   if (folds) {
@@ -239,6 +263,7 @@ std::int64_t Execution::State::max_entries(const schaas_phase& phase, const scha
   // Whatever the threads: the order in which a long row is summed.
   const std::int64_t count = options.deterministic ? deterministic_ranges : ranges;
   const std::int64_t most = std::max<std::int64_t>(total_weight(range, weights) / count, min_part);
+  // Parts that write where the phase does need no memory; those with partial results are limited by it.
   if (phase.carry_elements == nullptr || phase.fold != SCHAAS_FOLD_NONE) return most;
   const std::int64_t elements = phase.carry_elements(arguments.data());
   const double bytes = static_cast<double>(elements) * 8 * static_cast<double>(count);
@@ -271,6 +296,7 @@ void Execution::State::start_shared(int part, int parts, bool with_counters) {
   }
 }
 
+// Runs the pieces of a phase in any order: they write different elements, or arrays of their own.
 // `work(piece, thread)` gives an error code; after one that is not SCHAAS_OK no further piece begins.
 template <class Work>
 void Execution::State::run_pieces(std::int32_t phase, Team& team, const Work& work) {
@@ -297,6 +323,7 @@ std::int32_t Execution::State::run_tasks(std::int32_t phase, std::size_t first, 
   const std::vector<Task>& tasks = pieces[phase].tasks;
   for (std::size_t n = first; n < last; ++n) {
     Task task = tasks[n];
+    // Adjacent tasks are one call for a thread that has both: fewer calls, the same order of additions.
     while (!task.is_part() && n + 1 < last && !tasks[n + 1].is_part()) task.end = tasks[++n].end;
     std::int32_t code = run_task(phase, task, arrays, scratch.of(thread));
     if (code == SCHAAS_TABLES_FULL && descriptor().phases[phase].step == SCHAAS_STEP_COUNT)
@@ -336,6 +363,7 @@ std::int32_t Execution::State::run_grown(std::int32_t number, const Task& task, 
   return code;
 }
 
+// Without a team one thread runs all tasks as one piece, and calls as long as they can be.
 void Execution::State::run_phase(std::int32_t phase, Team& team) {
   if (error.load(std::memory_order_relaxed) != SCHAAS_OK) return;
   if (team.threads() == 1 && !reductions[phase]) {
@@ -343,6 +371,7 @@ void Execution::State::run_phase(std::int32_t phase, Team& team) {
   } else {
     run_pieces(phase, team, [&](std::size_t piece, int thread) { return run_piece(phase, piece, thread); });
   }
+  // Each thread folds a share of the elements, all pieces in order: the rounding does not depend on threads.
   if (reductions[phase]) team.run_shares([&](int part, int parts) { reductions[phase]->fold(part, parts); });
   if (!carries[phase] || error.load(std::memory_order_relaxed) != SCHAAS_OK) return;
   team.run_shares([&](int part, int parts) {
@@ -370,6 +399,8 @@ bool Execution::State::writes_all() const {
   return descriptor().writes_all != 0 && std::none_of(pieces.begin(), pieces.end(), is_empty);
 }
 
+// Runs some phases. Before the first one results and shared arrays begin as the kernel expects them: results
+// with their fill value, unless all is written or updated.
 support::Result<void> Execution::State::run_stage(const Stage& stage, Team& team) {
   if (stage.fills) choose_stores();
   const bool starts_result = stage.fills && !update && !writes_all();
@@ -387,6 +418,8 @@ support::Result<void> Execution::State::run_stage(const Stage& stage, Team& team
   return outcome();
 }
 
+// Turns counts into positions and allocates the arrays. Tables of all threads become as large as the largest,
+// since any thread may fill any row.
 support::Result<void> Execution::State::make_structure(Team& team) {
   std::vector<std::int64_t> totals;
   for (std::int32_t c = 0; c < descriptor().counter_count; ++c) {
@@ -398,6 +431,7 @@ support::Result<void> Execution::State::make_structure(Team& team) {
   return scratch.grow_all();
 }
 
+// Appending takes one numeric phase whose tasks are whole iterations.
 void Execution::State::prepare_appending(bool allowed) {
   if (!allowed || !counts() || counted_phases >= descriptor().phase_count) return;
   const std::vector<Task>& tasks = pieces[static_cast<std::size_t>(counted_phases)].tasks;
@@ -427,7 +461,8 @@ void Execution::State::note_structure() {
   has_structure = true;
 }
 
-// The arrays are those of the last run: none was taken away or replaced.
+// The arrays are those of the last run: none was taken away or replaced. Addresses are compared, not
+// contents: who writes into them breaks the promise of rerun_values().
 bool Execution::State::holds_structure() const {
   const schaas_tensor now = result.view();
   return now.values == made_values &&
@@ -448,6 +483,7 @@ support::Result<void> Execution::rerun_values() {
   return state.rerun_values(team);
 }
 
+// Runs with the structure at hand, by appending, or with counting, in that order of preference.
 support::Result<void> Execution::State::rerun_values(Team& team) {
   error = SCHAAS_OK;
   failure.reset();
@@ -456,6 +492,7 @@ support::Result<void> Execution::State::rerun_values(Team& team) {
   has_structure = has_structure && holds_structure();
   numeric_only = has_structure;
   support::Result<void> done;
+  // An overflow leaves `has_structure` false, and the run is made again with counts.
   if (appending && !has_structure) {
     done = run_appended(team);
     if (done.ok() && has_structure) return done;
@@ -475,6 +512,8 @@ support::Result<void> Execution::State::rerun_values(Team& team) {
   return done;
 }
 
+// A binding can be moved to other arrays when all that it holds is addresses and borders of pieces. Counts,
+// copies, lists of coordinates, and arrays of reductions depend on contents.
 bool Execution::State::is_rebindable() const {
   const auto none = [](const auto& list) {
     return std::none_of(list.begin(), list.end(), [](const auto& one) { return one.has_value(); });

@@ -6,6 +6,10 @@
 #include "client/cpp/runtime/kernel_problem.h"
 #include "schaas/host.h"
 
+// Loading of kernels. The bytes are hashed before they are mapped; then the descriptor is checked as data
+// from elsewhere: counts, indices, and pointers that later code relies on. A kernel for other instructions
+// than this processor has is refused before anything of it runs. The library stays mapped as long as a copy
+// of the kernel lives.
 namespace schaas::client {
 
 struct Kernel::Library {
@@ -16,6 +20,7 @@ struct Kernel::Library {
 
 namespace {
 
+// Checks how shared arrays begin. A list of stored coordinates needs an operand (argument 0 is the result).
 support::Result<void> check_shared(const schaas_kernel_descriptor& d) {
   for (std::int32_t s = 0; d.shared != nullptr && s < d.shared_count; ++s) {
     const schaas_shared& array = d.shared[s];
@@ -37,11 +42,13 @@ support::Result<void> check_phases(const schaas_kernel_descriptor& d) {
     if (phase.balance_arg >= d.argument_count)
       return bad_binary("balance by an argument that does not exist");
     const bool folds = phase.fold >= SCHAAS_FOLD_NONE && phase.fold <= SCHAAS_FOLD_AND;
+    // `over` counts lists from 1; 0 says that the phase has a range of its own.
     if (phase.over < 0 || phase.over > d.shared_count ||
         (phase.over > 0 && (d.shared == nullptr || d.shared[phase.over - 1].start != SCHAAS_SHARED_MET)))
       return bad_binary("a phase over a list that is none");
     if (!folds || (phase.fold != SCHAAS_FOLD_NONE && phase.fold_target >= d.shared_count))
       return bad_binary("a phase that folds into nothing");
+    // Partial results need a function that combines them, and one that computes parts.
     const bool carries = phase.carry_elements != nullptr;
     if (carries != (phase.combine != nullptr) || (carries && phase.part == nullptr))
       return bad_binary("parts that nothing combines");
@@ -63,6 +70,7 @@ support::Result<void> check_phases(const schaas_kernel_descriptor& d) {
   return {};
 }
 
+// The version decides whether other fields can be read at all, so it is checked first.
 support::Result<void> check_descriptor(const schaas_kernel_descriptor& d) {
   if (d.abi_version != SCHAAS_KERNEL_ABI_VERSION) {
     return support::noting(

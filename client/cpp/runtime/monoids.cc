@@ -4,6 +4,8 @@
 
 #include "proto/kernel_abi.h"
 
+// The monoids of privatised reductions and partial results. Loops are templates over type and operator, so
+// that each is compiled, and vectorised, alone. The operator is chosen once per call.
 namespace schaas::client {
 namespace {
 
@@ -19,6 +21,7 @@ void fold_typed(std::int32_t monoid, T* into, const T* from, std::int64_t begin,
       return fold_each(into, from, begin, end, [](T a, T b) { return a + b; });
     case SCHAAS_FOLD_PRODUCT:
       return fold_each(into, from, begin, end, [](T a, T b) { return a * b; });
+    // The target's value stays when the numbers are equal or not comparable.
     case SCHAAS_FOLD_MIN:
       return fold_each(into, from, begin, end, [](T a, T b) { return b < a ? b : a; });
     case SCHAAS_FOLD_MAX:
@@ -32,6 +35,7 @@ void fold_typed(std::int32_t monoid, T* into, const T* from, std::int64_t begin,
 
 }  // namespace
 
+// An array that is set to the identity changes nothing when it is folded.
 double identity_of(std::int32_t monoid) {
   switch (monoid) {
     case SCHAAS_FOLD_PRODUCT:

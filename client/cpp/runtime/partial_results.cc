@@ -18,8 +18,10 @@ support::Result<PartialResults> PartialResults::make(const schaas_phase& phase, 
   out.type_ = type;
   out.monoid_ = phase.part_fold;
   out.elements_ = elements;
+  // A multiple of the cache line's 64 bytes.
   out.stride_ = (elements * static_cast<std::int64_t>(bytes_of(type)) + 63) / 64 * 64;
   int carries = 0;
+  // Parts of one iteration follow each other in the list of tasks.
   for (Task& task : tasks) {
     if (!task.is_part()) continue;
     task.carry = carries++;
@@ -39,6 +41,7 @@ void* PartialResults::start(int carry) {
   return data(carry);
 }
 
+// Iterations are dealt to threads in turn: each has few parts, and their number is not known to be even.
 std::int32_t PartialResults::combine(const schaas_phase& phase, const schaas_tensor* const* arguments,
                                      void* const* shared, int thread, int team) {
   std::int32_t code = SCHAAS_OK;

@@ -28,21 +28,26 @@ constexpr double overhead = 1.0 / 16;
 
 }  // namespace
 
+// Returns the number of pieces; 1 says that the phase runs as a whole, in its target.
 std::int64_t PrivatisedReduction::pieces(const schaas_phase& phase, const schaas_tensor* const* arguments,
                                          std::int64_t elements, std::int64_t element_bytes, int threads,
                                          const ExecutionOptions& options) {
   if (options.folding == ExecutionOptions::Folding::never) return 1;
   const double each = static_cast<double>(std::max<std::int64_t>(elements, 1));
+  // Pieces beyond the first have arrays, so memory for n arrays allows n + 1 pieces.
   const double room =
       static_cast<double>(options.folding_bytes) / (each * static_cast<double>(element_bytes));
   const double most = std::max(1.0, room + 1);
   if (options.folding == ExecutionOptions::Folding::always)
     return static_cast<std::int64_t>(std::min(most, 2.0 * threads));
   const double work = phase.work == nullptr ? 0 : phase.work(arguments);
+  // Pieces at which setting and folding take the accepted part of the work.
   const double cheap = work * overhead / each;
   if (options.deterministic)
     return static_cast<std::int64_t>(std::min(most, std::clamp(cheap, 1.0, deterministic_pieces)));
   const double team = threads;
+  // The gain of a team is what it takes from one thread; without it, or without memory for all, one piece
+  // runs.
   if (threads == 1 || each > work * (team - 1) / team || most < team) return 1;
   return static_cast<std::int64_t>(
       std::min(most, std::clamp(cheap, team, team * std::max(options.chunks_per_thread, 1))));
@@ -64,6 +69,7 @@ support::Result<PrivatisedReduction> PrivatisedReduction::make(
     auto piece = std::make_unique<Piece>();
     SCHAAS_ASSIGN_OR_RETURN(piece->values, allocate(elements, static_cast<std::int64_t>(bytes_of(type)),
                                                     "what one thread folds before the others' is added"));
+    // Pieces get an argument list, or a list of shared arrays, in which the target alone is replaced.
     if (of_result) {
       piece->target = *arguments.front();
       piece->target.values = piece->values.data();
@@ -84,6 +90,7 @@ std::int64_t PrivatisedReduction::bytes() const {
   return bytes;
 }
 
+// The first piece writes the target, which begins as the phase expects it.
 void PrivatisedReduction::start(std::size_t piece) {
   if (piece == 0) return;
   fill_values(pieces_[piece - 1]->values.data(), type_, 0, elements_, identity_of(monoid_));

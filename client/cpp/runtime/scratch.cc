@@ -3,6 +3,10 @@
 #include <algorithm>
 #include <limits>
 
+// The private memory of threads. Kernels with hash tables do not know their size, so tables begin small. A
+// symbolic phase that finds one too full returns, and its thread runs the task again with twice the slots.
+// The memory begins with the number of slots, as the kernel ABI has it. Workspaces are zeroed once, when they
+// are allocated.
 namespace schaas::client {
 
 support::Result<Scratch> Scratch::make(const schaas_kernel_descriptor& kernel,
@@ -11,6 +15,7 @@ support::Result<Scratch> Scratch::make(const schaas_kernel_descriptor& kernel,
   out.kernel_ = &kernel;
   out.arguments_ = arguments.data();
   out.each_.resize(static_cast<std::size_t>(threads));
+  // Kernels without tables say their size at once: slots are 0.
   const std::int64_t slots = kernel.table_bytes == nullptr ? 0 : std::int64_t{SCHAAS_FIRST_PLACES};
   for (ThreadScratch& each : out.each_) SCHAAS_RETURN_IF_ERROR(out.give(each, slots));
   return out;
@@ -28,6 +33,7 @@ bool Scratch::suit() const {
 }
 
 support::Result<void> Scratch::give(ThreadScratch& to, std::int64_t slots) {
+  // The old memory is released first: its contents are of no use, and both might not fit.
   to.memory = Buffer();
   SCHAAS_ASSIGN_OR_RETURN(to.memory, allocate(needed(slots), 1, "a temporary of the kernel"));
   if (slots > 0) *to.memory.as<std::int64_t>() = slots;
@@ -35,6 +41,7 @@ support::Result<void> Scratch::give(ThreadScratch& to, std::int64_t slots) {
   return {};
 }
 
+// Doubling ends far below the number at which sizes overflow.
 support::Result<void> Scratch::grow(int thread) {
   ThreadScratch& own = each_[static_cast<std::size_t>(thread)];
   if (own.slots > std::numeric_limits<std::int64_t>::max() / 1024)

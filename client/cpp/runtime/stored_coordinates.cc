@@ -3,6 +3,9 @@
 #include "client/cpp/platform/allocate.h"
 #include "client/cpp/platform/shared_object.h"
 
+// The coordinates that a level holds, each once, for phases over referenced rows. A flag per coordinate takes
+// one pass over the entries and one over the extent. Read in order, the flags give sorted coordinates without
+// a sort.
 namespace schaas::client {
 namespace {
 

@@ -23,6 +23,8 @@ namespace {
 constexpr std::size_t line_bytes = 64;
 
 #if defined(__SSE2__)
+// Writes and reads a buffer, as a result is written and read once. Two sums keep the additions' latency from
+// hiding the difference.
 double seconds_to_write_and_read(Buffer& buffer, bool streaming) {
   auto* values = buffer.as<double>();
   const std::size_t count = buffer.bytes() / sizeof(double);
@@ -34,6 +36,7 @@ double seconds_to_write_and_read(Buffer& buffer, bool streaming) {
     else
       _mm_store_pd(values + n, value);
   }
+  // Streaming stores are ordered by the fence alone; the time includes it.
   _mm_sfence();
   __m128d sum = _mm_setzero_pd(), other = sum;
   for (std::size_t n = 0; n < count; n += 4) {
@@ -41,6 +44,7 @@ double seconds_to_write_and_read(Buffer& buffer, bool streaming) {
     other = _mm_add_pd(other, _mm_load_pd(values + n + 2));
   }
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+  // A volatile copy keeps the compiler from dropping the loop.
   volatile const double used = _mm_cvtsd_f64(_mm_add_pd(sum, other));
   (void)used;
   return took.count();
@@ -50,10 +54,12 @@ double seconds_to_write_and_read(Buffer& buffer, bool streaming) {
 std::int64_t measured_threshold() {
   Buffer buffer(static_cast<std::size_t>(min_streamed_bytes));
   double plain = std::numeric_limits<double>::max(), streaming = plain;
+  // The best of four: pages are faulted in by the first.
   for (int run = 0; run < 4; ++run) {
     plain = std::min(plain, seconds_to_write_and_read(buffer, false));
     streaming = std::min(streaming, seconds_to_write_and_read(buffer, true));
   }
+  // A gain below 5 % may be noise.
   return streaming < 0.95 * plain ? min_streamed_bytes
                                   : std::max(min_streamed_bytes, last_level_cache_bytes());
 }
@@ -67,6 +73,7 @@ bool streams(const PackedTensor& result) {
   const auto bytes = result.stored() * static_cast<std::int64_t>(bytes_of(result.value_type()));
   if (bytes < min_streamed_bytes) return false;
   const int row = result.format().mode_order.empty() ? 0 : result.format().mode_order.back();
+  // Rows of whole lines at an aligned address: no line is shared by two rows, or threads.
   const auto row_bytes = static_cast<std::size_t>(result.extents()[static_cast<std::size_t>(row)]) *
                          static_cast<std::size_t>(bytes_of(result.value_type()));
   const auto at = reinterpret_cast<std::uintptr_t>(result.values().data());

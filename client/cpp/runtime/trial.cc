@@ -13,6 +13,12 @@
 #include "client/cpp/tensor/packed_tensor_builder.h"
 #include "schaas/oracle.h"
 
+// Trials of new kernels. Extents are 0, 1, few, wide, and those that kernels are specialised for; entries are
+// full, empty, or ragged. One and three threads run each, with and without appending. Each result is compared
+// with the oracle, which shares no code with lowering. Operands end at pages that nobody may touch, so reads
+// behind their arrays are caught. Results are filled with NaN before each run, so an element that nobody
+// writes is found.
+// Numbers are drawn from one seed, which the message names: a failure can be repeated.
 namespace schaas::client {
 namespace {
 
@@ -69,6 +75,7 @@ class Trying {
     const auto add = [&](Pattern pattern, const std::function<std::int64_t()>& extent) {
       Shape shape;
       shape.pattern = pattern;
+      // Indices of one class agree in their extent: the first one of a class draws it.
       for (const auto& index : problem_.indices) {
         auto& common = shape.extents.emplace(problem_.extent_of.at(index), -1).first->second;
         if (common < 0) common = fixed(index).value_or(extent());
@@ -80,8 +87,10 @@ class Trying {
     add(Pattern::full, few);
     add(Pattern::empty, few);
     add(Pattern::ragged, few);
+    // Extents of 1 and 0 make loops without remainder, and without an iteration.
     add(Pattern::ragged, [] { return 1; });
     add(Pattern::full, [] { return 0; });
+    // One index after another gets an extent for all widths of registers; the others stay few.
     for (const auto& index : problem_.indices) {
       if (fixed(index) || problem_.extent_of.at(index) != index) continue;
       add(Pattern::ragged, few);
@@ -134,6 +143,7 @@ class Trying {
     return extents;
   }
 
+  // Bounds tensors and the iterations of the default nest: a trial takes milliseconds.
   bool fits(const Shape& shape) const {
     for (std::size_t a = 0; a < problem_.tensors.size(); ++a) {
       const auto size = checked_product(extents_of(a, shape));
@@ -151,6 +161,7 @@ class Trying {
     const std::string name = problem_.program.semiring->name;
     const double size = 0.25 + static_cast<double>(random_() % 1024) / 1024;
     const bool minority = random_() % 4 == 0;
+    // Boolean semirings have two values.
     if (name == "or-and") return minority ? 0 : 1;
     return minority && name != "max-times" ? -size : size;  // 0 is the least of max-times
   }
@@ -159,6 +170,7 @@ class Trying {
     CooTensor tensor;
     tensor.extents = std::move(extents);
     tensor.coordinates.resize(tensor.extents.size());
+    // fits() has found that the product does not overflow.
     const std::int64_t size = *checked_product(tensor.extents);
     const std::int64_t rows = tensor.extents.empty() ? 1 : tensor.extents.front();
     const std::int64_t row = rows > 0 ? size / rows : 1;
@@ -185,6 +197,7 @@ class Trying {
             problem_.program.semiring->zero};
   }
 
+  // Packs random operands, evaluates the oracle once, and runs the kernel in all ways.
   support::Result<void> attempt(const Shape& shape) {
     std::map<std::string, CooTensor> data;
     std::map<std::string, OracleOperand> operands;
@@ -200,6 +213,7 @@ class Trying {
           entries(extents_of(a, shape), format.all_dense() ? Pattern::full : shape.pattern);
       operands[problem_.tensors[a]] = &tensor;
       SCHAAS_ASSIGN_OR_RETURN(const PackedTensor plain, pack(tensor, format, options_of(a)));
+      // The oracle must see what the kernel sees: entries that cancelled, and stored zeros.
       if (!format.all_dense()) tensor = all_stored(plain);  // stored zeros are entries
       packed.push_back(guarded(plain));
     }
@@ -208,6 +222,7 @@ class Trying {
     options.type = options_of(0).value_type;
     SCHAAS_ASSIGN_OR_RETURN(const Expected expected, evaluate(problem_.program, operands, options));
     const Buffer before = packed.front().values().copy();
+    // One thread runs phases whole; three have pieces, parts, and folds, always.
     for (const int threads : {1, 3}) {
       SCHAAS_RETURN_IF_ERROR(run_again(shape, packed, before, expected, threads, false));
       if (kernel_.descriptor().appends != 0)
@@ -245,6 +260,7 @@ class Trying {
       if (updates() && before.bytes() > 0) {
         std::memcpy(values.data(), before.data(), before.bytes());
       } else if (values.bytes() > 0) {
+        // All bits set is a NaN in both types.
         std::memset(values.data(), 0xff, values.bytes());  // no numbers: whoever reads them is found out
       }
       SCHAAS_RETURN_IF_ERROR(run == 2 ? execution.rerun_values() : execution.run());
