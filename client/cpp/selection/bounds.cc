@@ -5,6 +5,10 @@
 #include "client/cpp/platform/natural.h"
 #include "compiler/support/nearest_name.h"
 
+// Constraints at real sizes. Both sides are sums of products of up to 24 extents, which overflow 64 bits:
+// they are compared as numbers of any size (platform/natural.h). The text of the constraint and the sizes
+// found are put together on the way, in the user's names. A factor that the problem does not have is a fault
+// of the server's answer, not of the tensors.
 namespace schaas::client {
 namespace {
 
@@ -103,6 +107,7 @@ class Evaluation {
                 known->second[static_cast<std::size_t>(levels - 1)]);
   }
 
+  // Notes each fact once: an extent may occur many times.
   std::uint64_t note(const std::string& symbol, std::int64_t value) {
     text_ += symbol;
     const std::string fact = symbol + " is " + std::to_string(value);
@@ -110,6 +115,7 @@ class Evaluation {
       found_ += (facts_.empty() ? "" : ", ") + fact;
       facts_.push_back(fact);
     }
+    // Extents and numbers of entries are not negative (Sizes).
     return static_cast<std::uint64_t>(value);
   }
 

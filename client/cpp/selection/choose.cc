@@ -10,6 +10,10 @@
 #include "compiler/support/instruction_set.h"
 #include "schaas/bounds.h"
 
+// The dialogue with a server: asks for a frontier, selects at the real sizes, and makes sure that the
+// selected kernel is compiled. The kernel is one that the user named, the one with the least predicted time,
+// or the fastest one measured. Where the selected one cannot be compiled, or the wait limit ends, the best of
+// the kernels at hand is taken. Deterministic requests never depend on arrival times.
 namespace schaas::client {
 namespace {
 
@@ -47,7 +51,8 @@ support::Result<Choice> take_named(KernelSource& source, ChoiceRequest& request,
   return choice;
 }
 
-/// Returns the rest of the wait limit.
+// Returns the rest of the wait limit. The longest duration stands for no limit, and nothing is subtracted
+// from it.
 std::chrono::milliseconds time_left(const ChoiceRequest& request, const Choice& choice) {
   if (request.wait_limit == std::chrono::milliseconds::max()) return request.wait_limit;
   const std::chrono::duration<double> spent(choice.server_seconds);
@@ -62,10 +67,12 @@ bool add_kernel(KernelSource& source, const ChoiceRequest& request, const std::s
   one.traces = {id};
   one.traces_only = true;
   one.no_cache = false;
+  // The compilation gets the time that is left, not a limit of its own.
   one.wait_limit = time_left(request, choice);
   const auto more = ask(source, one, listener, choice);
   if (!more.ok() || more->kernels.empty()) return false;
   choice.answer.kernels.push_back(more->kernels.front());
+  // The answer's figures cover both requests.
   choice.answer.done.compiled += more->done.compiled;
   choice.answer.done.compile_seconds += more->done.compile_seconds;
   choice.answer.done.hit = choice.answer.done.hit && more->done.hit;
@@ -87,6 +94,8 @@ support::Result<void> take_best_kernel(const ChoiceRequest& request, Choice& cho
   return {};
 }
 
+// Takes the selected schedule; where its kernel for a GPU cannot be made, the processor's best with the
+// reason; else the best of the kernels at hand.
 support::Result<void> take_selected(KernelSource& source, const ChoiceRequest& request,
                                     const Selectors& selectors, const ScheduleListener& listener,
                                     Choice& choice) {
@@ -148,6 +157,7 @@ support::Result<void> add_gpu_contenders(const ChoiceRequest& request, const Cho
 support::Result<std::vector<std::string>> candidates(const ChoiceRequest& request, const Choice& choice) {
   std::vector<std::string> names;
   const auto& frontier = choice.answer.frontier;
+  // A frontier that is not whole has no comparable predictions for all entries.
   if (frontier.entries.empty() || choice.wait_ended || frontier.partial) {
     for (const auto& kernel : choice.answer.kernels) names.push_back(kernel.id);
     return names;
@@ -178,6 +188,7 @@ support::Result<std::vector<std::string>> candidates(const ChoiceRequest& reques
 void remember(KernelSource& source, const ChoiceRequest& request, Choice& choice) {
   std::vector<Measurement> measurements;
   auto& known = choice.answer.frontier.measurements;
+  // Measurements are kept per class of sizes, instruction set, and number of threads.
   for (const Measured& one : choice.measured) {
     const KernelInfo* kernel = find_kernel(choice.answer.kernels, one.id);
     const std::string isa = kernel == nullptr ? request.schedule.isa : kernel->isa;
@@ -193,6 +204,8 @@ void remember(KernelSource& source, const ChoiceRequest& request, Choice& choice
   (void)source.report(request.schedule.problem, measurements);
 }
 
+// Measures on the user's own tensors. A candidate that cannot be bound is left out; its failure counts only
+// when no other can be bound.
 support::Result<void> take_fastest(KernelSource& source, const ChoiceRequest& request,
                                    const ScheduleListener& listener, Choice& choice) {
   SCHAAS_ASSIGN_OR_RETURN(const auto names, candidates(request, choice));
@@ -216,7 +229,8 @@ support::Result<void> take_fastest(KernelSource& source, const ChoiceRequest& re
   return {};
 }
 
-/// True once the kernel of the schedule that is best at these sizes has come: nothing better will.
+// Ends a request once the kernel of the schedule that is best at these sizes has come: nothing better will.
+// Baseline kernels do not count.
 class BestHasCome {
  public:
   explicit BestHasCome(const ChoiceRequest& request)
@@ -263,6 +277,7 @@ support::Result<Choice> choose(KernelSource& source, ChoiceRequest request,
   // Autotuning waits for all kernels; a deterministic choice may not depend on arrival times.
   if (!request.timed_run && !request.schedule.deterministic)
     request.schedule.leave_after = request.leave_after;
+  // A kernel without room for its temporaries is none to leave the server with.
   request.schedule.is_usable = [&request](const Frontier& frontier, const KernelInfo& kernel) {
     const auto picked = pick_kernel(frontier, {&kernel}, request);
     return picked.ok() && picked->kernel != nullptr && picked->has_room;

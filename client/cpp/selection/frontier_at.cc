@@ -8,6 +8,9 @@
 #include "compiler/support/counts.h"
 #include "schaas/tuning.h"
 
+// A frontier at some sizes as figures, and as points of a drawing. The choice shown is that of a run: what
+// was measured, else the prediction. Removed classes are evaluated in the same way, so that both lie in one
+// drawing.
 namespace schaas::client {
 namespace {
 
@@ -46,6 +49,7 @@ support::Result<std::vector<PlotPoint>> removed_points(const Frontier& frontier,
   std::vector<FrontierEntry> classes;
   std::vector<const Removal*> removals;
   for (const Removal& removal : frontier.removals) {
+    // A summary stands for many removals and has no terms of its own.
     if (removal.summary()) continue;
     FrontierEntry entry;
     entry.id = removal.id;
@@ -77,6 +81,7 @@ support::Result<FrontierAt> frontier_at(const Frontier& frontier, const Sizes& s
   for (const Measurement& one : measured_at(frontier, sizes, machine, {isa})) {
     const auto entry = entry_with(frontier.entries, one.trace);
     if (!entry) continue;
+    // An entry may have several measurements, those of its variants: the least counts.
     auto& least = at.measured[*entry];
     least = std::min(one.seconds, least.value_or(one.seconds));
   }

@@ -33,6 +33,7 @@ constexpr double contended_seconds = 10e-9;
 /// Threads that have a workspace each (gpu_execution.cc).
 constexpr double workspace_threads = 1 << 16;
 
+// Loops, nests, and products as in select.cc: variables are numbers of `Unknowns`.
 struct Loop {
   int trips = 0;
   std::string tensor;  ///< tensor of a fiber; else ""
@@ -56,7 +57,8 @@ struct Numbered {
   std::vector<Product> temporaries;
 };
 
-/// A nest at real sizes, and what one phase says of it.
+// A nest at real sizes, and what one phase says of it. Counts are means over the rows, but for the longest
+// row, which bounds the time of its thread. `take`, `share`, and `width` are those of the thread mapping.
 class NestModel {
  public:
   /// `branch`: loops around the branch whose nests the threads of a row share; 0: they share the loop inside
@@ -134,6 +136,7 @@ class NestModel {
     const double below = inside_ < trips_.size() ? per_row_ / std::max(mean, 1e-9) : 1;
     const double largest = std::max(spread.largest, mean);
     const double together = rows_in_warp();
+    // The mean of the largest of n normally distributed lengths is about mean + deviation * sqrt(2 ln n).
     const double normal = together > 1 ? mean + spread.deviation * std::sqrt(2 * std::log(together)) : mean;
     const double idle = units_.share > 1 ? 0.5 : 0;
     const double deep = inside_ < trips_.size() ? below : per_row_;
@@ -164,12 +167,14 @@ class NestModel {
     return std::min(most, std::max(1.0, side * std::ceil(warp / (units_.share * side * shares_))));
   }
 
+  // Threads that share a row fold their sums pairwise: log2(width) steps for each column.
   double reduction_cycles() const {
     const double folds = std::max(product(inside_, divided_), 1.0);  // one for each entry around a branch
     const int folding = divided_ == inside_ ? units_.width : units_.share;
     const double halvings = folds * std::log2(static_cast<double>(folding));
     return halvings * in_thread_ * (units_.segments ? segment_cycles : shuffle_cycles);
   }
+  // Threads over entries find the row of their first entry by binary search.
   double find_cycles() const {
     return units_.rows > 1 ? search_cycles * std::log2(std::max(trips_[first_], 2.0)) : 0;
   }
@@ -236,6 +241,8 @@ std::size_t shared_branch(const NumberedPhase& phase) {
   return static_cast<std::size_t>(last.shared);
 }
 
+// Predicts the seconds of a phase: the largest of four times that overlap (issue, memory, the longest thread,
+// contended atomics), and its launches.
 double seconds_of(const NumberedPhase& phase, const std::vector<double>& values, const Sizes& sizes,
                   double value_bytes, const GpuTarget& target) {
   const GpuFacts& device = target.device;
@@ -249,6 +256,7 @@ double seconds_of(const NumberedPhase& phase, const std::vector<double>& values,
     threads = std::max(threads, model.threads());
     const auto add = [&](const Nest::Access& access) {
       const auto [touched, size] = model.bytes(access, value_bytes, position_bytes);
+      // A working set larger than the second-level cache is fetched again in proportion to what does not fit.
       const double missed = 1 - std::min(1.0, device.cache_bytes / std::max(size, 1.0));
       cached += std::max(touched, size);
       moved += size + std::max(touched - size, 0.0) * missed;
@@ -269,6 +277,7 @@ double seconds_of(const NumberedPhase& phase, const std::vector<double>& values,
     contended = std::max(contended, model.max_chain() * contended_seconds);
     launches = 2;  // zeros come first
   }
+  // Memory is used fully only when enough warps are there to hide its latency.
   const double warps = std::ceil(threads / warp);
   const double busy = std::min(1.0, warps / (device.processors * hiding));
   const double issue =
@@ -288,6 +297,7 @@ std::string seconds_text(double seconds) {
 
 }  // namespace
 
+// Variables of all schedules are numbered once; a prediction is then a product of doubles.
 struct GpuSelector::State {
   explicit State(std::vector<GpuSchedule> given) : schedules(std::move(given)) {
     for (const GpuSchedule& schedule : schedules) {
@@ -347,6 +357,7 @@ support::Result<GpuSelection> GpuSelector::select(const Sizes& sizes, ValueType 
     const auto& one = out.evaluated.emplace_back(state_->predict(s, values, sizes, value_bytes, target));
     chance += one.left_out ? 1 : 0;
     if (one.left_out) continue;
+    // The least memory is for the message that no schedule fits.
     least = wide == 0 && out.index < 0 ? one.bytes : std::min(least, one.bytes);
     wide += one.fits ? 0 : 1;
     if (one.fits &&

@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+// Frontiers and kernels as JSON, for the program's `--json` and for tools. Members keep their order; names
+// are external and stay.
 namespace schaas::client {
 
 using Json = nlohmann::ordered_json;

@@ -3,6 +3,11 @@
 #include <algorithm>
 #include <bit>
 
+// Mirrors two passes of lowering that leave out rows. Rows of the result are cleared instead of computed
+// where a csr operand has no entries. Rows of a temporary that nobody reads are not made. The conditions must
+// be those of the passes (compiler/lower/cleared.cc, referenced_rows.cc); a difference costs a wrong
+// prediction, never a wrong result.
+// A loop's bit in `loops` says that it moves the access, in `unit` that it moves the access by one element.
 namespace schaas::client {
 namespace {
 
@@ -52,12 +57,14 @@ std::optional<OccupiedRows> met(const std::vector<Nest>& nests, std::size_t firs
   if (made.loops.empty() || is_fiber(made.loops[0]) || made.loops[0].block > 0) return {};
   const Nest::Access& target = made.accesses.front();
   const bool by_rows = (target.loops & 1U) != 0 && ((target.unit & 1U) == 0 || target.loops == 1U);
+  // The target must be moved by rows, in order, and not be the result.
   if (!by_rows || target.tensor == nests.back().accesses.front().tensor) return {};
   std::optional<OccupiedRows> met;
   for (std::size_t n = 0; n < nests.size(); ++n) {
     if (n >= first && n < end) continue;
     const auto by = read_by(nests[n], target.tensor, made.loops[0].index);
     if (!by) continue;
+    // Readers that differ in their entries together read an unknown set of rows.
     if (by->tensor.empty() || (met && *met != *by)) return {};
     met = by;
   }
@@ -79,6 +86,7 @@ std::vector<std::optional<OccupiedRows>> occupied_rows(const std::vector<Nest>& 
   }
   const Nest& result = nests.back();
   const bool by_rows = (result.accesses.front().loops & 1U) != 0 && result.loops[0].block == 0;
+  // A fiber among the loops of the result's own nest visits no row that has no entries.
   if (!by_rows || std::any_of(result.loops.begin(), result.loops.end(), is_fiber)) return occupied;
   std::string tensor;
   for (std::size_t n = last; n < nests.size() && tensor.empty(); ++n) tensor = csr_of(nests[n]);

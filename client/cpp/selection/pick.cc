@@ -6,10 +6,14 @@
 #include "client/cpp/platform/milliseconds_text.h"
 #include "compiler/support/instruction_set.h"
 
+// Decisions without questions: the best schedule of a frontier, or of the kernels at hand, at some sizes.
+// Measurements at sizes of the same class go before predictions, unless the choice must be deterministic.
+// Between processor and GPU the seconds decide, with the way of the tensors to where they are needed.
 namespace schaas::client {
 
 namespace {
 
+// A measured trace may be a variant of an entry; its name is then its trace.
 Pick pick_of(const std::vector<FrontierEntry>& entries, const Remembered& best) {
   Pick pick{best.trace, best.trace, best.reason(), best.seconds};
   if (const auto e = entry_with(entries, best.trace)) {
@@ -40,6 +44,7 @@ bool may_remember(const ChoiceRequest& request) { return !request.schedule.deter
 
 /// The pick, with what its run brings here of tensors that lie on a device.
 Pick with_way_here(Pick pick, const ChoiceRequest& request) {
+  // Tensors that lie on a device are copied to the processor and back.
   if (!request.gpu || request.gpu->host_bytes + request.gpu->host_level_bytes == 0) return pick;
   const double seconds = request.gpu->seconds_here();
   pick.seconds += seconds;
@@ -93,6 +98,7 @@ FrontierEntry entry_of(const Frontier& frontier, const KernelInfo& kernel) {
   entry.memory = kernel.memory;
   entry.time_terms = kernel.time_terms;
   entry.memory_terms = kernel.memory_terms;
+  // A kernel's own nests are those of the entry's first variant.
   for (const auto& known : frontier.entries) {
     if (known.trace == kernel.trace && !known.variants.empty()) entry.variants = {known.variants.front()};
   }
@@ -111,6 +117,7 @@ support::Result<CpuPick> pick_cpu_kernel(const Frontier& frontier,
   std::vector<FrontierEntry> entries;
   std::vector<const KernelInfo*> of;
   for (const KernelInfo* kernel : kernels) {
+    // Kernels of a GPU have costs of another kind.
     if (support::is_for_gpu(kernel->isa)) continue;
     entries.push_back(entry_of(frontier, *kernel));
     of.push_back(kernel);
@@ -190,6 +197,7 @@ support::Result<Pick> pick(const Frontier& frontier, const Selectors& selectors,
   return faster(cpu, gpu, request.gpu->device.name);
 }
 
+// Compares the processor's best kernel with the GPU's best among those that have come.
 support::Result<KernelPick> pick_kernel(const Frontier& frontier,
                                         const std::vector<const KernelInfo*>& kernels,
                                         const ChoiceRequest& request) {

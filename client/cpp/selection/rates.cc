@@ -12,6 +12,10 @@
 #include "client/cpp/tensor_io/file_sink.h"
 #include "schaas/host.h"
 
+// Machine parameters, as `schaas calibrate` measures and stores them. Nanoseconds per element of a row from
+// L1, L2, the last-level cache, and memory become differences in units of a trip from L2. A file counts only
+// on the host that wrote it: its second line has processor, threads, and caches. A damaged file counts as
+// none.
 namespace schaas::client {
 namespace {
 
@@ -45,6 +49,7 @@ bool read_field(std::istream& file, const std::string& name, double& to) {
 Rates rates_of(const std::vector<RowRate>& measured) {
   SCHAAS_CHECK(measured.size() == 4 || measured.size() == 5, "a calibration measures four or five times");
   double from[4] = {};
+  // A larger cache is never faster than a smaller one: noise in the measurements would give negative costs.
   for (std::size_t n = 0; n < 4; ++n) from[n] = std::max(measured[n].nanoseconds, n == 0 ? 0.0 : from[n - 1]);
   Rates rates;
   rates.nanoseconds = from[1];
@@ -75,6 +80,7 @@ support::Result<void> store_rates(const std::string& directory, const Rates& rat
   if (directory.empty())
     return support::invalid("file-unwritable",
                             "rates cannot be stored: neither XDG_DATA_HOME nor HOME is set");
+  // A new folder is the user's alone; an existing one keeps its mode.
   std::error_code error;
   if (std::filesystem::create_directories(directory, error))
     std::filesystem::permissions(directory, std::filesystem::perms::owner_all, error);

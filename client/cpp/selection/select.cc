@@ -30,6 +30,8 @@ std::string number_text(double value) {
   return text;
 }
 
+// Compares two entries. With some that fit, those that fit go first; with none, the least memory. The slack
+// makes nearly equal times equal, so that rounding does not decide.
 bool better(const Evaluated& a, const Evaluated& b, bool any_fits) {
   if (any_fits && a.fits != b.fits) return a.fits;
   if (!any_fits && a.memory_bytes != b.memory_bytes) return a.memory_bytes < b.memory_bytes;
@@ -143,6 +145,7 @@ class Prepared {
     }
   }
 
+  // Evaluates all entries; the cost of working sets is added where some entry fits.
   support::Result<Selection> select(const Sizes& sizes, const Machine& machine) const {
     if (entries_.empty()) return support::invalid("empty-frontier", "there is no schedule to select from");
     SCHAAS_ASSIGN_OR_RETURN(const std::vector<double> values, unknowns_.values(sizes));
@@ -189,6 +192,7 @@ class Prepared {
     return all(entry.all) - all(entry.trips[variant]);
   }
 
+  // The minimum of a time that the machine allows: rows in L1. The cost of working sets comes on top.
   Evaluated evaluate(std::size_t e, const std::vector<double>& values, const Machine& machine) const {
     Evaluated evaluated;
     for (const Product& product : entries_[e].time) {
@@ -230,6 +234,8 @@ class Prepared {
       for (std::size_t v = 0; v < entries_[e].variants.size(); ++v) {
         const double predicted = without - saved(entries_[e], v, values, machine) +
                                  traffic.time(entries_[e].variants[v], values, machine);
+        // The first variant is the server's own and always replaces the infinite time; others must be clearly
+        // faster.
         const double needed =
             v == 0 ? std::numeric_limits<double>::infinity()
                    : evaluated[e].predicted * (evaluated[e].variant == 0 ? worth_a_variant : 1);

@@ -7,6 +7,10 @@
 #include "compiler/support/nearest_name.h"
 #include "schaas/select.h"
 
+// Sizes of tensors as cost terms want them: entries by level, variation of row lengths, shares of occupied
+// coordinates; and the evaluation of variables and terms. All counts are exact where a pass over positions or
+// flags gives them; shares of rows are estimated from 64 samples. Tensors on a device are described by their
+// counts alone.
 namespace schaas::client {
 namespace {
 
@@ -60,6 +64,8 @@ std::vector<std::int64_t> entries_told(const PackedTensor& tensor) {
 
 }  // namespace
 
+// Counts the distinct coordinates of nonunique levels, and of located levels the slots that hold something.
+// Levels below slots have positions for empty ones, too, which do not count.
 std::vector<std::int64_t> entries_of(const PackedTensor& tensor) {
   if (tensor.on_device()) return entries_told(tensor);
   std::vector<std::int64_t> entries;
@@ -97,6 +103,7 @@ Spread spread_of(const Position* pos, std::int64_t parents) {
   }
   if (parents == 0) return {};
   const double mean = sum / static_cast<double>(parents);
+  // Rounding may leave a variance slightly below 0.
   return {std::sqrt(std::max(squares / static_cast<double>(parents) - mean * mean, 0.0)), largest};
 }
 
@@ -117,9 +124,11 @@ std::vector<Spread> spreads_of(const PackedTensor& tensor) {
 
 namespace {
 
-// A level with fewer entries than this share of its extent has almost as many coordinates.
+// A level with fewer entries than this share of its extent has almost as many coordinates: counting would not
+// change the figure.
 constexpr double min_counted = 1.0 / 64;
 
+// Samples lie in the middle of 64 equal ranges of rows.
 template <class Position>
 double used_of(const Position* pos, std::int64_t rows) {
   const std::int64_t asked = std::min<std::int64_t>(rows, 64);
@@ -171,7 +180,9 @@ support::Result<double> extent_of(const std::string& index, const Sizes& sizes) 
   return evaluate(Variable{Variable::Kind::extent, index, "", 0}, sizes);
 }
 
-/// `original`: the entries of its levels.
+// Returns the mean fiber of a copy whose modes are in another order. `original`: the entries of its levels.
+// Entries are assumed to be spread evenly: a level has at most as many coordinates as the extents above
+// allow.
 support::Result<double> copied_fiber(const Variable& variable, const std::vector<std::int64_t>& original,
                                      const Sizes& sizes) {
   const auto entries = static_cast<double>(original.back());
@@ -228,6 +239,7 @@ support::Result<double> evaluate(const Variable& variable, const Sizes& sizes) {
   return fiber(it->second, variable.level);
 }
 
+// Terms that are not serial run on all threads.
 support::Result<double> evaluate(const std::vector<Term>& terms, const Sizes& sizes, int threads) {
   double sum = 0;
   for (const Term& term : terms) {
@@ -241,6 +253,8 @@ support::Result<double> evaluate(const std::vector<Term>& terms, const Sizes& si
   return sum;
 }
 
+// An older server tells no scope: a product with a fiber is then a copy of an operand, others belong to a
+// thread.
 Scope known_scope(const Term& term) {
   if (term.scope != Scope::unknown) return term.scope;
   const bool has_entries =

@@ -54,7 +54,8 @@ constexpr double line_bytes = 64;
 // Rows of a register tile share their loads.
 constexpr double rows_of_a_tile = 6;
 
-// Returns the number of `extent` coordinates that `met` random ones reference.
+// Returns the number of `extent` coordinates that `met` random ones reference: extent * (1 - exp(-met /
+// extent)), the limit for many coordinates. The ends avoid cancellation and a needless exponential.
 double coordinates_referenced(double met, double extent) {
   const double share = met / extent;
   if (share > 40) return extent;
@@ -115,6 +116,7 @@ class TrafficModel::Work {
     const double memory = rates.beyond_last * threads / std::min(threads, rates.memory_threads);
     const double gathered =
         first.gathered * rates.beyond_first + second.gathered * rates.beyond_second + last.gathered * memory;
+    // Data that come in order are prefetched while the trips compute: what exceeds them counts alone.
     const double ordered = first.in_order * rates.beyond_first + second.in_order * rates.beyond_second +
                            last.in_order * in_order * memory;
     const double elements = trips(nests_[nest], 0, nests_[nest].size());
@@ -164,6 +166,7 @@ class TrafficModel::Work {
   // Adds the bytes of an access that each loop and those inside it touch. Where they do not go along its
   // rows, each element is on a cache line of its own.
   void add_bytes(const Nest& nest, const Nest::Access& access, std::span<const Loop> loops) {
+    // `met_`: coordinates that a loop visits, `touched_`: distinct ones of them.
     const std::size_t at = bytes_.size(), size = loops.size();
     bytes_.resize(at + size + 1);
     met_.resize(size);
@@ -280,6 +283,7 @@ class TrafficModel::Work {
     const double cache = share_of_cache * static_cast<double>(cache_bytes);
     const Sized& sized = nests_[nest];
     std::size_t inside = 0;
+    // The outermost loop whose body fits decides: data inside are loaded once per iteration.
     while (inside < sized.size() && footprints_[nest * stride_ + inside] > cache) ++inside;
     if (inside == 0) return {};
     const std::size_t loop = inside - 1;  // the footprint of one iteration fits
@@ -298,6 +302,7 @@ class TrafficModel::Work {
       const double rows = shared ? unroll_factor(nest) : 1;
       const bool streams = sized.nest->tensors[a] == streamed_;
       const double anew = streams ? 1 : left(nest, a, loop, cache, soft);
+      // The target's elements are loaded and stored, so they pass twice.
       (gathers(sized, accesses[a]) ? sum.gathered : sum.in_order) +=
           outer * (anew * (moved ? all : footprint) + (moved ? again * missed : 0)) / value_bytes_ *
           (a == 0 && !streams ? 2 : 1) / rows;
@@ -420,6 +425,7 @@ class TrafficModel::Work {
            std::end(specialised_lengths);
   }
 
+  // Overheads of executions of inner loops: their bounds, blocks, fibers, and the latency of reductions.
   double runs(std::size_t nest) const {
     const Sized& sized = nests_[nest];
     double sum = 0;
@@ -443,6 +449,7 @@ class TrafficModel::Work {
     return std::max(0.0, reduction_latency - hidden_latency * row) * trips(sized, 0, size - 1);
   }
 
+  // Around a row in registers each execution of a fiber's loop costs its bounds and a mispredicted end.
   double fiber_overheads(std::size_t number) const {
     const Sized& sized = nests_[number];
     double runs = 0;

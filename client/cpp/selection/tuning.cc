@@ -8,6 +8,10 @@
 
 #include "client/cpp/platform/milliseconds_text.h"
 
+// Autotuning on the user's tensors. Candidates run in turns, so that what else the machine does meets all
+// alike. The median of a candidate's turns counts. Those far behind drop out: measurements go to those that
+// may win. Results are kept by class of sizes: the rounded binary logarithms of all extents and entries. The
+// candidate that was predicted to be best stays where it loses by noise alone.
 namespace schaas::client {
 namespace {
 
@@ -61,12 +65,15 @@ support::Result<std::vector<Measured>> measure_candidates(const std::vector<Cand
   };
   std::vector<Turns> turns(candidates.size());
   std::vector<std::size_t> running;
+  // The first run warms caches and tells how many runs make a turn; it does not count.
   for (std::size_t c = 0; c < candidates.size(); ++c) {
     SCHAAS_ASSIGN_OR_RETURN(turns[c].last, candidates[c].run());
     running.push_back(c);
   }
   for (int round = 1; round <= max_rounds && !running.empty(); ++round) {
     for (const std::size_t c : running) SCHAAS_RETURN_IF_ERROR(take_turn(candidates[c], turns[c]));
+    // The best median bounds the others; a candidate's fastest turn must exceed the bound before it drops
+    // out.
     double best = median(turns[running.front()].times);
     for (const std::size_t c : running) best = std::min(best, median(turns[c].times));
     const double most = best * (round < enough_rounds ? hopeless_at_once : hopeless);
@@ -74,6 +81,7 @@ support::Result<std::vector<Measured>> measure_candidates(const std::vector<Cand
       return *std::min_element(turns[c].times.begin(), turns[c].times.end()) > most;
     });
     if (running.size() == 1 && round >= enough_rounds) break;
+    // Three rounds are wanted; a first one that takes longer than the time given is enough.
     if (over() && (round >= enough_rounds || round == 1)) break;
   }
   std::vector<Measured> out;
@@ -87,6 +95,7 @@ std::size_t winner(const std::vector<Measured>& measured) {
   std::size_t best = 0;
   for (std::size_t m = 1; m < measured.size(); ++m)
     if (measured[m].seconds < measured[best].seconds) best = m;
+  // Candidates are in the order of their predictions.
   for (std::size_t m = 0; m < best; ++m)
     if (measured[m].seconds <= noise * measured[best].seconds) return m;
   return best;
@@ -125,6 +134,7 @@ std::vector<Measurement> measured_at(const Frontier& frontier, const Sizes& size
   return out;
 }
 
+// One measurement alone is no comparison: two schedules must have been measured, here or on the other device.
 std::optional<Remembered> remembered(const Frontier& frontier, const Sizes& sizes, const Machine& machine,
                                      const Where& where, const std::optional<Where>& beside) {
   const auto measured = measured_at(frontier, sizes, machine, where);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+// Numbers for the variables of cost terms. A frontier's terms share few variables, so equal ones are found by
+// a linear search when it is prepared; each is looked up once per selection.
 namespace schaas::client {
 
 int Unknowns::number(const Variable& variable) { return index_of(Unknown{variable, false}); }
@@ -21,6 +23,7 @@ support::Result<std::vector<double>> Unknowns::values(const Sizes& sizes) const 
   std::vector<double> out;
   out.reserve(unknowns_.size());
   for (const auto& [variable, is_share] : unknowns_) {
+    // A share that is not known counts as whole: the estimate is then an upper bound.
     if (is_share) {
       const auto known = sizes.occupied.find(variable.tensor);
       const auto level = static_cast<std::size_t>(variable.level);
