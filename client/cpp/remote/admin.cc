@@ -1,5 +1,7 @@
 #include "client/cpp/remote/connection_state.h"
 
+// Methods of the server's operator, one call each. Those that read or copy all binaries have the long limit
+// of a search; the others are short calls.
 namespace schaas::client {
 
 support::Result<Backup> Connection::back_up(const std::string& name) {

@@ -1,4 +1,3 @@
-// One list of fields a struct serves both directions: the reader and the writer are visitors of it.
 #include "client/cpp/remote/answer_json.h"
 
 #include <algorithm>
@@ -7,6 +6,12 @@
 #include <stdexcept>
 #include <type_traits>
 
+// One list of fields per struct serves both directions: the reader and the writer are visitors of it, so they
+// cannot differ. The form is the JSON mapping of the message schaas.v1.Bundle: numbers of 64 bits are
+// strings, and values that equal their default are left out. It is written here, so that libschaas.so needs
+// no protocol library (docs/decisions/0004).
+// A file may come from anybody. The reader checks types and ranges of numbers; is_sound() checks the numbers
+// by which selection indexes arrays. Exceptions of the JSON library end in answers_of_json().
 namespace schaas::client {
 namespace {
 
@@ -264,6 +269,7 @@ using Texts = std::map<std::string, std::string>;
 template <class T>
 constexpr bool is_plain = std::is_same_v<T, std::string> || std::is_arithmetic_v<T>;
 
+// Appends the fields that do not have their default.
 class Writer {
  public:
   template <class T>
@@ -289,6 +295,7 @@ class Writer {
 
   template <class T>
   static Json of(T& value) {
+    // JSON numbers are doubles to many readers, which hold 53 bits.
     if constexpr (std::is_same_v<T, std::uint64_t> || std::is_same_v<T, const std::uint64_t>) {
       return std::to_string(value);
     } else if constexpr (is_plain<std::remove_const_t<T>>) {
@@ -313,6 +320,7 @@ class Reader {
 
   template <class T>
   void operator()(const char* name, T& value) {
+    // An absent field has its default, whatever the value held.
     value = T();
     const auto found = json_.find(name);
     if constexpr (IsVector<T>::value) {
@@ -331,6 +339,7 @@ class Reader {
     const auto text = json_.at(name).template get<std::string>();
     const auto found = std::find(names.begin(), names.end(), text);
     if (found == names.end()) throw std::invalid_argument("`" + text + "` is not known");
+    // The names are in the order of the enumeration.
     value = static_cast<Choice>(found - names.begin());
   }
   /// Reads a choice that files of older versions lack.
@@ -347,6 +356,7 @@ class Reader {
       if (!json.is_number()) throw std::invalid_argument("a number was expected");
       value = json.get<T>();
     } else if constexpr (std::is_integral_v<T>) {
+      // Both forms of a number are accepted; one that its type cannot hold is refused.
       const std::string text = json.is_string() ? json.get<std::string>() : json.dump();
       const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
       if (error != std::errc() || end != text.data() + text.size())
@@ -366,6 +376,7 @@ class Reader {
   const Json& json_;
 };
 
+// A nest's loops are bits of 32-bit masks, and its first access is its target.
 bool is_sound(const Nest& nest) {
   return nest.loops.size() <= 32 && nest.shared >= 0 &&
          static_cast<std::size_t>(nest.shared) <= nest.loops.size() && !nest.accesses.empty();
@@ -383,6 +394,7 @@ bool is_sound(const GpuSchedule& schedule) {
     if (phase.rows < 0 || phase.rows > 32 || shared_out > static_cast<std::int64_t>(nest.loops.size()))
       return false;
   }
+  // Thread mappings lie far below the bound; selection divides by these numbers.
   const auto is_number = [](int n) { return n >= 1 && n <= 1024; };
   return phases == schedule.phases.size() &&
          std::all_of(schedule.phases.begin(), schedule.phases.end(), [&](const GpuPhase& phase) {

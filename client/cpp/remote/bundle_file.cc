@@ -6,11 +6,15 @@
 #include "compiler/support/digest.h"
 #include "proto/kernel_abi.h"
 
+// A bundle's text: one line with the layout, the header's length, and its digest; the header as JSON; the
+// binaries. A reader looks at nothing before its length and its digest are right. Digests find damage, not
+// malice: signatures do that (check_answer).
 namespace schaas::client {
 namespace {
 
 constexpr std::string_view magic = "schaas bundle ";
 constexpr int layout = 2;
+// Two numbers and a digest are shorter.
 constexpr std::size_t max_line = 128;
 
 /// "schaas bundle LAYOUT BYTES SHA256"
@@ -20,6 +24,7 @@ struct FirstLine {
   std::size_t end = 0;
 };
 
+// Takes a number and the blank behind it.
 bool take_number(std::string_view& text, std::uint64_t& number) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || end == text.data() + text.size() || *end != ' ') return false;
@@ -34,6 +39,7 @@ support::Diagnostic other_layout(const std::string& path, std::uint64_t found) {
       "read it with the version of schaas that made it, or make it again with `schaas bundle`");
 }
 
+// The line ends with a digest of 64 digits and a newline.
 support::Result<FirstLine> first_line(std::string_view bytes, const std::string& path) {
   if (!bytes.starts_with(magic)) {
     return support::invalid("bundle-format",
@@ -79,6 +85,7 @@ std::string bundle_text(const AnswerFile& header, const std::vector<std::string>
 
 support::Result<BundleHeader> read_bundle_header(std::string_view bytes, const std::string& path) {
   SCHAAS_ASSIGN_OR_RETURN(const FirstLine line, first_line(bytes, path));
+  // `line.end` lies inside the bytes, so the difference does not wrap around.
   if (bytes.size() - line.end < line.bytes) {
     return damaged_bundle(path, "it ends after " + std::to_string(bytes.size()) +
                                     " bytes, within its header of " + std::to_string(line.bytes));
@@ -93,6 +100,8 @@ support::Result<BundleHeader> read_bundle_header(std::string_view bytes, const s
   return read;
 }
 
+// An answer from a file is checked as one from the network. The problem's canonical form is derived here, and
+// the answer must agree with it.
 support::Result<void> check_answer(BundledAnswer& answer, const std::string& path) {
   const auto key = support::PublicKey::parse(answer.public_key);
   if (!key.ok()) return damaged_bundle(path, "it does not say who signed it");

@@ -14,6 +14,12 @@
 #include "proto/kernel_abi.h"
 #include "schaas/host.h"
 
+// A server behind the client's cache. While the server answers, each answer is kept; once it is gone, kept
+// answers and binaries replace it, and it is looked for again every two seconds at most. A kept answer is
+// checked as one from the server, and its key must be the server's. Only errors that say that nobody is there
+// count as gone: a refusal, or another's server, must not be hidden by old answers.
+// Two locks: `connecting_` is held while a server is looked for, which may take seconds; `mutex_` guards the
+// members and is never held while the server is asked.
 namespace schaas::client {
 namespace {
 
@@ -32,6 +38,7 @@ bool is_gone(const support::Diagnostic& error) {
 /// Returns the parts of a request on which its answer depends. Wait limits and the number of kernels are not
 /// among them.
 std::string key_of(const ScheduleRequest& asked) {
+  // Parts are separated by newlines, so that no two requests have one text.
   std::string text =
       "schaas-answer 3 " + std::to_string(SCHAAS_KERNEL_ABI_VERSION) + "\n" + isa_for(asked.isa) + "\n";
   for (const bool option : {asked.no_stage2, asked.traces_only, asked.gpu, asked.deterministic})
@@ -56,6 +63,7 @@ class CachedSource final : public KernelSource {
   /// The server, looked for when there is none and that is not just done.
   support::Result<std::shared_ptr<ServerSource>> connect(const std::stop_token& stop) {
     if (auto known = connection_or_why_none()) return *std::move(known);
+    // Another thread may have connected while this one waited for the lock.
     const std::lock_guard one(connecting_);  // those that need no server do not wait for this one
     if (auto known = connection_or_why_none()) return *std::move(known);
     ConnectOptions options = options_;
@@ -90,6 +98,7 @@ class CachedSource final : public KernelSource {
   support::Result<ScheduleAnswer> schedule(const ScheduleRequest& request,
                                            const Listener& listener) override {
     ScheduleRequest asked = request;
+    // Answers are kept as they come: a program may end before the last event.
     asked.so_far = [&](const ScheduleAnswer& answer) {
       keep(request, answer);
     };  // for programs that end soon
@@ -142,6 +151,7 @@ class CachedSource final : public KernelSource {
     const std::lock_guard lock(mutex_);
     return connection_;
   }
+  // Drops a connection that failed, unless another thread has replaced it.
   void lose(const std::shared_ptr<ServerSource>& connection, const support::Diagnostic& why) {
     const std::lock_guard lock(mutex_);
     if (connection_ != connection) return;  // another thread has a new one
@@ -153,6 +163,7 @@ class CachedSource final : public KernelSource {
   /// Asks the server; one that is gone is looked for, once.
   template <class Value, class Ask>
   support::Result<Value> call(const std::stop_token& stop, const Ask& ask) {
+    // The connection may be to a server that ended since the last call: the second attempt connects anew.
     for (bool again : {false, true}) {
       const auto connection = connect(stop);
       if (!connection.ok()) return connection.error();
@@ -166,8 +177,10 @@ class CachedSource final : public KernelSource {
 
   void keep(const ScheduleRequest& request, const ScheduleAnswer& answer) {
     const auto connection = connected();
+    // A part of a frontier is not an answer, and is searched again.
     if (!connection || answer.frontier.partial || answer.frontier.key.empty()) return;
     BundledAnswer kept{request.problem, request.isa, answer.frontier, {}, connection->public_key()};
+    // The list of removed classes is long, and runs do not need it.
     kept.frontier.removals.clear();
     keep_with(key_of(request), std::move(kept), answer.kernels);
     if (!request.traces_only) return;
@@ -200,11 +213,14 @@ class CachedSource final : public KernelSource {
   std::optional<ScheduleAnswer> kept_answer(const ScheduleRequest& request) {
     auto read = cache_->answer(address_, key_of(request));
     if (!read) return std::nullopt;
+    // The file's name says which request it answers; its content says which problem. The problem asked goes
+    // first.
     read->problem = request.problem;  // a file under the name of another one is to another problem
     if (!check_answer(*read, cache_->directory()).ok() || !trusts(read->public_key)) return std::nullopt;
     ScheduleAnswer answer;
     answer.frontier = std::move(read->frontier);
     for (KernelInfo& kernel : read->kernels) {
+      // A kernel without its binary cannot run without the server.
       if (cache_->has_binary(kernel.digest)) add_kernel(answer.kernels, kernel);
     }
     if (answer.kernels.empty() && !request.search_only) return std::nullopt;

@@ -3,6 +3,8 @@
 #include "client/cpp/remote/connection_state.h"
 #include "client/cpp/remote/retry_policy.h"
 
+// The attempts of a call. Each has an id for the server's log, a deadline of its own, and the token; a busy
+// server is asked again as the retry policy says. A stop from another thread cancels the attempt under way.
 namespace schaas::client {
 namespace {
 
@@ -19,6 +21,7 @@ std::string request_id() {
 
 void Connection::State::begin(grpc::ClientContext& context, std::chrono::milliseconds time) const {
   context.AddMetadata("schaas-request-id", request_id());
+  // The longest duration cannot be added to the clock: it means no deadline.
   if (time != std::chrono::milliseconds::max()) context.set_deadline(std::chrono::system_clock::now() + time);
   if (!authorization.empty()) context.AddMetadata("authorization", authorization);
 }

@@ -10,6 +10,9 @@
 
 #include "client/cpp/remote/server_address.h"
 
+// Credentials and the channel. Files that the user names are read whole and never quoted in messages. A token
+// goes over TLS, a Unix socket, or the loopback interface alone. A private server needs none: its socket
+// proves who the user is.
 namespace schaas::client {
 namespace {
 
@@ -35,6 +38,7 @@ Result<std::string> content(const char* code, const char* what, const std::strin
 
 Result<std::string> token_in(const std::string& path) {
   struct stat status {};
+  // A token is a password: others must not be able to read it.
   if (::stat(path.c_str(), &status) == 0 && (status.st_mode & 077) != 0) {
     return support::noting(
         support::invalid("token-file",
@@ -43,6 +47,7 @@ Result<std::string> token_in(const std::string& path) {
             "`; when somebody may have read it, ask the server's operator for a new token");
   }
   SCHAAS_ASSIGN_OR_RETURN(const std::string text, content("token-file", "file of the token", path));
+  // The first word of the file is the token; blanks around it are allowed.
   const std::size_t begin = text.find_first_not_of(" \t\r\n");
   const std::size_t end = begin == std::string::npos ? begin : text.find_first_of(" \t\r\n", begin);
   const std::string token = begin == std::string::npos ? "" : text.substr(begin, end - begin);
@@ -96,6 +101,7 @@ Result<std::shared_ptr<grpc::Channel>> open_channel(const std::string& address, 
   [[maybe_unused]] static const bool held = (grpc_init(), true);
   grpc::ChannelArguments arguments;
   arguments.SetMaxReceiveMessageSize(largest_message);
+  // Servers are reached directly, whatever proxy the environment names.
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, max_absence);
   if (!proof.tls()) return grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), arguments);

@@ -13,11 +13,16 @@
 #include "client/cpp/remote/bundle_file.h"
 #include "proto/kernel_abi.h"
 
+// Files of answers and binaries, shared by all processes of a user without locks. A file is written under a
+// temporary name and renamed, so readers see all of it or nothing. Binaries are named by their digest and
+// compared with it at each use; answers carry a digest of their header. The time of last use is a file's
+// modification time; eviction goes by it.
 namespace schaas::client {
 namespace {
 
 namespace fs = std::filesystem;
 
+// A larger file is not one of ours; it is not read into memory.
 constexpr std::uint64_t largest_file = std::uint64_t{1} << 30;
 
 /// The directory is writable by this user alone: its files are loaded as code.
@@ -36,6 +41,7 @@ bool make_own(const std::string& directory) {
 
 /// A file of ours, whole; it counts as used from now on.
 std::optional<std::string> contents(const std::string& path) {
+  // A symbolic link would lead to files of others.
   const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
   if (file < 0) return std::nullopt;
   struct stat status {};
@@ -44,6 +50,7 @@ std::optional<std::string> contents(const std::string& path) {
       static_cast<std::uint64_t>(status.st_size) <= largest_file) {
     bytes.emplace(static_cast<std::size_t>(status.st_size), '\0');
     std::size_t filled = 0;
+    // A file that shrinks while it is read ends early and counts as absent.
     for (ssize_t more = 1; more > 0 && filled < bytes->size(); filled += static_cast<std::size_t>(more)) {
       more = ::read(file, bytes->data() + filled, bytes->size() - filled);
       if (more < 0) break;
@@ -55,6 +62,7 @@ std::optional<std::string> contents(const std::string& path) {
   return bytes;
 }
 
+// Addresses are hashed: they hold slashes and colons.
 std::string server_digits(const std::string& address) {
   return support::digest_of(address).sha256.substr(0, 16);
 }
@@ -70,6 +78,7 @@ std::vector<Kept> files_below(const std::string& directory) {
   std::error_code error;
   for (fs::recursive_directory_iterator at(directory, error), end; !error && at != end; at.increment(error)) {
     std::error_code gone;
+    // Other processes remove files meanwhile: what cannot be looked at is passed over.
     if (!at->is_regular_file(gone)) continue;
     const Kept file{at->path(), at->last_write_time(gone), at->file_size(gone)};
     if (!gone) files.push_back(file);
@@ -98,6 +107,7 @@ std::optional<std::string> ClientCache::binary(const support::Digest& digest) {
   const std::string path = binary_path(digest.sha256);
   auto bytes = contents(path);
   if (!bytes || support::digest_of(*bytes) == digest) return bytes;
+  // A file that is not what its name says would be a miss for ever.
   unlink(path.c_str());
   return std::nullopt;
 }
@@ -115,6 +125,7 @@ std::optional<BundledAnswer> ClientCache::answer(const std::string& address, con
   const auto bytes = contents(path);
   if (!bytes) return std::nullopt;
   auto read = read_bundle_header(*bytes, path);
+  // One answer, and nothing behind the header.
   if (read.ok() && read->end == bytes->size() && read->header.answers.size() == 1)
     return std::move(read->header.answers.front());
   unlink(path.c_str());
@@ -139,8 +150,10 @@ bool ClientCache::knows(const std::string& address) const {
 }
 
 void ClientCache::write(const std::string& path, std::string_view bytes) {
+  // One file must not take most of the cache.
   if (bytes.size() > limit_ / 4) return;
   static std::atomic<unsigned> number{0};
+  // Processes and threads write under names of their own.
   const std::string temporary =
       path + ".new." + std::to_string(getpid()) + "." + std::to_string(number.fetch_add(1));
   const int file = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -150,6 +163,7 @@ void ClientCache::write(const std::string& path, std::string_view bytes) {
     unlink(temporary.c_str());
     return;
   }
+  // Counting all files takes a walk, so it is made at the first write and after a sixteenth of the limit.
   if (written_ += bytes.size(); !counted_.exchange(true) || written_ > limit_ / 16) evict();
 }
 
@@ -161,6 +175,7 @@ void ClientCache::evict() {
   if (bytes <= limit_) return;
   std::sort(files.begin(), files.end(), [](const Kept& a, const Kept& b) { return a.used < b.used; });
   for (const Kept& file : files) {
+    // A quarter is freed, so that the next writes do not evict again.
     if (bytes <= limit_ / 4 * 3) break;
     if (unlink(file.path.c_str()) == 0) bytes -= file.bytes;
   }

@@ -21,6 +21,11 @@
 #include "proto/kernel_abi.h"
 #include "schaas/host.h"
 
+// The calls of a connection. Opening one checks the address, the credentials, and the server's key before
+// anything is asked. A schedule is a stream of events: each is checked against the problem's canonical form,
+// which this client derives by itself, before anybody sees it. A stream ends by its last event, by the
+// listener, by a limit, or by a stop; what has come until then is an answer. An attempt from which something
+// came is not made again, as the listener has heard it.
 namespace schaas::client {
 
 namespace {
@@ -32,7 +37,7 @@ std::string configured(const std::string& option, const char* variable) {
 }
 
 // Cancels a stream once a time limit has passed and an event has come, even while its reader waits for the
-// next one.
+// next one. gRPC's deadline cannot do that: it ends calls that have brought nothing, too.
 class Leaver {
  public:
   Leaver(grpc::ClientContext& context, std::chrono::milliseconds time) : context_(context) {
@@ -60,6 +65,7 @@ class Leaver {
   }
   void watch(std::chrono::steady_clock::time_point end) {
     std::unique_lock lock(mutex_);
+    // Before the limit nothing is to be done; after it the first kernel ends the stream.
     if (changed_.wait_until(lock, end, [this] { return over_; })) return;
     changed_.wait(lock, [this] { return over_ || something_; });
     if (over_) return;
@@ -128,8 +134,10 @@ support::Result<Connection> Connection::open(const ConnectOptions& options) {
     state->jobs = v1::Jobs::NewStub(state->channel);
     state->admin = v1::Admin::NewStub(state->channel);
     Connection connection(std::move(state));
+    // The first call: it shows that somebody answers, and brings the key.
     SCHAAS_ASSIGN_OR_RETURN(const ServerInfo info, connection.info(options.stop));
     connection.state_->version = info.version;
+    // A server without a key signs nothing: its kernels could not be checked.
     connection.state_->abi_version = info.abi_version;
     if (info.public_key.empty())
       return support::unsupported("server-key-unknown", "the server at " + connection.address() +
@@ -180,10 +188,12 @@ Attempt attempt_schedule(v1::Scheduler::Stub& stub, grpc::ClientContext& context
       break;
     }
     collect(attempt.answer, *event, attempt.done);
+    // Only a kernel that the caller can use is something to leave with.
     if (const auto* kernel = std::get_if<KernelInfo>(&*event);
         kernel != nullptr && (!request.is_usable || request.is_usable(attempt.answer.frontier, *kernel)))
       leaver.has_something();
     const bool is_enough = listener && !listener(*event) && !attempt.done;
+    // Kept after each kernel, as the program may end before the last event.
     if (request.so_far && wire.has_kernel()) request.so_far(attempt.answer);
     if (is_enough) {
       attempt.answer.left = ScheduleAnswer::Left::listener;
@@ -192,6 +202,7 @@ Attempt attempt_schedule(v1::Scheduler::Stub& stub, grpc::ClientContext& context
     }
   }
   attempt.status = reader->Finish();
+  // The deadline is as good as the leaver when kernels are there.
   const bool is_over =
       leaver.has_left() ||
       (!attempt.answer.kernels.empty() && attempt.status.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED);
@@ -203,6 +214,7 @@ Attempt attempt_schedule(v1::Scheduler::Stub& stub, grpc::ClientContext& context
 }  // namespace
 
 support::Result<void> Connection::State::check_abi() const {
+  // The client refuses before the search, not after it, when no kernel could run here.
   if (abi_version == SCHAAS_KERNEL_ABI_VERSION) return {};
   const bool newer = abi_version > SCHAAS_KERNEL_ABI_VERSION;
   auto skew = support::unsupported(
@@ -223,11 +235,13 @@ support::Result<ScheduleAnswer> Connection::schedule(
   return guarded([&]() -> support::Result<ScheduleAnswer> {
     if (!request.search_only) SCHAAS_RETURN_IF_ERROR(state_->check_abi());
     const auto start = std::chrono::steady_clock::now();
+    // The shorter of the caller's wait limit and the connection's deadline holds.
     const bool is_limited = request.wait_limit < state_->options.schedule_limit;
     const auto limit = is_limited ? request.wait_limit : state_->options.schedule_limit;
     RetryPolicy retry(std::min(state_->options.busy_limit, limit), state_->options.busy, request.stop);
     for (;;) {
       grpc::ClientContext context;
+      // All attempts share the limit: each gets what is left.
       state_->begin(context, limit - std::chrono::duration_cast<std::chrono::milliseconds>(
                                          std::chrono::steady_clock::now() - start));
       const std::stop_callback cancel(request.stop, [&] { context.TryCancel(); });
@@ -328,8 +342,10 @@ support::Result<std::string> Connection::download(const KernelInfo& kernel, std:
     SCHAAS_RETURN_IF_ERROR(state_->call(
         state_->options.call_limit,
         [&](grpc::ClientContext& context) {
+          // An attempt after a refused one begins anew.
           bytes.clear();
           const auto reader = state_->stub->Download(&context, request);
+          // A server that sends more than it promised is stopped.
           for (v1::DownloadChunk chunk; reader->Read(&chunk) && bytes.size() <= digest.bytes;)
             bytes += chunk.data();
           if (bytes.size() <= digest.bytes) return reader->Finish();

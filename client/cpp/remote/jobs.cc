@@ -10,6 +10,9 @@
 #include "client/cpp/remote/marshalling.h"
 #include "client/cpp/remote/retry_policy.h"
 
+// Jobs of the server. Watching one may take days: the server may restart, connections break, and calls have
+// limits meanwhile. The watch goes on from the last item that it heard, whose number the server gives.
+// Waiting begins anew whenever something is heard, so the limit is that of one absence.
 namespace schaas::client {
 namespace {
 
@@ -37,7 +40,8 @@ bool tell(const v1::JobEvent& event, const JobListener& listener) {
 
 constexpr double first_pause = 0.5;
 
-// The job goes on, or will: the server stops, has gone, or lets no call take longer.
+// The job goes on, or will: the server stops, has gone, or lets no call take longer. A failed handshake is
+// not an absence.
 bool is_cut_off(const grpc::Status& status, const support::Diagnostic& why) {
   switch (status.error_code()) {
     case grpc::StatusCode::UNAVAILABLE:
@@ -97,6 +101,7 @@ support::Result<std::vector<Job>> Connection::jobs(std::uint32_t most) {
   });
 }
 
+// Returns the job as it was last heard of, when it ends or the listener has heard enough.
 support::Result<Job> Connection::watch(const std::string& id, std::uint64_t after,
                                        const JobListener& listener) {
   return guarded([&]() -> support::Result<Job> {
@@ -115,6 +120,7 @@ support::Result<Job> Connection::watch(const std::string& id, std::uint64_t afte
       for (v1::JobEvent event; reader->Read(&event);) {
         retry.reset();
         if (event.has_job()) last = from_proto(event.job());
+        // The server numbers the ends of items: a new watch goes on behind the last one heard.
         if (event.has_item()) after = event.item().ended();
         if (tell(event, listener)) continue;
         context.TryCancel();
@@ -125,6 +131,7 @@ support::Result<Job> Connection::watch(const std::string& id, std::uint64_t afte
       if (status.ok()) return last;
       why = state_->failure(status, context);
       if (!retry) retry.emplace(state_->options.away_limit, told);
+      // A busy server says when to come back; one that is gone says nothing, and the pauses grow.
       if (retry->wait_after(status, context)) continue;
       if (!is_cut_off(status, why)) return why;
       if (!retry->wait(first_pause)) return given_up(why, id, state_->options.away_limit);

@@ -13,6 +13,10 @@
 #include "client/cpp/remote/server_library.h"
 #include "client/cpp/remote/server_source.h"
 
+// The connection of libschaas.so: a library of its own with gRPC in it, loaded when a server is first asked
+// (docs/decisions/0004). A child after fork() cannot use its parent's gRPC, nor wait for threads that it does
+// not have. It loads a copy of the library, with state of its own, and leaves the parent's connections as
+// they are.
 namespace schaas::client {
 namespace {
 
@@ -20,6 +24,7 @@ constexpr const char* file_name = "libschaas-remote.so." SCHAAS_VERSION;
 
 /// Beside this library; else where the loader looks.
 std::string library_path() {
+  // dladdr names the file of this code, whatever program loaded it.
   Dl_info here{};
   if (dladdr(reinterpret_cast<const void*>(&library_path), &here) == 0 || here.dli_fname == nullptr)
     return file_name;
@@ -51,10 +56,12 @@ struct ServerLibrary {
 
 support::Result<ServerLibrary> load() {
   const std::string path = library_path();
+  // RTLD_NOLOAD finds the parent's library in a child; a process that has none loads the file itself.
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD) == nullptr
                       ? dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)
                       : load_copy(path);
   if (library != nullptr) {
+    // Tasks must end before the exit handlers of the library that they use.
     BackgroundTasks::end_at_exit();
     auto* const note = reinterpret_cast<NoteLibraryFile*>(dlsym(library, "schaas_note_library_file"));
     auto* const open = reinterpret_cast<OpenServer*>(dlsym(library, "schaas_open_server"));
@@ -68,6 +75,7 @@ support::Result<ServerLibrary> load() {
                                                     (text == nullptr ? path : std::string(text)));
 }
 
+// The library of this process, loaded once; a child finds the generation of its parent and loads its own.
 support::Result<ServerLibrary> server_library() {
   static ProcessMutex mutex;
   static std::optional<ServerLibrary> loaded;
@@ -141,6 +149,7 @@ support::Result<std::shared_ptr<ServerSource>> open_now(const ConnectOptions& op
   return std::move(opened.source);
 }
 
+// Two threads of a child may connect; the connection of the one whose exchange fails is closed.
 support::Result<ServerSource*> LoadedServer::current() {
   const Opened* known = opened_.load(std::memory_order_acquire);
   if (known->generation == process_generation()) return known->source.get();

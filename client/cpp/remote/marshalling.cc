@@ -7,6 +7,9 @@
 #include "schaas/host.h"
 #include "schaas/rates.h"
 
+// Messages to values and back. Texts of diagnostics may go to a terminal, so they are made printable. Kinds
+// that this client does not know are refused, not guessed: a cost that is misread would choose wrongly. New
+// fields of a newer server are ignored, as Protocol Buffers do.
 namespace schaas::client {
 namespace {
 
@@ -28,6 +31,7 @@ Variable::Kind kind_of(v1::Variable::Kind kind) {
   }
 }
 
+// An unknown verdict decides nothing.
 Verdict verdict_of(const std::string& text) {
   for (const Verdict verdict : {Verdict::survivor, Verdict::removed, Verdict::left_out})
     if (text == name(verdict)) return verdict;
@@ -67,6 +71,7 @@ std::vector<Term> terms(const google::protobuf::RepeatedPtrField<v1::Term>& wire
   return result;
 }
 
+// Every variable has a kind that this client can evaluate.
 bool known(const google::protobuf::RepeatedPtrField<v1::Term>& wire) {
   for (const v1::Term& term : wire) {
     for (const v1::Variable& v : term.variables()) {
@@ -110,6 +115,7 @@ Nest from_proto(const v1::Nest& from) {
   return nest;
 }
 
+// Trips of loops are extents or fibers; lists and copies occur in cost terms alone.
 bool known(const v1::Nest& nest) {
   return std::all_of(nest.loops().begin(), nest.loops().end(), [](const v1::Nest::Loop& loop) {
     return loop.trips().kind() == v1::Variable::EXTENT || loop.trips().kind() == v1::Variable::FIBER;
@@ -210,6 +216,7 @@ bool known(const v1::Frontier& frontier) {
   return true;
 }
 
+// An unknown family is a fault of the other side.
 support::Family family_of(const std::string& text) {
   using support::Family;
   for (const Family family : {Family::invalid, Family::unsupported, Family::exhausted, Family::unreachable}) {
@@ -288,6 +295,7 @@ v1::ReportRequest to_proto(const ProblemText& problem, const std::vector<Measure
   return wire;
 }
 
+// Converts a frontier whose kinds known() has accepted.
 Frontier from_proto(const v1::Frontier& from) {
   Frontier frontier;
   frontier.key = from.key();
@@ -409,6 +417,7 @@ CacheVerification from_proto(const v1::VerifyCacheReply& from) {
   return {from.checked(), strings(from.damaged()), from.missing()};
 }
 
+// A frontier is checked before it is converted, and its numbers after that.
 support::Result<ScheduleEvent> from_proto(const v1::ScheduleEvent& event) {
   switch (event.event_case()) {
     case v1::ScheduleEvent::kProgress: {

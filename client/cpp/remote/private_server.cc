@@ -24,6 +24,10 @@
 #include "compiler/support/digest.h"
 #include "schaas/connection.h"
 
+// Finds the user's own server or starts it. Clients that start one at the same time agree by an flock on a
+// file in the data directory; whoever gets it looks again before it starts one. The operating system says who
+// listens on a socket: a listener of another user is an error, not a server. The folder of the socket must be
+// the user's alone, else another user could put a socket there first.
 namespace schaas::client {
 namespace {
 
@@ -93,6 +97,7 @@ class StartLock {
     const int file = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (file < 0) return bad_directory(directory, std::string("start.lock: ") + std::strerror(errno));
     StartLock lock(file);
+    // flock has no time limit; trying again every 20 ms lets a stop or the deadline end the wait.
     while (flock(file, LOCK_EX | LOCK_NB) != 0) {
       if (stop.stop_requested()) return cancelled();
       if (Clock::now() > deadline) {
@@ -118,6 +123,7 @@ class StartLock {
   int file_;
 };
 
+// The end of a file, without its last newlines.
 std::string last_lines(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) return {};
@@ -141,7 +147,8 @@ support::Diagnostic did_not_start(const std::string& program, const std::string&
   return support::noting(std::move(d), "its files are in " + directory);
 }
 
-// In a session of its own, so that it outlives this process and the terminal's signals do not reach it.
+// Starts the server in a session of its own, so that it outlives this process and the terminal's signals do
+// not reach it. posix_spawn is safe in programs with threads, where fork is not.
 std::optional<pid_t> spawn(const std::string& program, const std::string& directory,
                            const std::string& socket) {
   posix_spawn_file_actions_t files;
@@ -186,6 +193,7 @@ support::Result<bool> start(const std::string& program, const std::string& direc
     const std::optional<pid_t> pid = spawn(program, directory, socket);
     if (!pid) return did_not_start(program, directory, std::strerror(errno));
     int status = 0;
+    // The server is ready when somebody of this user accepts connections.
     while (waitpid(*pid, &status, WNOHANG) == 0) {
       SCHAAS_ASSIGN_OR_RETURN(const bool answers, own_server_answers(socket));
       if (answers) return true;
@@ -196,6 +204,7 @@ support::Result<bool> start(const std::string& program, const std::string& direc
       }
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }
+    // The server may have ended because another one was faster.
     SCHAAS_ASSIGN_OR_RETURN(const bool answers, own_server_answers(socket));
     if (answers) return false;  // another server listens there
     const bool may_retry = WIFEXITED(status) && WEXITSTATUS(status) == exit_unreachable;
@@ -204,6 +213,7 @@ support::Result<bool> start(const std::string& program, const std::string& direc
   }
 }
 
+// A copy of the library in memory has no file: the loading side says which one it was made from.
 std::string& noted_file() {
   static std::string path;
   return path;
@@ -254,6 +264,8 @@ std::string private_socket_path(const std::string& data_directory) {
   const std::string directory = fs::absolute(data_directory, error).lexically_normal().string();
   const std::string runtime = environment("XDG_RUNTIME_DIR");
   if (!runtime.empty() && fs::is_directory(runtime, error)) {
+    // The digest keeps servers of several data directories apart, within the length that a socket's path may
+    // have.
     return runtime + "/schaas-" + support::digest_of(directory).sha256.substr(0, 16) + ".sock";
   }
   return directory + "/schaasd.sock";

@@ -4,6 +4,9 @@
 #include "proto/signed_kernel.h"
 #include "proto/signed_problem.h"
 
+// The question as the client understands it. The client derives the canonical form of a problem by the code
+// of the server (docs/decisions/0013). It so knows the key for which kernels must be signed. An answer to
+// another problem differs in that key, in the constraints, or in the names; nothing of it is used.
 namespace schaas::client {
 namespace {
 
@@ -28,6 +31,7 @@ std::vector<Constraint::Monomial> sum(const std::vector<problem::Monomial>& from
   return result;
 }
 
+// The order goes from the problem to the names: the first difference is the most telling one.
 /// Returns the first field in which a frontier differs from the answer to `asked`; "": none.
 std::string difference(const Frontier& frontier, const problem::Canonical& asked) {
   if (frontier.key != asked.key || frontier.canonical != asked.text) return "problem";
@@ -40,6 +44,7 @@ std::string difference(const Frontier& frontier, const problem::Canonical& asked
 
 }  // namespace
 
+// Both sides sign and compare texts with all defaults written out.
 problem::ProblemText texts_with_defaults(const ProblemText& asked) {
   const problem::ProblemText defaults;
   const auto or_default = [](const std::string& text, const std::string& otherwise) {
@@ -96,6 +101,7 @@ support::Result<void> check_problem_signature(const ProblemText& problem, const 
       origin.remedy);
 }
 
+// The signature covers the binary's digest, so a binary of another kernel does not pass.
 support::Result<void> check_signature(const KernelInfo& kernel, const support::PublicKey& key,
                                       const Origin& origin) {
   const std::string text = signed_text(kernel.problem_key, kernel.kernel_key, kernel.isa,

@@ -9,6 +9,8 @@
 #include <string>
 #include <utility>
 
+// Exponential backoff with jitter for calls that a busy server refused. The server says how long to wait at
+// first, as it knows its queue.
 namespace schaas::client {
 namespace {
 
@@ -22,6 +24,7 @@ std::optional<double> seconds_said(const grpc::Status& status, const grpc::Clien
   if (said != metadata.end()) {
     const double seconds =
         std::strtod(std::string(said->second.data(), said->second.size()).c_str(), nullptr);
+    // The number comes from elsewhere and may be anything.
     return std::isfinite(seconds) ? std::clamp(seconds, 0.001, max_pause) : 1;
   }
   const bool no_thread = status.error_code() == grpc::StatusCode::RESOURCE_EXHAUSTED &&
@@ -45,11 +48,14 @@ bool RetryPolicy::wait_after(const grpc::Status& status, const grpc::ClientConte
 
 bool RetryPolicy::wait(double first) {
   const double jitter = std::uniform_real_distribution(0.5, 1.5)(random_);
+  // 2^16 times the first delay is far above the limit of 30 s.
   const double seconds = std::min(max_pause, std::ldexp(first, std::min(refusals_++, 16))) * jitter;
   const auto pause =
       std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::duration<double>(seconds));
+  // A pause that would end after the limit is not begun.
   if (std::chrono::steady_clock::now() + pause > end_) return false;
   if (waiting_) waiting_(seconds);
+  // Nothing notifies the condition: the time or the stop ends the wait.
   std::mutex mutex;
   std::condition_variable_any never;
   std::unique_lock lock(mutex);

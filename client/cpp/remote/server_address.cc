@@ -14,6 +14,9 @@
 #include "schaas/connection.h"
 #include "schaas/host.h"
 
+// Addresses: a Unix socket or a host and a port. On this machine the operating system tells who listens: by
+// the credentials of a Unix socket's peer, or by the table of TCP sockets. A connection to the loopback
+// interface is trusted only where every listener on that port belongs to the user.
 namespace schaas::client {
 namespace {
 
@@ -22,6 +25,7 @@ support::Diagnostic bad_address(const std::string& address) {
       "server-address", "`" + address + "` is no server address; expected unix:/absolute/path or host:port");
 }
 
+// At most five digits, so their value fits an int.
 bool is_port(const std::string& text) {
   return !text.empty() && text.size() <= 5 &&
          std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; }) &&
@@ -32,6 +36,8 @@ bool is_port(const std::string& text) {
 bool only_listens(uid_t user, const char* table, int port, int& found) {
   std::ifstream lines(table);
   std::string line;
+  // The first line is a heading. Fields: number, local and remote address in hexadecimal, state, then queues,
+  // timers, and the owner.
   for (std::getline(lines, line); std::getline(lines, line);) {
     unsigned local = 0, state = 0, owner = 0;
     const bool read =
@@ -47,6 +53,7 @@ bool only_listens(uid_t user, const char* table, int port, int& found) {
 
 }  // namespace
 
+// The kernel's limit without the terminating zero.
 support::Result<void> check_socket_path(const std::string& path) {
   constexpr std::size_t longest = sizeof(sockaddr_un::sun_path) - 1;
   if (path.size() <= longest) return {};
@@ -80,6 +87,7 @@ support::Result<void> check_address(const std::string& address) {
     if (path.empty() || path[0] != '/') return bad_address(address);
     return check_socket_path(path);
   }
+  // The last colon separates the port: addresses of version 6 have others, in brackets.
   const std::size_t colon = address.rfind(':');
   if (colon == std::string::npos || colon == 0 || !is_port(address.substr(colon + 1)))
     return bad_address(address);
@@ -97,6 +105,7 @@ std::optional<uid_t> listener_of(const std::string& path) {
   if (file < 0) return std::nullopt;
   ucred peer{};
   socklen_t bytes = sizeof peer;
+  // SO_PEERCRED names the user who called listen(), as the kernel noted it.
   const bool answers = connect(file, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 &&
                        getsockopt(file, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) == 0;
   close(file);
@@ -112,6 +121,7 @@ bool is_on_this_machine(const std::string& address) {
 bool answers_as(const std::string& address, uid_t user) {
   if (!is_on_this_machine(address)) return false;
   if (address.starts_with("unix:")) return listener_of(address.substr(5)) == user;
+  // check_address() has accepted the port.
   const int port = std::stoi(address.substr(address.rfind(':') + 1));
   int found = 0;
   const bool only_theirs =

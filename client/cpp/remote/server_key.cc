@@ -14,6 +14,10 @@
 #include "client/cpp/platform/user_directory.h"
 #include "client/cpp/remote/server_address.h"
 
+// Trust in a server's key, as ssh trusts hosts. The key that the user names goes first, then what the system
+// says of the listener, then the key that the address had before. A key is remembered at first use only where
+// the channel proves the server, or the server is on this machine. A changed key is refused, since a forged
+// server would show one.
 namespace schaas::client {
 namespace {
 
@@ -52,12 +56,13 @@ Known known_key(const std::string& path, const std::string& address) {
   return known;
 }
 
-// Whole lines at the end of the file, whoever else writes to it.
+// Appends one line by one write: lines of processes that write at the same time do not mix.
 Result<void> remember(const std::string& path, const std::string& address, const PublicKey& key) {
   std::error_code error;
   fs::create_directories(fs::path(path).parent_path(), error);
   const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
   const std::string line = address + " " + key.text() + "\n";
+  // A line that was written in part counts as a failure.
   const bool written =
       file >= 0 && write(file, line.data(), line.size()) == static_cast<ssize_t>(line.size());
   const std::string why = std::strerror(errno);
@@ -101,6 +106,7 @@ Result<std::optional<PublicKey>> wanted_key(const std::string& text) {
   return std::optional(key);
 }
 
+// The order of the checks is that of the strength of their evidence.
 Result<void> check_server_key(const PublicKey& shown, const KeyCheck& check) {
   if (!check.expected.empty()) {
     SCHAAS_ASSIGN_OR_RETURN(const PublicKey expected, expected_key(check.expected));

@@ -5,6 +5,8 @@
 #include "client/cpp/remote/marshalling.h"
 #include "compiler/support/printable.h"
 
+// Failed calls as diagnostics. A server of ours sends its own diagnostic in the metadata; other failures come
+// from gRPC, or from another service at the address, and are told by the status code.
 namespace schaas::client {
 namespace {
 
