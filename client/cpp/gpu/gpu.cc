@@ -5,12 +5,18 @@
 #include "client/cpp/gpu/gpu_module.h"
 #include "client/cpp/gpu/gpu_state.h"
 
+// Kernels and devices of NVIDIA, by the functions of the CUDA driver. The numbers of attributes and the types
+// are those of the driver's interface; no header or library of the toolkit is needed. A device is used
+// through its primary context, which other libraries of the process share. Facts that the driver does not
+// tell keep their defaults.
 namespace schaas::client {
 
 support::Result<GpuKernel> GpuKernel::load(std::string_view bytes, const support::Digest& expected) {
   SCHAAS_ASSIGN_OR_RETURN(SharedObject object, SharedObject::load(bytes, expected));
   const auto* descriptor = static_cast<const schaas_gpu_descriptor*>(object.symbol(SCHAAS_GPU_SYMBOL));
   const auto* images = static_cast<const schaas_gpu_image*>(object.symbol(SCHAAS_GPU_IMAGES_SYMBOL));
+  // The bytes of a kernel for a GPU are a shared object, too: its host code prepares launches, its images are
+  // for the device.
   if (descriptor == nullptr || images == nullptr) return bad_binary("it is none for a GPU");
   if (descriptor->abi_version != SCHAAS_GPU_ABI_VERSION)
     return support::invalid("kernel-abi",
@@ -49,6 +55,7 @@ support::Result<Gpu> Gpu::open(const GpuOptions& options) {
   SCHAAS_RETURN_IF_ERROR(
       driver.check(driver.device_name(name, sizeof name - 1, state->device), "a device's name"));
   SCHAAS_RETURN_IF_ERROR(
+      // CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR and _MINOR: 9 and 0 become 90.
       driver.check(driver.device_attribute(&major, 75, state->device), "a device's version"));
   SCHAAS_RETURN_IF_ERROR(
       driver.check(driver.device_attribute(&minor, 76, state->device), "a device's version"));
@@ -75,6 +82,7 @@ support::Result<Gpu> Gpu::open(const GpuOptions& options) {
   return Gpu(std::move(state));
 }
 
+// The free memory changes with other programs, so it is read at each call.
 GpuFacts Gpu::facts() const {
   GpuFacts facts = state_->facts;
   std::size_t available = 0, total = 0;

@@ -4,6 +4,9 @@
 
 #include "client/cpp/gpu/gpu_text.h"
 
+// Memory on a device in the order of a stream: allocations, copies, and releases run after what is on the
+// stream before them. The host waits for nothing. Drivers without memory pools allocate at once, and memory
+// is released once the stream has ended.
 namespace schaas::client {
 namespace {
 
@@ -16,6 +19,7 @@ GpuDriver::Address address_of(const void* pointer) { return reinterpret_cast<Gpu
 GpuArrays::~GpuArrays() {
   if (allocated_.empty()) return;
   const GpuContext context(*gpu_);
+  // Without the context nothing can be released; the driver does it when the context ends.
   if (!context.entered().ok()) return;
   const GpuDriver& driver = gpu_->driver;
   if (!gpu_->has_pools) driver.wait_for_stream(stream_);
@@ -30,6 +34,7 @@ GpuArrays::~GpuArrays() {
 
 Result<void*> GpuArrays::room(std::int64_t bytes) {
   const GpuDriver& driver = gpu_->driver;
+  // The least size of an array: nothing has a null address, not even what is empty.
   const auto some = static_cast<std::size_t>(std::max<std::int64_t>(bytes, 16));
   GpuDriver::Address address = 0;
   const int status =

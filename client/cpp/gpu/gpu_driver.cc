@@ -2,6 +2,9 @@
 
 #include <dlfcn.h>
 
+// The CUDA driver's library is loaded when a GPU is first wanted: programs that use none depend on no driver.
+// A driver that lacks a function is too old, and the message names the function. Some names have a suffix
+// _v2: those are the functions that the toolkit's header maps the plain names to.
 namespace schaas::client {
 
 support::Diagnostic no_gpu(const std::string& why) {
@@ -23,6 +26,7 @@ support::Result<GpuDriver> load_gpu_driver(const std::string& library) {
   if (handle == nullptr) return no_gpu("the NVIDIA driver's library `" + library + "` is not installed");
   driver.library = std::shared_ptr<void>(handle, [](void* loaded) { dlclose(loaded); });
   std::string missing;
+  // The first missing function is the one to report.
   const auto find = [&](auto& function, const char* name) {
     void* const symbol = dlsym(handle, name);
     if (symbol == nullptr && missing.empty()) missing = name;

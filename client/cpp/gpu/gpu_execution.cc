@@ -13,6 +13,10 @@
 #include "client/cpp/runtime/kernel_problem.h"
 #include "client/cpp/tensor/result_storage.h"
 
+// A kernel bound to tensors, some on the host and some on the device. Structs stay on the host, as a kernel's
+// host code reads sizes from them; their pointers are addresses of the device. Levels are brought over once,
+// values of tensors on the host with each run. All work goes to one stream; a run waits only where the result
+// is wanted on the host, or where the stream is the default one.
 namespace schaas::client {
 namespace {
 
@@ -21,6 +25,7 @@ using support::Result;
 /// Threads that have memory of their own at the same time; more threads take turns.
 constexpr std::int64_t workspace_threads = 1 << 16;
 
+// Arrays without elements are the same wherever they lie.
 bool same_array(const Buffer& a, const Buffer& b) {
   return a.bytes() == b.bytes() && (a.bytes() == 0 || a.data() == b.data());
 }
@@ -78,6 +83,7 @@ Result<void> GpuExecution::State::take_entries(const std::vector<std::string>& n
   const PackedTensor& other = *tensors[of];
   if (!result.on_device()) {
     if (!other.on_device()) return ResultStorage::take_entries(result, other, names[0]);
+    // An operand on the device lends its levels to a result on the host by a copy.
     SCHAAS_ASSIGN_OR_RETURN(const PackedTensor twin, gpu.levels_on_host(other, names[of], arrays.stream()));
     return ResultStorage::take_entries(result, twin, names[0]);
   }
@@ -89,6 +95,7 @@ Result<void> GpuExecution::State::take_entries(const std::vector<std::string>& n
 
 Result<void> GpuExecution::State::load_module() {
   auto& library = *kernel.library_;
+  // A module is loaded once per device and kernel, however many executions use it.
   const std::lock_guard lock(library.mutex);
   auto& known = library.modules[gpu.state_.get()];
   if (!known) {
@@ -110,9 +117,11 @@ std::int64_t GpuExecution::State::needed() const {
   }
   const auto& d = descriptor();
   for (std::int32_t n = 0; n < d.shared_count; ++n) sum += d.shared_bytes(all.data(), n);
+  // The bound on threads with memory of their own bounds the workspaces, too.
   return sum + d.workspace_bytes(all.data()) * workspace_threads;
 }
 
+// Asked before anything is allocated: the message names all that is needed.
 Result<void> GpuExecution::State::check_memory() const {
   std::size_t available = 0, total = 0;
   SCHAAS_RETURN_IF_ERROR(driver().check(driver().memory_info(&available, &total), "its free memory"));
@@ -146,6 +155,7 @@ Result<void> GpuExecution::State::bind_arguments() {
     schaas_tensor view = tensor->view();
     auto& own = levels.emplace_back(view.levels, view.levels + view.order);
     if (!tensor->on_device()) {
+      // A result with an operand's entries gets the pointers of that operand, below.
       const bool has_anothers = tensor == tensors[0] && descriptor().result_entries_of > 0;
       if (!has_anothers) SCHAAS_RETURN_IF_ERROR(bind_levels(*tensor, own));
       SCHAAS_ASSIGN_OR_RETURN(view.values, arrays.room(static_cast<std::int64_t>(tensor->values().bytes())));
@@ -184,17 +194,21 @@ Result<void> GpuExecution::State::start_result(const PackedTensor* before) {
   if (d.writes_all != 0) return {};
   if (std::bit_cast<std::uint64_t>(d.result_fill) == 0)
     return arrays.clear(views[0].values, static_cast<std::int64_t>(bytes));
+  // Bytes of zero can be set on the device; any other value is filled on the host and copied.
   SCHAAS_ASSIGN_OR_RETURN(Buffer filled, allocate(static_cast<std::int64_t>(bytes), 1, "a result's start"));
   fill_values(filled.data(), result.value_type(), 0, result.stored(), d.result_fill);
   return arrays.copy(views[0].values, filled.data(), bytes);
 }
 
+// Launches the phases in order. The stream keeps them apart, so no barrier is needed between them.
 Result<void> GpuExecution::State::launch_all() {
   const auto& d = descriptor();
   for (std::int32_t p = 0; p < d.phase_count; ++p) {
     const auto& phase = d.phases[p];
+    // Parameters are written by the kernel's host code, in memory aligned for every type.
     std::vector<std::max_align_t> parameters(
         static_cast<std::size_t>(phase.parameter_bytes) / sizeof(std::max_align_t) + 1);
+    // `prepare` returns the number of blocks; 0 says that the phase has no iterations.
     const std::int64_t blocks =
         phase.prepare(arguments.data(), shared.data(), workspace, workspace_threads, parameters.data());
     if (blocks < 0)
@@ -258,12 +272,14 @@ Result<void> GpuExecution::run(const PackedTensor* before) {
       SCHAAS_RETURN_IF_ERROR(s.arrays.copy(s.views[n].values, values.data(), values.bytes()));
   }
   SCHAAS_RETURN_IF_ERROR(s.start_result(before));
+  // Shared arrays and workspaces are cleared before each run: phases add to them.
   for (std::int32_t n = 0; n < d.shared_count; ++n)
     SCHAAS_RETURN_IF_ERROR(
         s.arrays.clear(s.shared[static_cast<std::size_t>(n)], d.shared_bytes(s.arguments.data(), n)));
   SCHAAS_RETURN_IF_ERROR(s.arrays.clear(s.workspace, s.workspace_bytes));
   SCHAAS_RETURN_IF_ERROR(s.launch_all());
   PackedTensor& result = *s.tensors[0];
+  // On a stream of the caller's the run goes on when this function returns.
   if (result.on_device()) return s.arrays.stream() == nullptr ? s.arrays.wait() : Result<void>();
   SCHAAS_RETURN_IF_ERROR(s.arrays.copy(result.values().data(), s.views[0].values, result.values().bytes()));
   return s.arrays.wait();

@@ -8,7 +8,9 @@ namespace {
 
 using support::Result;
 
-/// A cubin for the device's generation, else PTX, which the driver compiles; null: neither.
+// Returns the image for a device; null: there is none. Cubins run on devices of their major version, from
+// their own minor version on; of several the last one that fits is taken. PTX is compiled by the driver for
+// any later device, and is taken where no cubin fits.
 const schaas_gpu_image* image_for(const schaas_gpu_image* images, int architecture) {
   const schaas_gpu_image* found = nullptr;
   for (const auto* image = images; image->architecture != nullptr; ++image) {
@@ -52,6 +54,7 @@ GpuModule::~GpuModule() {
   if (module_ == nullptr) return;
   const GpuContext context(*gpu_);
   if (!context.entered().ok()) return;
+  // Code must not be unloaded while a kernel runs.
   gpu_->driver.wait_for_all();
   gpu_->driver.unload_module(module_);
 }

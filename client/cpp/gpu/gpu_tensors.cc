@@ -1,10 +1,11 @@
-// Tensors that lie on a device, as far as the host has to do with them.
 #include <algorithm>
 
 #include "client/cpp/gpu/gpu_arrays.h"
 #include "client/cpp/platform/allocate.h"
 #include "client/cpp/tensor/packed_tensor_builder.h"
 
+// Tensors that lie on a device, as far as the host has to do with them. It checks their addresses, copies
+// their levels and values, and counts the bytes for the choice between processor and device.
 namespace schaas::client {
 namespace {
 
@@ -50,6 +51,7 @@ Result<void> Gpu::check_is_there(const PackedTensor& tensor, const std::string& 
     const auto address = reinterpret_cast<GpuDriver::Address>(array.data());
     const std::string said = "`" + name + "` is said to lie on " + state_->facts.name + ", but its " + what;
     unsigned type = 0;
+    // Memory that the driver does not know is the host's.
     if (state_->driver.pointer_attribute(&type, memory_type, address) != 0 || type == of_host)
       return support::invalid("not-on-device", said + " lie in the host's memory");
     int device = 0;
@@ -92,12 +94,15 @@ Result<void> Gpu::copy_values(const PackedTensor& from, PackedTensor& to, void* 
   SCHAAS_RETURN_IF_ERROR(context.entered());
   const GpuArrays arrays(state_, stream);
   SCHAAS_RETURN_IF_ERROR(arrays.copy(to.values().data(), from.values().data(),
+                                     // Both have the same entries; a difference could come from a caller's
+                                     // struct alone.
                                      std::min(to.values().bytes(), from.values().bytes())));
   return arrays.wait();
 }
 
 GpuTarget target_for(const GpuFacts& device, const std::vector<const PackedTensor*>& operands,
                      const PackedTensor& result, int runs) {
+  // Tensors on the device count for a run on the processor, those on the host for a run on the device.
   GpuTarget target;
   target.device = device;
   target.runs = runs;
@@ -123,6 +128,7 @@ GpuTarget target_for(const GpuFacts& device, const std::vector<const PackedTenso
 
 namespace {
 
+// Levels are brought once for all runs, values with each one.
 double way_seconds(const GpuTarget& target, double once_bytes, double bytes, int copies) {
   return (once_bytes / std::max(target.runs, 1) + bytes) / target.device.transferred_bytes_per_second +
          copies * target.device.transfer_seconds;
@@ -139,6 +145,7 @@ double GpuTarget::seconds_here() const {
 
 std::string GpuTarget::class_text() const {
   if (host_bytes + host_level_bytes == 0) return device.name;
+  // Measurements are compared only where the tensors lay alike.
   const bool all = level_bytes + value_bytes + result_bytes == 0;
   return device.name + (all ? ", all tensors there" : ", some tensors there");
 }
