@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+// The one rendering of errors, with the line that the range begins in and a caret below it. Ranges are bytes
+// and come from others, so they are clamped: to the text, to the line, and to a window of a long line. Every
+// byte counts as one column.
 namespace schaas::support {
 namespace {
 
@@ -22,6 +25,7 @@ void append_source_line(const Diagnostic& d, std::string& out) {
   const std::size_t line_begin = begin == 0 ? 0 : d.source.rfind('\n', begin - 1) + 1;  // npos + 1 == 0
   const std::size_t line_end = std::min(d.source.find('\n', begin), d.source.size());
   const auto line = d.first_line + std::count(d.source.begin(), d.source.begin() + line_begin, '\n');
+  // Marks at least one column, also at the end of the text, and nothing beyond the line.
   const std::size_t end = std::clamp<std::size_t>(d.range->end, begin + 1, std::max(begin + 1, line_end));
   out +=
       "\n  --> " + d.source_name + ":" + std::to_string(line) + ":" + std::to_string(begin - line_begin + 1);
@@ -81,6 +85,7 @@ const char* name(Family family) {
   return "internal";
 }
 
+// Scripts rely on these numbers; 70 is EX_SOFTWARE of sysexits.h.
 int exit_code(Family family) {
   switch (family) {
     case Family::invalid:

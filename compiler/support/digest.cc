@@ -8,6 +8,7 @@
 #include "compiler/support/hexadecimal.h"
 #include "compiler/support/result.h"
 
+// SHA-256 by OpenSSL in one call; failure means a broken installation and is a bug's exception, not a result.
 namespace schaas::support {
 
 Digest digest_of(std::string_view data) {

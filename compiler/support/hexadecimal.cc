@@ -1,5 +1,6 @@
 #include "compiler/support/hexadecimal.h"
 
+// Small letters only, in both directions: a digest or key has exactly one text.
 namespace schaas::support {
 namespace {
 

@@ -8,6 +8,9 @@
 
 #include "compiler/support/digest.h"
 
+// The table of targets. Code for x86-64 levels is compiled by name and runs where all features of the level
+// do; `native` is one processor, told apart from others by a digest of its name and features. A client asks
+// runs_here before it loads a kernel: a missing instruction would end its process.
 namespace schaas::support {
 namespace {
 
@@ -74,6 +77,7 @@ const std::vector<InstructionSet>& instruction_sets() {
   return all;
 }
 
+/// A name like `native:1a2b3c4d`, of this processor or another, has the row of `native`.
 const InstructionSet* find_instruction_set(const std::string& isa) {
   const std::string& name = is_native(isa) ? native : isa;
   const auto& all = instruction_sets();
@@ -86,6 +90,7 @@ bool is_for_gpu(const std::string& isa) {
   return found != nullptr && found->device == Device::gpu;
 }
 
+/// Native code runs on the very processor it names. The row of `native` itself and GPUs run nowhere here.
 bool runs_here(const std::string& isa) {
   if (is_native(isa)) return isa == native_isa();
   const InstructionSet* found = find_instruction_set(isa);

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+// Suggestions by optimal string alignment distance: Levenshtein's, with swaps of neighbours. Its table takes
+// time and memory by the product of both lengths. Names of more than 64 bytes, which may come from a request,
+// are not considered.
 namespace schaas::support {
 namespace {
 
@@ -11,6 +14,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   for (std::size_t j = 0; j <= b.size(); ++j) d[0][j] = j;
   for (std::size_t i = 1; i <= a.size(); ++i) {
     for (std::size_t j = 1; j <= b.size(); ++j) {
+      // d[i][j]: distance between the first i bytes of a and the first j of b.
       d[i][j] = std::min({d[i - 1][j] + 1, d[i][j - 1] + 1, d[i - 1][j - 1] + (a[i - 1] != b[j - 1])});
       if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
         d[i][j] = std::min(d[i][j], d[i - 2][j - 2] + 1);
@@ -34,6 +38,7 @@ std::optional<std::string> nearest_name(std::string_view name, const std::vector
   const auto other_case = std::find_if(
       known.begin(), known.end(), [&](const std::string& other) { return same_but_for_case(name, other); });
   if (other_case != known.end()) return *other_case;
+  // One edit for three characters; an edit of every character would be no typing error but another word.
   std::size_t best = std::max<std::size_t>(1, name.size() / 3) + 1;
   std::optional<std::string> nearest;
   for (const auto& other : known) {

@@ -7,6 +7,10 @@
 
 #include "compiler/support/markup.h"
 
+// A drawing as SVG text, laid out by hand on a page of fixed size. Both axes are logarithmic and span whole
+// decades; x = 0, which has no logarithm, has a column of its own. Widths of texts are estimated from their
+// number of characters, since no font is known here. Everything of the caller's passes through
+// escaped_markup.
 namespace schaas::support {
 namespace {
 
@@ -32,6 +36,7 @@ struct Scale {
   int low = 0, high = 1;
   double begin = 0, end = 1;  ///< pixels of the two
 
+  /// Returns the whole decades around the values, with a twentieth of a decade to spare at both ends.
   static Scale over(const std::vector<double>& values, double begin, double end) {
     Scale scale;
     double least = std::numeric_limits<double>::infinity(), most = 0;
@@ -39,6 +44,7 @@ struct Scale {
       least = std::min(least, value);
       most = std::max(most, value);
     }
+    // Values are positive; without any the scale keeps its one decade.
     if (!values.empty()) {
       scale.low = static_cast<int>(std::floor(std::log10(least) - 0.05));
       scale.high = std::max(scale.low + 1, static_cast<int>(std::ceil(std::log10(most) + 0.05)));
@@ -94,6 +100,7 @@ class Drawing {
     head(style);
     axes();
     staircase();
+    // Later kinds are drawn over earlier ones: the chosen point is never hidden.
     for (const auto kind : {PlotPoint::Kind::dropped, PlotPoint::Kind::kept, PlotPoint::Kind::chosen}) {
       for (const PlotPoint& point : plot_.points) {
         if (point.kind == kind) draw(point);
@@ -127,6 +134,7 @@ class Drawing {
             "\" y2=\"" + number(y2) + "\"/>\n";
   }
 
+  /// Draws a grid line and a tick for each step of decades, and the names of both axes.
   void axes() {
     for (int decade = y_.low; decade <= y_.high; decade += y_.step()) {
       line(left, y_.at_decade(decade), width - right, y_.at_decade(decade));
@@ -157,6 +165,7 @@ class Drawing {
     });
     std::string path;
     double best = std::numeric_limits<double>::infinity();
+    // Points are sorted by x, so a step goes down only where y beats all points with less x.
     for (const PlotPoint* point : kept) {
       if (point->y >= best) continue;
       path += path.empty() ? "M" + number(x(*point)) + " " + number(y(*point))
@@ -198,12 +207,14 @@ class Drawing {
         written[m] = true;
         together += (together.empty() ? "" : ", ") + other.label;
       }
+      // A label that would leave the page is written to the left of its point.
       const bool at_the_edge = x(first) + 9 + 6.2 * static_cast<double>(together.size()) > width;
       words(x(first) + (at_the_edge ? -9 : 9), y(first) - 7, together,
             at_the_edge ? "font-size=\"11\" text-anchor=\"end\"" : "font-size=\"11\"");
     }
   }
 
+  /// Writes the legend in one line, each entry as wide as its estimated text.
   void legend() {
     double at = left;
     const auto entry = [&](PlotPoint::Kind kind, const std::string& what) {

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+// Texts of others on a terminal or page. Only the few sequences of UTF-8 that act instead of being shown are
+// searched for, byte by byte; others pass as they are, valid or not. Each becomes one `?`, so a reader sees
+// that something was there.
 namespace schaas::support {
 namespace {
 

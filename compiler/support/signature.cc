@@ -9,6 +9,10 @@
 
 #include "compiler/support/hexadecimal.h"
 
+// Ed25519 (RFC 8032) by OpenSSL. Keys are shared and immutable, contexts are made for each call, so both
+// kinds of keys may be used by several threads. Public keys of small order are refused when they are parsed,
+// because OpenSSL takes them. Texts are hexadecimal in small letters only: one key has one text, by which
+// keys are compared.
 namespace schaas::support {
 namespace {
 
@@ -34,6 +38,7 @@ constexpr std::array<std::string_view, 7> small_orders = {
     "eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f"};
 
 bool has_small_order(std::string raw) {
+  // The highest bit is the sign of x; both signs of a point have the same order.
   raw.back() = static_cast<char>(raw.back() & 0x7f);
   return std::find(small_orders.begin(), small_orders.end(), hexadecimal(raw)) != small_orders.end();
 }
@@ -58,6 +63,7 @@ Result<PublicKey> PublicKey::parse(std::string_view text) {
   return PublicKey(std::string(text), std::move(key));
 }
 
+/// Returns false for anything that is no signature, as for a wrong one.
 bool PublicKey::verifies(std::string_view message, std::string_view signature) const {
   const auto raw = bytes_of_hexadecimal(signature);
   if (!raw || raw->size() != signature_bytes) return false;
@@ -87,6 +93,7 @@ std::string SigningKey::pem() const {
   const bool written = memory && PEM_write_bio_PKCS8PrivateKey(memory.get(), key_.get(), nullptr, nullptr, 0,
                                                                nullptr, nullptr) == 1;
   SCHAAS_CHECK(written, "a signing key as PEM");
+  // The text belongs to the BIO and is copied before the BIO ends.
   char* text = nullptr;
   const long length = BIO_get_mem_data(memory.get(), &text);
   return {text, static_cast<std::size_t>(length)};

@@ -15,6 +15,10 @@
 #include "compiler/toolchain/temporary_directory.h"
 #include "compiler/toolchain/toolchain.h"
 
+// C compilation in a temporary folder of its own, by the system's compiler in an isolated child. Flags that
+// change code are part of the identity, and so of the kernel's key: another compiler or flag makes other
+// rows. Failures are sorted by whose fault they are. Time, size and a full disk are exhausted resources;
+// anything else that the compiler refuses is a bug of the code generator.
 namespace schaas::toolchain {
 namespace {
 
@@ -43,6 +47,7 @@ std::vector<std::string> code_flags(const Target& target) {
   return flags;
 }
 
+/// Refuses instruction sets that this compiler cannot make, before any process starts.
 support::Result<void> check_isa(const Target& target) {
   const auto known = known_isas();
   if (std::find(known.begin(), known.end(), target.isa) == known.end()) {
@@ -136,6 +141,7 @@ class CToolchain : public Toolchain {
 
   /// First line of `cc --version`, asked once; a failure is not remembered.
   std::string version() const {
+    // Held while the compiler answers: callers at the same time wait for the one process.
     const std::lock_guard<std::mutex> lock(mutex_);
     if (!version_.empty()) return version_;
     if (!program_) return "no compiler";

@@ -9,6 +9,11 @@
 #include <cstdint>
 #include <iterator>
 
+// A program for the kernel's packet filter (classic BPF, seccomp(2)). It checks the architecture first and
+// then compares the call's number with one after the other. Calls that it does not name are allowed.
+// The program is made while compiling, so that nothing is allocated between fork and exec. Jumps are relative
+// and forward. A test that loads an argument must end in an answer on every way, because the accumulator then
+// no longer holds the number.
 namespace schaas::toolchain {
 namespace {
 
@@ -129,6 +134,7 @@ constexpr sock_filter unless_equal(std::uint32_t word, std::uint8_t count) {
   return {BPF_JMP | BPF_JEQ | BPF_K, 0, count, word};
 }
 
+// An error number of 0 makes the call return 0 without being made.
 constexpr std::uint32_t error(std::uint32_t number) { return SECCOMP_RET_ERRNO | number; }
 constexpr std::uint32_t first_argument = offsetof(seccomp_data, args);  // its low half: little-endian
 
@@ -158,12 +164,14 @@ constexpr CallFilter write_filter() {
   for (const std::uint32_t call : without_effect) out.answer_to(call, error(0));
   out.answer_to(clone3, error(ENOSYS));
   for (const std::uint32_t call : on_itself) {
+    // Skips the four instructions below for other calls, which keep the number in the accumulator.
     out.add(unless_equal(call, 4));
     out.add(load(first_argument));
     out.add(unless_equal(0, 1));
     out.add(answer(SECCOMP_RET_ALLOW));
     out.add(answer(error(EPERM)));
   }
+  // Threads and processes are allowed, namespaces are not: the flags are the first argument.
   out.add(unless_equal(SYS_clone, 3));
   out.add(load(first_argument));
   out.add({BPF_JMP | BPF_JSET | BPF_K, 0, 1, namespaces});

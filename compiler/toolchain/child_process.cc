@@ -12,6 +12,10 @@
 
 #include "compiler/toolchain/child_start.h"
 
+// A process that runs to its end, watched in slices of 10 milliseconds: output is read, cancellation and wall
+// time are checked. The end is noticed with WNOWAIT, which leaves the child a zombie: its number, and the
+// group's, cannot be another's before the group was killed. Output beyond what is kept is read all the same,
+// so that a full pipe never blocks the child.
 namespace schaas::toolchain {
 namespace {
 
@@ -40,6 +44,7 @@ class Child {
     return true;
   }
 
+  /// Tells whether the child has ended, without collecting it.
   bool ended() const {
     siginfo_t info{};
     return waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
@@ -75,6 +80,7 @@ support::Result<ChildResult> run_child(const ChildOptions& options,
     if (open) {
       open = child.read_some(result.output, options.output_bytes, 10);
     } else {
+      // The child closed its output but runs on: there is nothing to poll.
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
     SCHAAS_RETURN_IF_ERROR(cancellation.check(options.program.c_str()));
@@ -84,6 +90,8 @@ support::Result<ChildResult> run_child(const ChildOptions& options,
     }
   }
   result.exit_code = child.reap();
+  // Reads the rest of the pipe: 64 reads are more than it holds, so nobody who kept it open delays the
+  // return.
   for (int rounds = 0; open && rounds < 64; ++rounds)
     open = child.read_some(result.output, options.output_bytes, 0);
   return result;

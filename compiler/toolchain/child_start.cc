@@ -12,6 +12,9 @@
 
 #include "compiler/toolchain/isolation.h"
 
+// fork, then exec, with everything prepared before: the daemon has threads, so between the two only
+// async-signal-safe calls are allowed (POSIX), and no allocation. The child sheds its parent's files, signals
+// and limits first; isolation is the last step. Exit status 127 says that the program was not reached.
 namespace schaas::toolchain {
 namespace {
 
@@ -40,12 +43,14 @@ void limit(__rlimit_resource resource, std::size_t value) {
   setrlimit(resource, &both);
 }
 
+// Turns the forked process into the program.
 [[noreturn]] void become(const Prepared& prepared, const ChildFiles& files) {
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   const int nothing = open("/dev/null", O_RDWR);
   const auto stand = [nothing](int file, int as) { return dup2(file < 0 ? nothing : file, as) >= 0; };
   if (nothing < 0 || !stand(files.input, 0) || !stand(files.output, 1) || !stand(files.error, 2)) _exit(127);
+  // Kernels before 5.9 lack the call; the first 4,096 descriptors are closed one by one there.
   if (close_range(3, ~0U, 0) != 0) {
     for (int descriptor = 3; descriptor < 4096; ++descriptor) close(descriptor);
   }
@@ -86,6 +91,7 @@ support::Result<pid_t> start_child(const ChildOptions& options, const ChildFiles
 int end_child(pid_t pid) {
   kill(-pid, SIGKILL);
   int status = 0;
+  // The group is dead, so this waits for the kernel alone.
   while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
   }
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + (WIFSIGNALED(status) ? WTERMSIG(status) : 0);

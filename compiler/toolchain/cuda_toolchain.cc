@@ -10,6 +10,10 @@
 #include "compiler/toolchain/temporary_directory.h"
 #include "compiler/toolchain/toolchain.h"
 
+// A GPU kernel is one shared object: its host half, compiled as C, and device modules as arrays of bytes in
+// it. Each module is compiled by its own process from the same source. Binaries serve two architectures, PTX
+// whatever comes later, which the driver compiles when it loads it. nvcc is preferred; NVRTC is for systems
+// that run GPU programs but have no toolkit.
 namespace schaas::toolchain {
 namespace {
 
@@ -42,12 +46,14 @@ class CudaToolchain : public Toolchain {
  public:
   CudaToolchain(std::unique_ptr<Toolchain> c, CudaToolchainOptions options)
       : c_(std::move(c)), options_(std::move(options)), program_(find_program(options_.compiler)) {
+    // The toolkit's own folder is often not on PATH.
     if (!program_ && options_.compiler == "nvcc") program_ = find_program("/usr/local/cuda/bin/nvcc");
     if (program_ || options_.nvrtc.empty()) return;
     program_ = find_program(options_.nvrtc);
     by_library_ = program_.has_value();
   }
 
+  /// Names the device compiler, the architectures and the host compiler: each changes the binary.
   std::string identity(const Target& target) const override {
     if (!support::is_for_gpu(target.isa)) return c_->identity(target);
     const auto found = version();
@@ -62,6 +68,7 @@ class CudaToolchain : public Toolchain {
     SCHAAS_RETURN_IF_ERROR(version());
     SCHAAS_ASSIGN_OR_RETURN(const auto directory, TemporaryDirectory::make(options_.temporary_directory));
     std::ofstream(directory.path() + "/kernel.cu", std::ios::binary) << source;
+    // The host half reads the modules through a table that ends with a row of zeros.
     std::string host = source + "\n", table;
     int number = 0;
     for (const auto& image : images) {
@@ -79,6 +86,7 @@ class CudaToolchain : public Toolchain {
   }
 
  private:
+  // The host half only launches kernels, so it is compiled for any processor.
   static Target host_target() { return {"generic"}; }
 
   Result<std::string> compiled(const Image& image, const std::string& directory,
@@ -108,11 +116,13 @@ class CudaToolchain : public Toolchain {
     child.program = *program_;
     child.arguments = arguments;
     child.environment = compiler_environment(directory);
+    // NVRTC may stand where only this variable points.
     if (const char* libraries = by_library_ ? std::getenv("LD_LIBRARY_PATH") : nullptr)
       child.environment.push_back(std::string("LD_LIBRARY_PATH=") + libraries);
     child.working_directory = directory;
     child.wall_time = std::chrono::seconds(options_.timeout_seconds);
     child.cpu_seconds = options_.timeout_seconds;
+    // A bound on address space; the option for it concerns C compilers alone.
     child.memory_bytes = std::size_t{16} << 30;
     child.readable = options_.readable;
     return run_child(child, cancellation);

@@ -14,6 +14,12 @@
 
 #include "compiler/toolchain/call_filter.h"
 
+// Four steps, each of which leaves less. no_new_privs comes first: Landlock and seccomp demand it of a
+// process without privileges. Landlock then closes files, seccomp system calls; capabilities are dropped
+// between the two, since a superuser's child would keep them. A mechanism that the kernel lacks is left out;
+// one that it offers and refuses ends the child.
+// All of this runs between fork and exec: no allocation, no locks. Numbers and structs of Landlock are the
+// kernel's own (include/uapi/linux/landlock.h), as system headers are often older.
 namespace schaas::toolchain {
 namespace {
 
@@ -30,11 +36,14 @@ struct __attribute__((packed)) PathBeneath {
   std::int32_t parent;
 };
 
+// Bits of access rights; those from 14 on are truncating and device calls.
 constexpr std::uint64_t execute = 1, write_file = 2, read_file = 4, read_directory = 8;
 constexpr std::uint64_t of_files = execute | write_file | read_file | 1U << 14 | 1U << 15;
 constexpr std::uint64_t reading = execute | read_file | read_directory;
+// Binding and connecting; abstract Unix sockets and signals.
 constexpr std::uint64_t tcp = 3, abstract_sockets_and_signals = 3;
 
+// Returns 0 where Landlock is missing or switched off.
 int landlock_version() {
   const long version = syscall(create_ruleset, nullptr, 0, ask_version);
   return version < 0 ? 0 : static_cast<int>(version);
@@ -53,6 +62,7 @@ void allow(int rules, const char* path, std::uint64_t rights) {
   struct stat status {};
   if (fstat(descriptor, &status) == 0) {
     const bool folder = S_ISDIR(status.st_mode);
+    // Rights of folders on a file would be refused as a whole.
     const PathBeneath rule{folder ? rights : rights & of_files, descriptor};
     syscall(add_rule, rules, path_beneath, &rule, 0);
   }
@@ -81,7 +91,9 @@ bool restrict_files(const std::vector<std::string>& readable, const std::string&
   const int version = landlock_version();
   if (version == 0) return true;
   const std::uint64_t all = known_rights(version);
+  // Rights that are handled here are denied unless a rule allows them; network has no rule at all.
   const Ruleset wanted{all, version >= 4 ? tcp : 0, version >= 6 ? abstract_sockets_and_signals : 0};
+  // Passes only the fields that the version knows.
   const std::size_t bytes = version >= 6   ? sizeof wanted
                             : version >= 4 ? offsetof(Ruleset, scopes)
                                            : offsetof(Ruleset, network);
@@ -90,6 +102,7 @@ bool restrict_files(const std::vector<std::string>& readable, const std::string&
   for (const char* path : system_paths) allow(rules, path, reading & all);
   for (const auto& path : readable) allow(rules, path.c_str(), reading & all);
   for (const char* device : devices) allow(rules, device, (read_file | write_file) & all);
+  // A child that works in "/" writes nothing.
   if (writable != "/") allow(rules, writable.c_str(), all);
   const bool restricted = syscall(restrict_self, rules, 0) == 0;
   close(rules);

@@ -7,6 +7,9 @@
 
 #include "compiler/toolchain/programs.h"
 
+// NVRTC by dlopen: no header or library of CUDA is needed to build. Types and names of its functions are
+// repeated here, as of version 12. It runs in a process of its own (server/daemon/nvrtc_main.cc), which ends
+// after one compilation.
 namespace schaas::toolchain {
 namespace {
 
@@ -45,6 +48,7 @@ Result<Nvrtc> load() {
     return support::unsupported("no-cuda", "the library NVRTC is not found (" + names + ")");
   Nvrtc nvrtc;
   std::string missing;
+  // Remembers the first function that is missing, for the message.
   const auto find = [&](auto& function, const char* name) {
     void* const symbol = dlsym(handle, name);
     if (symbol == nullptr && missing.empty()) missing = name;
@@ -107,6 +111,7 @@ Result<std::string> nvrtc_version() {
 Result<std::string> nvrtc_compile(const std::string& source, const std::string& architecture) {
   SCHAAS_ASSIGN_OR_RETURN(const Nvrtc nvrtc, load());
   Nvrtc::Program program = nullptr;
+  // Quotes the library's own text of the error and up to 20 lines of its log.
   const auto refused = [&](int status, const std::string& log) {
     return with_output(support::internal("compiler-failed", "NVRTC did not accept generated code: " +
                                                                 std::string(nvrtc.error_text(status))),
@@ -123,6 +128,7 @@ Result<std::string> nvrtc_compile(const std::string& source, const std::string& 
     nvrtc.destroy(&program);
     return refused(status, log);
   }
+  // "compute_90" is a virtual architecture, for which there is PTX, a text, but no cubin.
   std::string module = architecture.starts_with("compute_") ? fetched_text(program, nvrtc.ptx_size, nvrtc.ptx)
                                                             : fetched(program, nvrtc.cubin_size, nvrtc.cubin);
   nvrtc.destroy(&program);

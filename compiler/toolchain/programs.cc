@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstdlib>
 
+// Search for programs as a shell does it, and the environment that compilers get: five variables, none of the
+// user's but PATH. Messages are in the C locale, since some are read (c_toolchain.cc).
 namespace schaas::toolchain {
 
 std::string joined(const std::vector<std::string>& words) {

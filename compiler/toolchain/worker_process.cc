@@ -9,6 +9,9 @@
 
 #include "compiler/toolchain/child_start.h"
 
+// Questions and answers by lines over one socket, without blocking in either direction. Answers are read
+// while a question is being sent, so that two full buffers cannot wait for each other. Time and cancellation
+// are checked every 10 milliseconds. A process that fails is not talked to again; its owner starts another.
 namespace schaas::toolchain {
 namespace {
 
@@ -30,6 +33,7 @@ WorkerProcess::WorkerProcess(WorkerProcess&& other) noexcept
       channel_(std::exchange(other.channel_, -1)),
       read_(std::move(other.read_)) {}
 
+// The process is killed before its socket closes, so it never sees an end of file that it could act on.
 WorkerProcess::~WorkerProcess() {
   if (pid_ > 0) end_child(pid_);
   if (channel_ >= 0) close(channel_);
@@ -54,6 +58,7 @@ support::Result<std::string> WorkerProcess::ask(const std::string& text, std::ch
   const auto deadline = Clock::now() + patience;
   std::size_t sent = 0;
   for (;;) {
+    // A line counts only after the whole question was sent: one before it answers nothing.
     if (const std::size_t end = read_.find('\n'); sent == text.size() && end != std::string::npos) {
       std::string line = read_.substr(0, end);
       read_.erase(0, end + 1);
@@ -81,6 +86,7 @@ support::Result<std::string> WorkerProcess::ask(const std::string& text, std::ch
       if (count > 0) read_.append(buffer, static_cast<std::size_t>(count));
     }
   }
+  // Reached only when the process closed its end or broke the connection.
   const int code = end_child(std::exchange(pid_, -1));
   return support::exhausted("worker-ended", "`" + program_ + "` " +
                                                 (code == 127 ? "could not be started" : "ended") +
