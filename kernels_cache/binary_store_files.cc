@@ -15,6 +15,12 @@
 #include "kernels_cache/binary_errors.h"
 #include "kernels_cache/file_system.h"
 
+// One file for each binary, named by its digest. A put makes a file whole or not at all. It writes a
+// temporary file beside the target, flushes it, renames it, and flushes the folder. Renaming is atomic, so
+// two writers of the same bytes need no lock: either file is right. Readers check the digest of what they
+// read, and so need no lock either.
+// The time of modification is the last use, because file systems often do not keep the time of access.
+// Folders by the first two digits keep each of them small.
 namespace schaas::kernels_cache {
 namespace {
 
@@ -29,6 +35,7 @@ Diagnostic file_error(const std::string& doing, const fs::path& path, int error)
   return kernels_cache::file_error(doing + " `" + path.string() + "`", error);
 }
 
+/// Owner of a file descriptor.
 class Descriptor {
  public:
   explicit Descriptor(int fd) : fd_(fd) {}
@@ -56,6 +63,7 @@ Result<void> write_all(int fd, std::string_view bytes, const fs::path& path) {
   return {};
 }
 
+/// Makes a new name in a folder durable; a flush of the file alone does not.
 Result<void> flush_directory(const fs::path& directory) {
   const Descriptor fd(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!fd.open() || ::fsync(fd.get()) != 0) return file_error("flush", directory, errno);
@@ -94,8 +102,10 @@ class FileBinaryStore final : public BinaryStore {
     Digest digest = support::digest_of(bytes);
     const fs::path target = path_of(digest.sha256);
     std::error_code error;
+    // Bytes that are there and whole are not written again; reading them notes the use.
     if (fs::file_size(target, error) == digest.bytes && !error && get(digest.sha256).ok()) return digest;
     SCHAAS_RETURN_IF_ERROR(make_shard(target.parent_path()));
+    // Process and serial number keep writers apart; the prefix lets the next start find leftovers.
     const fs::path temporary =
         target.parent_path() / (std::string(temporary_prefix) + std::to_string(::getpid()) + "-" +
                                 std::to_string(serial_.fetch_add(1)));
@@ -116,6 +126,7 @@ class FileBinaryStore final : public BinaryStore {
     if (!support::is_sha256_hex(sha256)) return wrong_digest(sha256);
     const fs::path path = path_of(sha256);
     std::error_code error;
+    // A link, even one that leads nowhere, is there and fails to be read below.
     if (!fs::exists(fs::symlink_status(path, error))) return unknown_binary(sha256);
     SCHAAS_ASSIGN_OR_RETURN(std::string bytes, read_file(path));
     if (support::digest_of(bytes).sha256 == sha256) {
@@ -137,6 +148,7 @@ class FileBinaryStore final : public BinaryStore {
     for (fs::recursive_directory_iterator at(directory_, error), end; !error && at != end;
          at.increment(error)) {
       const std::string name = at->path().filename();
+      // Damaged binaries have the same names in another folder.
       const bool ours = support::is_sha256_hex(name) && at->path() == path_of(name);
       std::error_code gone;  // dropped by another thread meanwhile
       if (const auto size = ours ? fs::file_size(at->path(), gone) : 0; ours && !gone)
@@ -147,6 +159,7 @@ class FileBinaryStore final : public BinaryStore {
     return out;
   }
 
+  /// A binary that was dropped since it was listed is left out.
   Result<std::vector<UsedBinary>> uses() override {
     SCHAAS_ASSIGN_OR_RETURN(const std::vector<Digest> all, list());
     std::vector<UsedBinary> out;
@@ -170,6 +183,7 @@ class FileBinaryStore final : public BinaryStore {
     VerifyReport report;
     for (const Digest& digest : all) {
       const auto bytes = get(digest.sha256);
+      // Evicted since it was listed.
       if (!bytes.ok() && bytes.error().code == "unknown-binary") continue;
       ++report.checked;
       if (bytes.ok()) continue;
@@ -205,12 +219,14 @@ class FileBinaryStore final : public BinaryStore {
       ::utimensat(AT_FDCWD, path.c_str(), nullptr, 0);
   }
 
+  /// Makes the folder of a digest, and its name durable.
   Result<void> make_shard(const fs::path& shard) {
     if (::mkdir(shard.c_str(), 0700) == 0) return flush_directory(directory_);
     if (errno != EEXIST) return file_error("create", shard, errno);
     return {};
   }
 
+  /// Keeps a damaged binary for inspection, out of the way of its successor.
   Result<void> move_away(const std::string& sha256) {
     const fs::path to = directory_ / "damaged";
     if (::mkdir(to.c_str(), 0700) != 0 && errno != EEXIST) return file_error("create", to, errno);

@@ -4,6 +4,8 @@
 
 #include "kernels_cache/binary_errors.h"
 
+// The twin of the file store, with the same answers for damaged and unknown binaries. Uses are noted exactly
+// here, not to a minute.
 namespace schaas::kernels_cache {
 
 using support::Digest;
@@ -74,6 +76,7 @@ Result<VerifyReport> MemoryBinaryStore::verify() {
 
 void MemoryBinaryStore::damage(const std::string& sha256) {
   const std::lock_guard lock(mutex_);
+  // Another byte, under the old name: the digest no longer fits.
   binaries_.at(sha256) += '!';
 }
 

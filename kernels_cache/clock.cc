@@ -3,6 +3,8 @@
 #include <cstdio>
 #include <ctime>
 
+// Times of rows are texts that sort as times do: fixed width, UTC, milliseconds. The calendar is computed by
+// gmtime_r, which knows no time zone.
 namespace schaas::kernels_cache {
 namespace {
 

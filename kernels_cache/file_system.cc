@@ -15,6 +15,11 @@
 #include <sstream>
 #include <string_view>
 
+// Facts about disks on which durability rests. A database is refused where locks and shared memory do not
+// work between its users: network file systems, told by the magic number of statfs(2). File systems in user
+// space share one number, so their mounts are looked up by name. Lists are of known ones: an unknown file
+// system is taken for a local disk.
+// Errors of the system become three diagnostics that an operator can act on: full, read-only, failing.
 namespace schaas::kernels_cache {
 namespace {
 
@@ -49,6 +54,7 @@ constexpr std::array<std::string_view, 32> in_user_space = {
 template <class Table>
 std::string name_in(const Table& table, unsigned long type) {
   for (const Known& one : table) {
+    // The type may come with its sign extended, so its low 32 bits are compared.
     if (one.type == (type & 0xffffffffUL)) return one.name;
   }
   return "";
@@ -82,6 +88,7 @@ FileSystem file_system_of(const std::string& directory) {
 
 std::string network_file_system(const FileSystem& found) {
   if ((found.type & 0xffffffffUL) != user_space) return name_in(known, found.type);
+  // "fuse.sshfs" -> "sshfs"; without a point the whole text, since npos + 1 is 0.
   const std::string_view name = std::string_view(found.mount).substr(found.mount.find('.') + 1);
   const bool is_network = std::find(in_user_space.begin(), in_user_space.end(), name) != in_user_space.end();
   return is_network ? std::string(name) : "";
@@ -95,6 +102,7 @@ std::string nearest_existing(const std::string& path) {
   return existing.string();
 }
 
+// Looks at the nearest folder that exists: parents below it would be made in it.
 int creation_error(const std::string& path) {
   const std::string folder = nearest_existing(std::filesystem::path(path).parent_path());
   struct stat status {};

@@ -7,7 +7,10 @@
 #include "kernels_cache/job_rows.h"
 
 // Rows are read one job at a time: a damaged page ends the statement that meets it and no other. Ids are
-// listed from both ends, so that a damaged page in the middle hides only its own.
+// listed from both ends, so that a damaged page in the middle hides only its own. A job is kept only as a
+// whole. The digest of what was submitted decides, so no request is lost or changed unseen. States and times
+// are not in the digest: an item whose state cannot be read waits again, which costs work at most. The old
+// file is set aside before the new one is written, and never changed.
 namespace schaas::kernels_cache {
 namespace {
 
@@ -40,11 +43,13 @@ Item with_known_state(Item item) {
   return item;
 }
 
+/// Returns every id that some statement still reaches; items tell of jobs whose own rows are hidden.
 std::set<std::int64_t> ids_in(const Database& database) {
   std::set<std::int64_t> ids;
   for (const char* sql : {"SELECT id FROM job ORDER BY id", "SELECT id FROM job ORDER BY id DESC",
                           "SELECT DISTINCT job FROM item"}) {
     Statement query(database, sql);
+    // An error ends this list; the others still have their part of the ids.
     for (auto more = query.step(doing); more.ok() && *more; more = query.step(doing))
       ids.insert(query.integer(0));
   }
@@ -73,6 +78,7 @@ Result<Job> read_job(const Database& database, std::int64_t id) {
   for (;;) {
     SCHAAS_ASSIGN_OR_RETURN(const bool more, items.step(doing));
     if (!more) return job;
+    // Numbers of items are consecutive from 0, so a gap is a lost item.
     if (items.count(6) != job.items.size()) return support::invalid("unknown-job", "an item is missing");
     job.content.requests.push_back(items.text(0));
     job.items.push_back(
@@ -80,6 +86,7 @@ Result<Job> read_job(const Database& database, std::int64_t id) {
   }
 }
 
+/// Writes a job with its id, states and end numbers into the new database.
 Result<void> write_job(const Database& database, std::int64_t id, const Job& job) {
   SCHAAS_ASSIGN_OR_RETURN(const std::int64_t client, client_named(database, job.content.client, doing));
   Statement insert(database,
@@ -107,6 +114,7 @@ Result<SalvagedJobs> salvage_jobs(const std::string& path) {
   std::vector<std::pair<std::int64_t, Job>> whole;
   SalvagedJobs out;
   {
+    // Closed before the file is renamed below.
     SCHAAS_ASSIGN_OR_RETURN(const Database damaged, open_unchecked(path, doing));
     for (const std::int64_t id : ids_in(damaged)) {
       auto job = read_job(damaged, id);

@@ -10,6 +10,14 @@
 #include "kernels_cache/job_rows.h"
 #include "kernels_cache/sqlite.h"
 
+// Accepted jobs in SQLite: one transaction for each change, so a crash leaves every item in exactly one
+// state. A job is accepted once. Key, client and content tell whether it is the same job, so a request may be
+// sent again after a lost answer. The content is compared by a digest of length-prefixed fields.
+// Fair sharing is a counter: `client.served` is a logical time, the greatest of all clients plus one whenever
+// one of its items is claimed. The client with the least is next among equal priorities.
+// Items get end numbers that only grow, retries included, so that a watcher can ask for whatever ended after
+// the last number it saw. What clients are told is checked after the commit (check_flushed), because a flush
+// may succeed on a disk that fails (docs/storage.md).
 namespace schaas::kernels_cache {
 namespace {
 
@@ -102,6 +110,7 @@ constexpr const char* migrations[] = {
     )sql",
 };
 
+// Durable: a commit is on the disk when it returns.
 constexpr Schema schema{"job database", migrations, true};
 
 constexpr std::array<std::pair<ItemState, const char*>, 5> states = {{{ItemState::waiting, "waiting"},
@@ -136,6 +145,7 @@ std::int64_t number_of(const std::string& id) {
              : 0;
 }
 
+// Sums over the items of each job; a job has at least one item, so the inner join loses none.
 constexpr const char* job_columns =
     "SELECT job.id, client.name, label, job.created, priority, budget, "
     "sum(state = 'waiting'), sum(state = 'running'), sum(state = 'done'), sum(state = 'failed'), "
@@ -156,11 +166,13 @@ std::string ending(const std::string& changes, const std::string& which) {
          which;
 }
 
+// Condition on a job: none of its items waits or runs.
 constexpr const char* has_ended =
     "NOT EXISTS (SELECT 1 FROM item WHERE item.job = job.id AND state IN ('waiting', 'running'))";
 
 /// Estimates the bytes of a job in the database.
 std::uint64_t bytes_of(const NewJob& job) {
+  // Everything of a row but its request, roughly.
   constexpr std::uint64_t of_a_row = 200;
   std::uint64_t bytes = of_a_row;
   for (const auto& request : job.requests) bytes += request.size() + of_a_row;
@@ -181,6 +193,8 @@ class SqliteJobStore final : public JobStore {
     SCHAAS_ASSIGN_OR_RETURN(const std::int64_t client, client_named(database_, job.client, doing));
     Statement known(database_, "SELECT id, digest FROM job WHERE client = ? AND key = ?");
     SCHAAS_ASSIGN_OR_RETURN(const bool found, known.bind(client).bind(job.idempotency_key).step(doing));
+    // Known jobs are answered before any limit is checked: a limit must not make an accepted job look
+    // refused.
     if (found) {
       if (is_digest_of(known.text(1), job)) {
         SCHAAS_RETURN_IF_ERROR(flushed(doing));
@@ -192,6 +206,7 @@ class SqliteJobStore final : public JobStore {
           "a job that is sent again must be the same; give a new one a new key");
     }
     SCHAAS_RETURN_IF_ERROR(check_queue_limits(client, job.requests.size(), job.queued, doing));
+    // Inside the transaction, so that a job that cannot be stored evicts nothing.
     SCHAAS_RETURN_IF_ERROR(evict_ended_jobs(bytes_of(job), doing));
     Statement insert(database_,
                      "INSERT INTO job(key, digest, client, label, priority, budget, created, changed) "
@@ -211,6 +226,7 @@ class SqliteJobStore final : public JobStore {
     return "j" + std::to_string(id);
   }
 
+  /// Chooses and marks in one transaction. The query is finished before the updates, which change its rows.
   Result<std::optional<ClaimedItem>> claim() override {
     const std::lock_guard lock(mutex_);
     const std::string doing = "claim an item of a job";
@@ -221,6 +237,7 @@ class SqliteJobStore final : public JobStore {
     {
       Statement next(
           database_,
+          // Work on earlier tries (spent_before) does not count against the budget.
           "SELECT item.id, job.client, job.id, number, request, attempts, budget, "
           "budget + spent_before - (SELECT sum(seconds) FROM item WHERE item.job = job.id) FROM item "
           "JOIN job ON job.id = item.job JOIN client ON client.id = job.client "
@@ -235,6 +252,7 @@ class SqliteJobStore final : public JobStore {
     }
     Statement take(database_, "UPDATE item SET state = 'running', attempts = attempts + 1 WHERE id = ?");
     SCHAAS_RETURN_IF_ERROR(take.bind(item).run(doing));
+    // Moves the client behind all others.
     Statement served(database_,
                      "UPDATE client SET served = (SELECT max(served) FROM client) + 1 WHERE id = ?");
     SCHAAS_RETURN_IF_ERROR(served.bind(client).run(doing));
@@ -254,6 +272,7 @@ class SqliteJobStore final : public JobStore {
     const std::string doing = "end an item of a job";
     Transaction transaction(database_);
     SCHAAS_RETURN_IF_ERROR(transaction.begin(doing));
+    // Matches only a running item: one that was cancelled meanwhile keeps its end.
     Statement end(database_, ending("state = ?, error = ?, seconds = seconds + ?",
                                     "job = ? AND number = ? AND state = 'running'")
                                  .c_str());
@@ -268,6 +287,7 @@ class SqliteJobStore final : public JobStore {
     return transaction.commit(doing);
   }
 
+  /// Notes the time of change as well: jobs whose last items fail here have ended now.
   Result<void> recover() override {
     const std::lock_guard lock(mutex_);
     const std::string doing = "resume the jobs";
@@ -276,6 +296,7 @@ class SqliteJobStore final : public JobStore {
     Statement changed(
         database_, "UPDATE job SET changed = ? WHERE id IN (SELECT job FROM item WHERE state = 'running')");
     SCHAAS_RETURN_IF_ERROR(changed.bind(print(clock_->now())).run(doing));
+    // An item during which the server ended several times may be the reason, so it is not tried for ever.
     Statement fail(database_, ending("state = 'failed', error = 'the server ended while it worked on this, ' "
                                      "|| attempts || ' times'",
                                      "state = 'running' AND attempts >= ?")
@@ -294,6 +315,7 @@ class SqliteJobStore final : public JobStore {
     return back.bind(number_of(job)).bind(static_cast<std::int64_t>(number)).run("requeue an item of a job");
   }
 
+  /// Deletes in batches, and clients without jobs at the end.
   Result<std::uint64_t> purge() override {
     const std::string doing = "purge ended jobs";
     if (limits_.retention.count() == 0) return 0;
@@ -379,6 +401,8 @@ class SqliteJobStore final : public JobStore {
     SCHAAS_ASSIGN_OR_RETURN(const JobRow row, row_of(id));
     SCHAAS_ASSIGN_OR_RETURN(const std::int64_t client, client_named(database_, row.client, doing));
     SCHAAS_RETURN_IF_ERROR(check_queue_limits(client, row.failed + row.cancelled, queued, doing));
+    // Notes seconds and end numbers so far: a retry has the whole budget, and its end numbers go on from
+    // there.
     Statement before(database_,
                      "UPDATE job SET (spent_before, ended_before) = (SELECT sum(seconds), max(ended_before, "
                      "max(ended)) FROM item WHERE item.job = job.id) WHERE id = ?");
@@ -395,6 +419,7 @@ class SqliteJobStore final : public JobStore {
   // Verifies a commit before it is acknowledged. After an error the outcome is unknown.
   Result<void> flushed(const std::string& doing) { return check_flushed(path_, doing); }
 
+  /// Notes that an item ended: retention counts from the last one.
   Result<void> note_change(std::int64_t job, const std::string& doing) {
     Statement update(database_, "UPDATE job SET changed = ? WHERE id = ?");
     return update.bind(print(clock_->now())).bind(job).run(doing);
@@ -474,6 +499,7 @@ class SqliteJobStore final : public JobStore {
   std::mutex mutex_;  // one connection, one statement at a time
 };
 
+/// Returns the digest of a job behind the text `all`, which is empty for rows of earlier versions.
 std::string digest_after(std::string all, const NewJob& job) {
   const auto add = [&](const std::string& part) { all += std::to_string(part.size()) + ":" + part; };
   add(job.client);

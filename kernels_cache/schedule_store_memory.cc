@@ -6,6 +6,8 @@
 #include <tuple>
 #include <utility>
 
+// The twin of the SQLite store in vectors, for tests of what stands above a store. Newer rows are behind
+// older ones, which gives the orders that SQL asks for by time. Searches are linear: tests hold few rows.
 namespace schaas::kernels_cache {
 namespace {
 
@@ -103,6 +105,7 @@ class MemoryScheduleStore final : public ScheduleStore {
 
   Result<void> put_measurements(const std::vector<MeasurementRow>& rows) override {
     const std::lock_guard lock(mutex_);
+    // All columns of the unique key but the trace.
     const auto circumstances = [](const MeasurementRow& of) {
       return std::tie(of.problem_key, of.host, of.sizes, of.threads, of.isa, of.code_version);
     };
@@ -151,11 +154,13 @@ class MemoryScheduleStore final : public ScheduleStore {
     return dropped;
   }
 
+  // Evicts as the SQLite store does, one frontier after the other.
   Result<DroppedFrontiers> drop_frontiers_above(std::uint64_t bytes, Clock::Time fresh) override {
     const std::lock_guard lock(mutex_);
     DroppedFrontiers out;
     out.left_bytes = frontier_bytes();
     while (out.left_bytes > bytes) {
+      // Bytes above the bound mean that some frontier is left, so the list is not empty.
       const auto oldest = std::min_element(
           frontiers_.begin(), frontiers_.end(),
           [&](const FrontierRow& a, const FrontierRow& b) { return rank(a, fresh) < rank(b, fresh); });
@@ -221,6 +226,7 @@ class MemoryScheduleStore final : public ScheduleStore {
       return problem.key == row.key.problem_key && problem.pinned == Pinned::yes;
     };
     const Clock::Time used = uses_[slot_of(row.key)];
+    // Pinned and recently used frontiers stay, whatever the size.
     return used >= fresh || std::any_of(problems_.begin(), problems_.end(), pinned) ? never : used;
   }
   std::uint64_t frontier_bytes() const {

@@ -7,6 +7,11 @@
 
 #include "kernels_cache/sqlite.h"
 
+// Durable results in SQLite, behind one connection and one mutex. A row that cannot be trusted is a miss,
+// never an error: everything here can be computed again. Each row carries a digest of its columns and of its
+// problem. A second statement of the same transaction (`seal`) computes it over the columns as they are
+// stored. Readers outside hold derived data with a stamp of `changes_`. A writer raises it after the commit
+// and before it returns, so whoever learned of a change cannot be given older data (changes.h).
 namespace schaas::kernels_cache {
 namespace {
 
@@ -113,6 +118,7 @@ constexpr const char* migrations[] = {
     R"sql( FROM problem WHERE problem.id = measurement.problem);
     )sql",
 };
+// The number in the header is that of the newest schema.
 static_assert(std::size(migrations) == schema_version);
 
 constexpr Schema schema{"schedule database", migrations, false};
@@ -126,6 +132,7 @@ KernelRow kernel_row(const Statement& row) {
           row.real(7), row.text(8), row.text(9)};
 }
 
+// Uses are noted to this precision, which spares a write for nearly every read.
 constexpr std::chrono::minutes use_precision{1};
 
 class SqliteScheduleStore final : public ScheduleStore {
@@ -140,6 +147,7 @@ class SqliteScheduleStore final : public ScheduleStore {
     SCHAAS_RETURN_IF_ERROR(transaction.begin(doing));
     SCHAAS_ASSIGN_OR_RETURN(const std::int64_t problem,
                             insert_problem(row.key.problem_key, row.canonical, doing));
+    // The family and the names of who asked are those of the latest search.
     Statement update(database_, "UPDATE problem SET family = ?, asked = ? WHERE id = ?");
     SCHAAS_RETURN_IF_ERROR(update.bind(row.unconstrained_key).bind(row.asked).bind(problem).run(doing));
     Statement insert(
@@ -170,6 +178,7 @@ class SqliteScheduleStore final : public ScheduleStore {
     return {};
   }
 
+  // Reads a frontier and notes the use; a row with a wrong digest is absent.
   Result<std::optional<FrontierRow>> frontier(const FrontierKey& key) override {
     const std::lock_guard lock(mutex_);
     Statement query(
@@ -268,6 +277,7 @@ class SqliteScheduleStore final : public ScheduleStore {
     return std::optional(kernel_row(query));
   }
 
+  // Lists rows whatever their digests.
   Result<std::vector<KernelRow>> kernels_of(const std::string& problem_key) override {
     const std::lock_guard lock(mutex_);
     const std::string sql =
@@ -277,6 +287,7 @@ class SqliteScheduleStore final : public ScheduleStore {
     return all_rows(query, "list kernels", kernel_row);
   }
 
+  // Rows of several problems may name one binary, so all answers are declared old.
   Result<std::uint64_t> drop_kernels_with(const std::string& sha256) override {
     const std::lock_guard lock(mutex_);
     Statement drop(database_, "DELETE FROM kernel WHERE sha256 = ?");
@@ -290,6 +301,7 @@ class SqliteScheduleStore final : public ScheduleStore {
     const std::string doing = "store measurements";
     Transaction transaction(database_);
     SCHAAS_RETURN_IF_ERROR(transaction.begin(doing));
+    // All old timings go before the first new one is added, or rows of one report would drop each other.
     for (const auto& row : rows) SCHAAS_RETURN_IF_ERROR(drop_superseded_measurements(row, doing));
     for (const auto& row : rows) SCHAAS_RETURN_IF_ERROR(add_measurement(row, doing));
     SCHAAS_RETURN_IF_ERROR(transaction.commit(doing));
@@ -340,6 +352,8 @@ class SqliteScheduleStore final : public ScheduleStore {
     return note_dropped(kernels_cache::changes(database_));
   }
 
+  // Evicts the least recently used frontiers until `bytes` are left. A problem goes with the last row that
+  // refers to it.
   Result<DroppedFrontiers> drop_frontiers_above(std::uint64_t bytes, Clock::Time fresh) override {
     const std::lock_guard lock(mutex_);
     const std::string doing = "drop frontiers";
@@ -412,6 +426,7 @@ class SqliteScheduleStore final : public ScheduleStore {
   }
 
  private:
+  // Drops the timings of an earlier run in the same circumstances, whatever their traces.
   Result<void> drop_superseded_measurements(const MeasurementRow& row, const std::string& doing) {
     Statement purge(
         database_,
@@ -442,6 +457,7 @@ class SqliteScheduleStore final : public ScheduleStore {
     return purge.bind(problem).bind(static_cast<std::int64_t>(max_measurements)).run(doing);
   }
 
+  // Adds up the sizes that are noted beside the uses, without reading payloads.
   Result<std::uint64_t> frontier_bytes() {
     Statement query(database_, "SELECT coalesce(sum(bytes), 0) FROM frontier_use");
     SCHAAS_RETURN_IF_ERROR(query.step("add up the frontiers"));

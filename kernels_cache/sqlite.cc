@@ -15,11 +15,18 @@
 #include "compiler/support/digest.h"
 #include "kernels_cache/file_system.h"
 
+// The only file that calls SQLite. Errors become diagnostics in one function, storage_error: SQLite's own
+// codes are too coarse, since a full, a read-only and a failing disk need different answers. The number of
+// the system's last error on the database's files tells them apart.
+// A database is opened with a write-ahead log, checked as a whole and migrated in one transaction. Migrations
+// are texts that are never edited; the schema's number is PRAGMA user_version. A file with a higher number is
+// left alone.
 namespace schaas::kernels_cache {
 
 using support::Diagnostic;
 using support::Result;
 
+// sqlite3_close_v2 also closes a connection that failed to open, and waits for statements that are left.
 void CloseDatabase::operator()(sqlite3* database) const { sqlite3_close_v2(database); }
 
 namespace {
@@ -53,6 +60,7 @@ bool is_on_read_only(const std::string& path) {
 
 }  // namespace
 
+/// Sorts an error by its primary code; an error of input and output by the number of the system's own.
 Diagnostic storage_error(sqlite3* database, const std::string& doing, const std::string& file) {
   const std::string said = sqlite3_errmsg(database);
   const char* opened = sqlite3_db_filename(database, "main");
@@ -80,11 +88,13 @@ Diagnostic storage_error(sqlite3* database, const std::string& doing, const std:
   }
 }
 
+/// Errors of preparing and binding are kept and reported by `step`, so that calls can be chained.
 Statement::Statement(const Database& database, const char* sql) : database_(database.get()) {
   state_ = sqlite3_prepare_v2(database_, sql, -1, &statement_, nullptr);
 }
 Statement::~Statement() { sqlite3_finalize(statement_); }
 
+/// SQLite copies the text, so it may be a temporary.
 Statement& Statement::bind(std::string_view text) {
   return note(
       sqlite3_bind_text64(statement_, ++parameter_, text.data(), text.size(), SQLITE_TRANSIENT, SQLITE_UTF8));
@@ -100,6 +110,7 @@ Statement& Statement::note(int state) {
   return *this;
 }
 
+/// The first error wins; after it the statement is not run.
 Result<bool> Statement::step(const std::string& doing) {
   if (state_ == SQLITE_OK) {
     const int stepped = sqlite3_step(statement_);
@@ -114,6 +125,7 @@ Result<void> Statement::run(const std::string& doing) {
   return {};
 }
 
+/// NULL reads as the empty text.
 std::string Statement::text(int column) const {
   const auto* data = reinterpret_cast<const char*>(sqlite3_column_text(statement_, column));
   return data == nullptr
@@ -140,6 +152,7 @@ Transaction::~Transaction() {
   if (open_) sqlite3_exec(database_, "ROLLBACK", nullptr, nullptr, nullptr);
 }
 
+/// IMMEDIATE takes the write lock at once: no statement can fail later because another process writes.
 Result<void> Transaction::begin(const std::string& doing) {
   SCHAAS_RETURN_IF_ERROR(execute(database_, "BEGIN IMMEDIATE", doing));
   open_ = true;
@@ -176,6 +189,7 @@ Diagnostic open_error(sqlite3* database, const std::string& path, const Schema& 
       "cannot open `" + path + "`: " + (is_on_read_only(path) ? "the file system is read-only" : said));
 }
 
+/// Applies the migrations from the number found to the newest, all or none.
 Result<void> migrate(const Database& database, const std::string& path, const Schema& schema) {
   const int newest = static_cast<int>(schema.migrations.size());
   Transaction transaction(database);
@@ -221,6 +235,7 @@ constexpr int page_bytes = 4096;
 bool take_page_cache() {
   int header = 0;
   if (sqlite3_config(SQLITE_CONFIG_PCACHE_HDRSZ, &header) != SQLITE_OK) return false;
+  // SQLite wants room for a header beside each page, and pages aligned to eight bytes.
   const int each = page_bytes + (header + 7) / 8 * 8, pages = 2 * cached_pages;
   static auto* const memory =  // outlives every database
       new std::vector<std::int64_t>(static_cast<std::size_t>(each) * pages / sizeof(std::int64_t), 1);
@@ -230,6 +245,7 @@ bool take_page_cache() {
 }  // namespace
 
 Result<void> set_aside(const std::string& path) {
+  // The log belongs to its file: beside a new database it would be applied to that.
   for (const char* part : {"", "-wal", "-shm"}) {
     const std::string from = path + part, to = path + ".damaged" + part;
     ::unlink(to.c_str());
@@ -258,6 +274,7 @@ Result<void> back_up(const Database& database, std::mutex& mutex, const std::str
   int stepped = SQLITE_OK;
   while (stepped == SQLITE_OK) {  // writes of this connection between two steps are copied as well
     stepped = sqlite3_backup_step(backup, pages_at_once);
+    // Leaves the store to requests between two steps.
     lock.unlock();
     lock.lock();
   }
@@ -269,6 +286,7 @@ Result<void> back_up(const Database& database, std::mutex& mutex, const std::str
 
 namespace {
 
+/// Prints a value for a digest, the same way in every version of SQLite.
 std::string text_of(sqlite3_value* value) {
   if (sqlite3_value_type(value) == SQLITE_FLOAT) {  // versions of SQLite print numbers in their own ways
     char exact[40];
@@ -298,6 +316,7 @@ bool add_functions(sqlite3* database) {
 }  // namespace
 
 Result<Database> open_database(const std::string& path, const Schema& schema) {
+  // Memory can be configured only before the first connection of the process.
   static const bool page_cache = take_page_cache();
   static_cast<void>(page_cache);
   sqlite3* opened = nullptr;
@@ -306,6 +325,8 @@ Result<Database> open_database(const std::string& path, const Schema& schema) {
   Database database(opened);
   if (state != SQLITE_OK) return open_error(opened, path, schema);
   sqlite3_busy_timeout(opened, 5000);  // another process may read: the sqlite3 shell, a backup
+  // The log lets others read while the daemon writes. A schema that was tampered with may call harmless
+  // functions only.
   const std::string settings =
       std::string("PRAGMA journal_mode = WAL; PRAGMA foreign_keys = ON; PRAGMA trusted_schema = OFF; ") +
       "PRAGMA cache_size = " + std::to_string(cached_pages) + "; " +
