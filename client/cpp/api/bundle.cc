@@ -11,9 +11,14 @@
 #include "client/cpp/remote/server_key.h"
 #include "client/cpp/tensor_io/file_source.h"
 
+// Bundles: a file of answers with their kernels. All of it is read and compared when it is opened. The header
+// and each binary must have their digests, each answer its problem and signature, and nothing may follow.
+// Later calls find everything in memory and fail for no reason of the file. `binaries` are views into
+// `bytes`, so the state is shared and never copied.
 namespace schaas::client {
 namespace {
 
+// Grows by a mebibyte at a time: a compressed file or a pipe does not tell its size.
 support::Result<std::string> whole_file(const std::string& path) {
   SCHAAS_ASSIGN_OR_RETURN(FileSource source, FileSource::open(path));
   std::string bytes;
@@ -35,6 +40,7 @@ support::Result<void> read_binaries(Bundle::State& state, std::size_t at) {
     for (const KernelInfo& kernel : answer.kernels) {
       const support::Digest& digest = kernel.digest;
       if (state.binaries.count(digest.sha256) != 0) continue;
+      // `at` never passes the end, so the difference does not wrap around.
       if (bytes.size() - at < digest.bytes) {
         return damaged_bundle(state.path, "it ends after " + std::to_string(bytes.size()) +
                                               " bytes, within the kernel " + kernel.id + " for " +
@@ -67,6 +73,7 @@ support::Result<std::shared_ptr<const Bundle::State>> read_state(const std::stri
   return std::shared_ptr<const Bundle::State>(std::move(state));
 }
 
+// The file names the key that signed it, which anybody could write: whose key it must be, the user says.
 support::Result<void> check_signer(const Bundle::State& state, const std::string& server_key) {
   SCHAAS_ASSIGN_OR_RETURN(const auto expected, wanted_key(server_key));
   if (!expected) return {};
@@ -99,6 +106,7 @@ const std::string& Bundle::created() const { return state_->header.created; }
 const std::vector<BundledAnswer>& Bundle::answers() const { return state_->header.answers; }
 std::shared_ptr<KernelSource> Bundle::source() const { return source_of(state_); }
 
+// A width of 0 takes the first answer of any width.
 support::Result<KernelSet> Bundle::kernels(int position_bits, KernelSetOptions options) const {
   const std::string wanted = std::to_string(position_bits);
   for (const BundledAnswer& answer : state_->header.answers) {

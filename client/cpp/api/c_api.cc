@@ -4,9 +4,13 @@
 
 #include "client/cpp/api/c_boundary.h"
 
-/// schaas.h: sessions, kernels, computations.
+// schaas.h: sessions, kernels, computations. Every function runs its body in at_boundary(), which turns
+// results and exceptions into a status and an error object. Structs of the caller begin with their size:
+// fields behind that end belong to a newer header and count as absent. Handles are owned by the caller; null
+// is allowed where a handle is closed.
 namespace schaas::client {
 
+// Texts go to C programs, which free them by schaas_text_free(): hence malloc.
 char* text_for_c(const std::string& text) {
   auto* copy = static_cast<char*>(std::malloc(text.size() + 1));
   if (copy == nullptr) throw std::bad_alloc();
@@ -16,6 +20,7 @@ char* text_for_c(const std::string& text) {
 
 ProgressCallback callback_of(schaas_progress_function progress, void* context) {
   if (progress == nullptr) return {};
+  // The callback says whether to stop, the wrapper whether to go on.
   return [progress, context](const WaitProgress& now) {
     const schaas_progress told{sizeof told, now.stage.c_str(), now.seconds,   now.done,
                                now.of,      now.kernels,       now.kernels_of};
@@ -90,6 +95,8 @@ KernelSetOptions options_of(const schaas_problem& given) {
   return options;
 }
 
+// Binds tensors of a call. Operands that are only summed may have entries in disorder; where the kernel that
+// was selected needs order, all is taken once more with that known.
 support::Result<std::unique_ptr<schaas_computation>> bound(const schaas_kernels* kernels,
                                                            const schaas_operand* operands, std::int32_t count,
                                                            const schaas_options* given, Runs runs,
@@ -122,6 +129,7 @@ std::unique_ptr<schaas_computation> kept(schaas_kernels& kernels, const std::str
   return found;
 }
 
+// The computation is taken out of the store while it runs, and given back only after it succeeded.
 /// Computes to where the caller says, by a computation that is kept.
 support::Result<void> compute_kept(schaas_kernels& kernels, const std::string& key,
                                    const schaas_operand* operands, std::int32_t count,
@@ -181,6 +189,7 @@ int32_t schaas_session_connect(const schaas_connect_options* options, schaas_ses
     ProgressCallback progress;
     if (SCHAAS_HAS(*options, progress_context))
       progress = callback_of(options->progress, options->progress_context);
+    // Connecting runs on a thread of its own, so that a callback can end it.
     SCHAAS_ASSIGN_OR_RETURN(Session opened, while_telling(progress, "connecting", [&](std::stop_token stop) {
                               wanted.stop = stop;
                               return Session::open(wanted);
@@ -256,6 +265,7 @@ int32_t schaas_compute(schaas_kernels* kernels, const schaas_operand* operands, 
     if (result == nullptr && (options == nullptr || options->result == nullptr))
       return null_argument("result");
     if (kernels == nullptr) return null_argument("kernels");
+    // An empty key: the call names something that a kept computation does not have.
     if (const std::string key = key_of_call(operands, count, options); !key.empty()) {
       SCHAAS_RETURN_IF_ERROR(compute_kept(*kernels, key, operands, count, *options));
       if (result != nullptr) *result = nullptr;  // the caller's tensor has it
@@ -263,6 +273,7 @@ int32_t schaas_compute(schaas_kernels* kernels, const schaas_operand* operands, 
     }
     SCHAAS_ASSIGN_OR_RETURN(auto made, bound(kernels, operands, count, options, Runs::once));
     SCHAAS_RETURN_IF_ERROR(made->computation->run());
+    // The result is in the caller's tensor; no storage is made.
     if (made->given.result) {
       if (result != nullptr) *result = nullptr;  // the caller's tensor has it
       return {};

@@ -3,7 +3,8 @@
 #include "schaas/convert.h"
 #include "schaas/tensor_files.h"
 
-/// schaas.h: tensors that the library owns.
+// schaas.h: tensors that the library owns. Each function without options calls the one with them. Data that
+// are borrowed for a call are checked in full, since nothing is known of the caller's arrays.
 namespace schaas::client {
 namespace {
 
@@ -16,7 +17,7 @@ support::Result<schaas_storage_options> checked(const schaas_storage_options* gi
   return *given;
 }
 
-/// The lists that a caller of schaas_pack gives, copied.
+// Copies the lists that a caller of schaas_pack gives. Null lists are right where there is nothing to list.
 support::Result<CooTensor> listed(const std::string& name, std::int32_t order,
                                       const std::int64_t* extents, const std::int64_t* const* coordinates,
                                       const double* values, std::int64_t entries) {
@@ -29,6 +30,7 @@ support::Result<CooTensor> listed(const std::string& name, std::int32_t order,
   if (entries > 0 && values == nullptr) return null_argument("values");
   CooTensor tensor;
   tensor.extents.assign(extents, extents + order);
+  // With null extents the order is 0, and the assigned range is empty.
   for (std::int32_t mode = 0; mode < order; ++mode) {
     if (entries > 0 && (coordinates == nullptr || coordinates[mode] == nullptr))
       return null_argument("coordinates");

@@ -7,7 +7,9 @@
 #include "client/cpp/selection/binding.h"
 #include "schaas/json.h"
 
-/// schaas.h: what is told as JSON.
+// schaas.h: answers as JSON texts, for programs that show or store them. Members keep their order, and
+// numbers that JSON does not have become texts. Bytes that are no UTF-8 are replaced: texts of users go
+// through.
 namespace schaas::client {
 namespace {
 
@@ -24,6 +26,7 @@ Json frontier_json(const Frontier& frontier) {
   return json;
 }
 
+// Adds the costs at the sizes of a binding; `here` is null where no sizes are known.
 void add_here(Json& json, const FrontierHere& here) {
   json["here"] = nullptr;
   if (!here.at) return;
@@ -95,6 +98,7 @@ Json trees(const std::vector<Expression>& expressions) {
 Json tree(const Expression& expression) {
   if (const auto* access = std::get_if<Access>(&expression.value)) return access_json(*access);
   if (const auto* number = std::get_if<double>(&expression.value)) return {{"number", number_json(*number)}};
+  // Expressions are trees; the parser bounds their depth, so recursion is safe.
   if (const auto* operation = std::get_if<Operation>(&expression.value))
     return {{"function", written(operation->function)}, {"arguments", trees(operation->arguments)}};
   const Reduction& reduction = std::get<Reduction>(expression.value);
@@ -113,6 +117,7 @@ Json statements(const Program& program) {
   return json;
 }
 
+// Each operand is listed once, as it is first accessed.
 Json description(const Program& program) {
   Json json = {{"operands", Json::array()}};
   std::vector<std::string> seen;

@@ -9,6 +9,12 @@
 #include "client/cpp/tensor/sorted_copy.h"
 #include "schaas/host.h"
 
+// Tensors of calls of the C interface, borrowed where they lie. How much is checked depends on what the
+// caller guarantees: all, all but the order of entries, or the structs alone. Tensors on a device are
+// described by the caller, since their contents cannot be read here; their addresses are checked with the
+// driver.
+// Entries in disorder are taken as they are where the statement only adds them up; elsewhere a sorted copy is
+// made, which serves one call alone.
 namespace schaas::client {
 namespace {
 
@@ -77,7 +83,8 @@ support::Result<PackedTensor> borrow_where_it_lies(const schaas_options* given, 
   return tensor;
 }
 
-/// An operand whose entries may be in disorder: as it is where the program only adds them up, else sorted.
+// Takes an operand whose entries may be in disorder: as it is where the program only adds them up, else
+// sorted. A first check in full tells whether a copy is needed at all.
 support::Result<PackedTensor> borrow_in_disorder(const schaas_kernels& kernels, const schaas_options* given,
                                                  const schaas_tensor& view, const std::string& name,
                                                  double fill, GivenTensors& to) {
@@ -96,6 +103,7 @@ support::Result<PackedTensor> borrow_in_disorder(const schaas_kernels& kernels, 
 }  // namespace
 
 std::optional<std::chrono::milliseconds> limit_of(double seconds) {
+  // More seconds than anybody waits; a larger number would overflow milliseconds.
   constexpr double max_seconds = 1e9;
   if (seconds == 0 || std::isnan(seconds)) return std::nullopt;
   return std::chrono::milliseconds(static_cast<std::int64_t>(std::clamp(seconds, 0.0, max_seconds) * 1e3));
@@ -126,6 +134,7 @@ support::Result<void> take(const schaas_kernels& kernels, const schaas_operand* 
   if (given == nullptr || given->result == nullptr) return {};
   const std::string& name = kernels.set.program().result().tensor;
   SCHAAS_ASSIGN_OR_RETURN(to.result,
+                          // The result is checked in full: its positions decide where a kernel writes.
                           borrow_where_it_lies(given, to.options, *given->result, name, fill, Trust::check));
   if (!to.result->format().all_dense() && !to.result->on_device())
     return support::unsupported("result-format",
@@ -140,6 +149,7 @@ support::Result<bool> take_arrays(const schaas_kernels& kernels, const schaas_op
                                   GivenTensors& to) {
   const int threads = given.threads > 0 ? given.threads : host_threads();
   const Trust trust = trust_of(&given);
+  // Operands that are only summed may be in disorder; others are checked as in the first call.
   const Trust needed = trust == Trust::bounds ? Trust::check : trust;
   for (std::int32_t n = 0; n < count; ++n) {
     const std::string name = operands[n].name;
@@ -149,6 +159,7 @@ support::Result<bool> take_arrays(const schaas_kernels& kernels, const schaas_op
   }
   const std::string& name = kernels.set.program().result().tensor;
   SCHAAS_RETURN_IF_ERROR(borrow_again(*to.result, *given.result, name, Trust::check, threads));
+  // A result in memory of an operand needs another computation than the one that is kept.
   return overlapping_operand(*to.result, to.pointers, nullptr) == nullptr;
 }
 

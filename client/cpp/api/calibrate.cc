@@ -10,6 +10,10 @@
 #include "schaas/kernel.h"
 #include "schaas/rates.h"
 
+// Measures the machine parameters that selection uses. A product with a sparse matrix gathers rows of a dense
+// one. The size of the dense matrix decides from which cache the rows come; all else is equal. Four sizes
+// give L1, L2, the last-level cache, and memory; memory is measured with all threads, too, as threads share
+// it.
 namespace schaas::client {
 namespace {
 
@@ -33,8 +37,9 @@ ScheduleRequest request_of_rows() {
   return request;
 }
 
-// Entries of B at random columns, each column about as often, and all of them.
+// Makes entries of B at random columns: about equally many in each column, so that all rows of C are visited.
 CooTensor gathering(std::int64_t columns) {
+  // Each row of C is gathered twice at least.
   const std::int64_t rows = std::max(min_entries, 2 * columns) / entries_of_a_row;
   CooTensor tensor{{rows, columns}, {{}, {}}, {}};
   std::mt19937_64 random(1);
@@ -70,6 +75,7 @@ support::Result<std::vector<double>> measure(const Kernel& kernel, std::int64_t 
     with.threads = team;
     SCHAAS_ASSIGN_OR_RETURN(auto execution, Execution::prepare(kernel, {&a, &b, &c}, with));
     double best = 0, spent = 0;
+    // The least time counts: other work of the machine only adds.
     for (int run = 0; run < max_runs && (run < min_runs || spent < seconds_each); ++run) {
       const auto start = Clock::now();
       SCHAAS_RETURN_IF_ERROR(execution.run());
@@ -98,6 +104,8 @@ support::Result<Calibration> calibrate(Connection& connection, int threads,
 
   Calibration out;
   const std::int64_t second = second_cache_bytes();
+  // Half a cache holds the rows and leaves room for the rest of the product. The third size is above L2 and
+  // well within the last-level cache.
   const std::int64_t sizes[] = {first_cache_bytes() / 2, second / 2,
                                 std::min(8 * second, last_level_cache_bytes() / 2), memory_bytes()};
   const char* names[] = {"first-level cache", "second-level cache", "last-level cache", "memory"};

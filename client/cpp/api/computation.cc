@@ -6,6 +6,9 @@
 #include "client/cpp/expression/summed_operands.h"
 #include "schaas/host.h"
 
+// Runs of a bound computation. Values of operands may have changed since the last run. Those that lie on a
+// device are brought over for a kernel of the processor, and the result back. An update that does not start
+// from its result copies its start first. Between runs a better kernel may replace the present one.
 namespace schaas::client {
 
 Computation::Computation(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -22,6 +25,7 @@ support::Result<void> Computation::State::run(BoundKernel& one) {
     SCHAAS_RETURN_IF_ERROR(gpu->gpu.copy_values(*before, target, gpu->stream));
   } else if (before != nullptr && before != written) {
     Buffer& values = target.values();
+    // The same array needs no copy: the update is in place.
     if (values.data() != before->values().data() && values.bytes() > 0)
       std::memcpy(values.data(), before->values().data(), values.bytes());
   }
@@ -30,6 +34,7 @@ support::Result<void> Computation::State::run(BoundKernel& one) {
 }
 
 support::Result<void> Computation::run() {
+  // The better kernel is looked for before the run: no run changes its kernel half way.
   if (state_->better) {
     if (auto better = state_->better()) state_->bound = *std::move(better);
   }
@@ -39,6 +44,7 @@ support::Result<void> Computation::run() {
   return state_->converted ? state_->converted->bring(*state_->written, threads) : support::Result<void>();
 }
 
+// Copies and several loops over an operand need sorted entries; one loop that sums does not.
 bool BoundKernel::order_matters() const {
   return !execution || !execution->copies().empty() || !loops_once(kernel.tree);
 }
@@ -54,6 +60,8 @@ support::Result<void> BoundKernel::check_order(const std::map<std::string, Packe
 
 bool Computation::order_matters() const { return state_->bound.order_matters(); }
 
+// Only a computation whose result and operands are the caller's, on the processor and as kernels write them,
+// takes other arrays.
 bool Computation::is_rebindable() const {
   const State& state = *state_;
   const bool is_plain = !state.gpu && !state.converted && state.before == nullptr && state.kept.empty();

@@ -5,6 +5,9 @@
 #include "client/cpp/platform/team.h"
 #include "schaas/convert.h"
 
+// Results in a storage that kernels do not write. The first run converts. From the second run on a list of
+// positions brings the values over (tensor/stored_copy.h), since the entries stay. A caller that moves the
+// tensor away gets a fresh conversion, which the address of its values tells.
 namespace schaas::client {
 
 PackedTensor& ConvertedResult::tensor() {

@@ -21,11 +21,13 @@ namespace {
 constexpr std::size_t max_kept = 4;                        // a loop may alternate between so many sizes
 constexpr std::int64_t max_bytes = std::int64_t{1} << 20;  // limit of temporaries
 
+// Numbers are appended as bytes: the key is compared, never read.
 template <class Number>
 void append(std::string& key, Number number) {
   key.append(reinterpret_cast<const char*>(&number), sizeof number);
 }
 
+// Only the struct is read here, before anything of the call was checked.
 bool is_readable(const schaas_tensor* tensor) {
   if (tensor == nullptr || tensor->order < 0 || tensor->order > max_order) return false;
   return tensor->order == 0 ||
@@ -45,6 +47,7 @@ void append(std::string& key, const schaas_tensor& tensor) {
   }
 }
 
+// Options that change the decision, or that a caller may change between calls, rule a call out.
 bool is_plain(const schaas_options* options) {
   return options != nullptr && SCHAAS_HAS(*options, progress_context) && options->deterministic == 0 &&
          options->extent_count == 0 && options->schedule == nullptr && options->gpu == nullptr &&
@@ -61,6 +64,7 @@ struct KeptCalls::Kept {
 KeptCalls::KeptCalls() = default;
 KeptCalls::~KeptCalls() = default;
 
+// The last one is the likeliest: a loop repeats its sizes.
 std::unique_ptr<schaas_computation> KeptCalls::take(const std::string& key) {
   const std::lock_guard lock(mutex_);
   const auto found =
@@ -72,6 +76,7 @@ std::unique_ptr<schaas_computation> KeptCalls::take(const std::string& key) {
 }
 
 void KeptCalls::give(const std::string& key, std::unique_ptr<schaas_computation> computation) {
+  // Asked before the lock is taken: it walks over buffers.
   if (computation->computation->temporary_bytes() > max_bytes) return;
   Kept one{key, std::move(computation)};
   const std::lock_guard lock(mutex_);

@@ -109,6 +109,7 @@ void KernelPool::begin_search() {
     search_ = Search::running;
 }
 
+// Runs on a thread of the pool; events come one by one while the server searches.
 void KernelPool::search(const std::stop_token& stop) {
   ScheduleRequest asked = request_;
   asked.stop = stop;
@@ -118,6 +119,7 @@ void KernelPool::search(const std::stop_token& stop) {
       return true;
     });
   });
+  // The end of a search is a change: callers may wait for nothing else.
   const std::lock_guard lock(mutex_);
   search_ = Search::ended;
   search_ended_ = Clock::now();
@@ -168,7 +170,8 @@ void KernelPool::take_kernel(const KernelInfo& kernel) {
   changed();
 }
 
-/// True: it is on its way. With the mutex held.
+// Has a kernel loaded; true: it is on its way. With the mutex held. The set of pending digests keeps two
+// calls from loading one kernel.
 bool KernelPool::begin_load(const KernelInfo& kernel) {
   const std::string& digest = kernel.digest.sha256;
   if (is_loaded(kernel) || has_failed(digest)) return false;
@@ -179,6 +182,7 @@ bool KernelPool::begin_load(const KernelInfo& kernel) {
     pending_.erase(kernel.digest.sha256);
     if (done.ok()) {
       loaded_.insert(kernel.digest.sha256);
+      // The full kernel replaces its baseline kernel only once it is loaded.
       std::erase_if(kernels_, [&](const KernelInfo& old) {
         return old.baseline && !kernel.baseline && old.id == kernel.id;
       });
@@ -200,8 +204,8 @@ support::Result<void> KernelPool::load(const KernelInfo& kernel, const std::stop
   return {};
 }
 
-/// Asks for a kernel that the search does not bring, or not soon; true: it is on its way. With the mutex
-/// held.
+// Requests a kernel that the search does not bring, or not soon; true: it is on its way. With the mutex held.
+// The request runs beside the search.
 bool KernelPool::begin_request(const std::string& name) {
   if (has_failed(name)) return false;
   if (!pending_.insert(name).second) return true;
@@ -244,7 +248,9 @@ support::Result<Pick> KernelPool::best_pick(const ChoiceRequest& request) {
   return best;
 }
 
-/// With the mutex held.
+// Decides among the kernels at hand, and begins whatever may bring a better one. With the mutex held. The
+// best of the whole frontier is taken when it is loaded. Until then it is on its way, and the best of those
+// at hand serves.
 support::Result<Preference> KernelPool::decide(const Wish& wish) {
   const ChoiceRequest& request = wish.request;
   if (!frontier_.arguments.empty()) SCHAAS_RETURN_IF_ERROR(check_bounds(frontier_, request.sizes));
@@ -274,6 +280,7 @@ support::Result<Preference> KernelPool::decide(const Wish& wish) {
       is_better_coming = begin_request(best.name) || is_better_coming;
     }
   }
+  // Kernels that have come, with baseline kernels where the full one has not; and those that are loaded.
   std::vector<const KernelInfo*> come, at_hand;
   for (const KernelInfo& kernel : kernels_) {
     if (!may_run(kernel) || has_failed(kernel.digest.sha256)) continue;
@@ -284,6 +291,7 @@ support::Result<Preference> KernelPool::decide(const Wish& wish) {
   if (next.kernel != nullptr && !is_loaded(*next.kernel))
     is_better_coming = begin_load(*next.kernel) || is_better_coming;
   SCHAAS_ASSIGN_OR_RETURN(const KernelPick best, pick_kernel(frontier_, at_hand, request));
+  // A kernel whose temporaries hardly fit waits for one that is on its way.
   if (best.kernel != nullptr && (best.has_room || !is_better_coming)) {
     found.kernel = *best.kernel;
     found.reason = best.reason;
@@ -325,11 +333,13 @@ support::Result<Preference> KernelPool::wait_for(const WaitOptions& wait, const 
     const bool is_over = wait.limit && now - start >= *wait.limit;
     const std::uint64_t seen = version_;
     if (std::optional<support::Result<Preference>> found = attempt(is_over)) return *std::move(found);
+    // The caller's function runs without the mutex: it may take its time, or call the library.
     const WaitProgress waited = progress(start);
     lock.unlock();
     if (wait.stop.stop_requested() || (wait.progress && !wait.progress(waited))) return cancelled();
     lock.lock();
     auto until = now + slice;
+    // Callers wake up when something changes, when a time is over, and each 20 ms to ask their callback.
     if (now < search_began_ + wait.leave_after) until = std::min(until, search_began_ + wait.leave_after);
     if (wait.limit) until = std::min(until, start + std::chrono::duration_cast<Clock::duration>(*wait.limit));
     threads_->changed.wait_until(lock, until, [&] { return version_ != seen; });
@@ -342,6 +352,7 @@ support::Result<Preference> KernelPool::prefer(const Wish& wish, const WaitOptio
     if (!std::exchange(begun, true)) begin_search();
     support::Result<Preference> found = decide(wish);
     if (!found.ok()) return found;
+    // With a wait limit, or before this time is over, only a final kernel will do; later any that can run.
     const bool for_best = wait.limit || wish.only_best || Clock::now() - search_began_ < wait.leave_after;
     if (found->kernel && (found->is_final || !for_best)) return found;
     if (found->is_final) return why_none(wish);
@@ -390,6 +401,7 @@ support::Result<Preference> KernelPool::named(const ChoiceRequest& request, cons
   return wait_for(wait, [&](bool is_over) -> std::optional<support::Result<Preference>> {
     if (!mine) {
       std::shared_ptr<Named>& known = named_[request.wanted];
+      // A request that failed is begun again by the next call.
       if (!known || known->failure) {
         known = std::make_shared<Named>();
         begin_named(request.wanted, known);

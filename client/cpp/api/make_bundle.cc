@@ -9,9 +9,14 @@
 #include "proto/kernel_abi.h"
 #include "schaas/host.h"
 
+// Makes bundles. The server is asked for each instruction set and width of positions, each binary is
+// downloaded once, and the file is written at the end. Each answer is checked as a reader will check it, so a
+// file that was written can be opened. Measurements are left out, as they are of this host, and so are
+// removed classes, which runs do not need.
 namespace schaas::client {
 namespace {
 
+// Without a wish: all instruction sets of this processor's family that the server compiles for.
 std::vector<std::string> isas_for(const BundleRequest& request, const ServerInfo& info) {
   std::vector<std::string> isas;
   for (const std::string& isa : request.isas) isas.push_back(isa_for(isa));

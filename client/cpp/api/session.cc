@@ -12,6 +12,10 @@
 #include "client/cpp/remote/server_source.h"
 #include "schaas/host.h"
 
+// A session: a source of kernels, and the kernels and devices that were loaded through it. Kernels are shared
+// by all kernel sets. The lock is not held while a kernel is downloaded and loaded: two threads may load the
+// same one, and the first to finish wins. A cache that cannot be used is no error: the server is asked each
+// time.
 namespace schaas::client {
 
 struct Session::State {
@@ -65,7 +69,8 @@ KernelSource& Session::source() const { return *state_->source; }
 template <class Loaded>
 support::Result<Loaded> Session::State::load(std::map<std::string, Loaded>& known, const KernelInfo& info,
                                              const std::stop_token& stop) {
-  // A signature is verified by the download, for one problem.
+  // A signature is verified by the download, for one problem: the same binary for another problem is verified
+  // again.
   const std::string key = info.problem_key + " " + info.digest.sha256;
   {
     const std::lock_guard lock(mutex);
@@ -86,6 +91,7 @@ support::Result<GpuKernel> Session::load_for_gpu(const KernelInfo& info, const s
   return state_->load(state_->gpu_kernels, info, stop);
 }
 
+// The lock is held while a device is opened: a second caller needs the same one.
 support::Result<Gpu> Session::gpu(int device) const {
   const std::lock_guard lock(state_->mutex);
   const auto known = state_->gpus.find(device);
