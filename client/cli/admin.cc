@@ -4,7 +4,7 @@
 #include "client/cli/figures.h"
 #include "client/cli/problem_options.h"
 
-/// schaas admin backup: what who runs the server asks of it.
+// schaas admin: commands of the server's operator.
 namespace schaas::cli {
 namespace {
 

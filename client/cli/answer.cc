@@ -1,5 +1,7 @@
 #include "client/cli/answer.h"
 
+// Answers as JSON. Texts may hold bytes that are no UTF-8, as names of files do: they are replaced, since an
+// answer must always be JSON.
 namespace schaas::cli {
 
 Json error_object(const support::Diagnostic& d) {

@@ -12,7 +12,8 @@
 #include "schaas/json.h"
 #include "schaas/tensor_files.h"
 
-/// schaas bundle: one file with a frontier and its kernels, for use without a server.
+// schaas bundle: one file with a frontier and its kernels, for use without a server. The file is checked for
+// being writable before the server compiles anything.
 namespace schaas::cli {
 namespace {
 
@@ -37,6 +38,8 @@ Json json_of(const client::BundledAnswer& answer) {
           {"kernels", answer.kernels}};
 }
 
+// Makes a bundle and reports its contents. Schedules that could not be compiled are listed, and are no
+// failure.
 support::Result<Answer> bundle(const BundleOptions& options) {
   client::BundleRequest request;
   SCHAAS_ASSIGN_OR_RETURN(request.problem, problem_text(options.problem));
@@ -64,6 +67,7 @@ support::Result<Answer> bundle(const BundleOptions& options) {
 
 }  // namespace
 
+// All answers of a bundle are to one problem, for several instruction sets and widths.
 Answer report_answers(const std::vector<client::BundledAnswer>& answers) {
   Answer report;
   Table table;
@@ -86,6 +90,7 @@ Answer report_answers(const std::vector<client::BundledAnswer>& answers) {
   return report;
 }
 
+// Opening checks all of the file.
 support::Result<Answer> report_bundle(const std::string& path, const std::string& server_key) {
   SCHAAS_ASSIGN_OR_RETURN(const auto opened, client::Bundle::open(path, server_key));
   Answer answer = report_answers(opened.answers());

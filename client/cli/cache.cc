@@ -6,11 +6,12 @@
 #include "client/cli/table.h"
 #include "schaas/json.h"
 
-/// schaas cache list|show|verify|pin|unpin|quarantine|lift|gc: what the server's database and binary store
-/// hold.
+// schaas cache list|show|verify|pin|unpin|quarantine|lift|gc: what the server's database and binary store
+// hold. Keys may be shortened to a beginning that only one has, as tables show them shortened.
 namespace schaas::cli {
 namespace {
 
+// Characters of a key that tables show.
 constexpr std::size_t short_key = 16;
 
 /// The line of the canonical problem that people recognise: the statement.
@@ -69,9 +70,11 @@ support::Result<std::string> find_key(client::Connection& connection, const std:
   return only_key(keys, prefix, "no stored problem has the key", "`schaas cache list` shows the keys");
 }
 
+// Shows one problem with its kernels.
 support::Result<Answer> show(const ServerOptions& options, const std::string& prefix) {
   SCHAAS_ASSIGN_OR_RETURN(auto connection, connect(options));
   SCHAAS_ASSIGN_OR_RETURN(const std::string key, find_key(connection, prefix));
+  // Another client may have removed the problem since the list came.
   SCHAAS_ASSIGN_OR_RETURN(const auto entries, connection.list_cache(key));
   if (entries.empty())
     return support::invalid("unknown-key", "the stored problem `" + key + "` has just been removed");
@@ -95,6 +98,7 @@ support::Result<Answer> show(const ServerOptions& options, const std::string& pr
   return answer;
 }
 
+// Has the server compare every binary with its digest; damaged ones are dropped there.
 support::Result<Answer> verify_binaries(const ServerOptions& options) {
   SCHAAS_ASSIGN_OR_RETURN(auto connection, connect(options));
   SCHAAS_ASSIGN_OR_RETURN(const auto found, connection.verify_cache());
@@ -120,6 +124,7 @@ support::Result<Answer> pin(const ServerOptions& options, const std::string& pre
   return answer;
 }
 
+// Has the server evict now, and tells what was removed.
 support::Result<Answer> collect(const ServerOptions& options) {
   SCHAAS_ASSIGN_OR_RETURN(auto connection, connect(options));
   SCHAAS_ASSIGN_OR_RETURN(const client::CacheCollection done, connection.collect_cache());
@@ -152,6 +157,7 @@ support::Result<Answer> quarantine(const ServerOptions& options) {
   return answer;
 }
 
+// Lifts the quarantine of the one kernel whose key begins with the prefix.
 support::Result<Answer> lift(const ServerOptions& options, const std::string& prefix) {
   SCHAAS_ASSIGN_OR_RETURN(auto connection, connect(options));
   SCHAAS_ASSIGN_OR_RETURN(const auto kernels, connection.list_quarantine());

@@ -8,7 +8,8 @@
 #include "schaas/host.h"
 #include "schaas/rates.h"
 
-/// schaas calibrate: measures this machine's caches and memory, for all later selections.
+// schaas calibrate: measures this machine's caches and memory, for all later selections. The figures are
+// stored with a description of the host, so a copied home folder does not mislead another machine.
 namespace schaas::cli {
 namespace {
 
@@ -39,6 +40,7 @@ std::string text_of(const client::Calibration& found, const std::string& directo
   return print(table) + "stored in " + directory + ": selections on this machine use it from now on\n";
 }
 
+// Measures and stores; nothing is stored when a measurement failed.
 support::Result<Answer> calibrate(const ServerOptions& options, int threads) {
   ProgressLine progress;
   SCHAAS_ASSIGN_OR_RETURN(auto connection, connect(options));

@@ -8,6 +8,9 @@
 
 #include "compiler/support/printable.h"
 
+// Colours of a terminal, by the escape codes of ECMA-48. They are used only on terminals that show them, and
+// not where NO_COLOR is set (no-color.org). Texts from elsewhere may hold control characters, which are made
+// visible, so that nobody's data can steer a terminal.
 namespace schaas::cli {
 namespace {
 
@@ -41,12 +44,14 @@ bool is_caret(const std::string& line) {
 
 }  // namespace
 
+// Keeps the colour codes of this program and makes all other control characters visible.
 std::string shown(std::string_view text) {
   std::string out;
   while (!text.empty()) {
     std::size_t end = text.size(), length = 0;
     for (const char* code : {plain, code_of(Ink::good), code_of(Ink::careful), code_of(Ink::bad)}) {
       const std::size_t found = text.find(code);
+      // A code that was not found is at npos, behind every end.
       if (found >= end) continue;
       end = found;
       length = std::strlen(code);
@@ -62,6 +67,7 @@ std::string painted(Ink ink, const std::string& text) {
   return has_colours(STDOUT_FILENO) ? code_of(ink) + text + plain : text;
 }
 
+// Renders a diagnostic with its head and its carets in colour.
 std::string painted(const support::Diagnostic& diagnostic) {
   const std::string text = support::printable(support::render(diagnostic));
   if (!has_colours(STDERR_FILENO)) return text;
@@ -76,6 +82,7 @@ std::string painted(const support::Diagnostic& diagnostic) {
   return out;
 }
 
+// A code ends with its first m.
 std::size_t columns_of(const std::string& text) {
   std::size_t columns = 0;
   bool in_code = false;

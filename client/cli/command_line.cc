@@ -11,6 +11,10 @@
 #include "client/cli/interrupt.h"
 #include "compiler/support/nearest_name.h"
 
+// The command line: CLI11 parses it, each command leaves an action, and the action's answer is printed as
+// text or as one JSON object. Errors of the parser are replaced by messages that name what was found and the
+// nearest known name. Exceptions end here; with --json a failure is an object, too, and the exit status is
+// that of its family.
 namespace schaas::cli {
 namespace {
 
@@ -47,6 +51,7 @@ std::string called(const CLI::App& command) {
   return (command.get_parent() ? called(*command.get_parent()) + " " : "") + command.get_name();
 }
 
+// Explains an argument that the parser did not expect, as an option, a command, or an operand.
 support::Diagnostic unexpected(const CLI::App& program, const std::string& argument) {
   const CLI::App& command = innermost(program);
   const std::string where = command.get_parent() ? " of `" + called(command) + "`" : "";
@@ -60,6 +65,7 @@ support::Diagnostic unexpected(const CLI::App& program, const std::string& argum
     return support::invalid("command-line", "unknown command `" + argument + "`; expected one of " +
                                                 joined(commands) + support::did_you_mean(argument, commands));
   }
+  // Guesses at the mistake: an unquoted expression, or a file to write without its option.
   const bool has_file = command.get_option_no_throw("--output") != nullptr;
   const bool has_expression = command.get_option_no_throw("EXPR") != nullptr;
   return support::invalid("command-line",
@@ -69,10 +75,12 @@ support::Diagnostic unexpected(const CLI::App& program, const std::string& argum
                                               : ""));
 }
 
+// The parser failed, so the flag may not have been read.
 bool asks_for_json(int argc, char** argv) {
   return std::any_of(argv + 1, argv + argc, [](const char* text) { return std::string(text) == "--json"; });
 }
 
+// Prints a diagnostic for people, and with --json one for programs, unless an answer was printed.
 int report(const support::Diagnostic& diagnostic, bool json, bool answered) {
   std::cerr << painted(diagnostic) << "\n";
   if (json && !answered) std::cout << dump(error_object(diagnostic)) << "\n";
@@ -89,8 +97,10 @@ support::Result<Answer> act(const Action& action) {
   }
 }
 
+// Standard output is checked once all was written: a full disk or a closed pipe must not pass for success.
 int finish(const support::Result<Answer>& answer, bool json) {
   if (!answer.ok()) return report(answer.error(), json, false);
+  // With the result on standard output the report goes to standard error.
   (answer->beside_output ? std::cerr : std::cout)
       << (json ? dump(answer->json) + "\n" : shown(answer->text)) << std::flush;
   if (!std::cout) return report(support::invalid("output", "standard output cannot be written"), json, true);
@@ -115,6 +125,7 @@ void add_commands(CLI::App& program, Action& chosen, bool& json) {
   add_info(program, chosen);
   add_doctor(program, chosen);
   add_completion(program, chosen);
+  // --json is an option of every command without commands below it.
   const auto add_json = [&json](CLI::App* command) {
     command->add_flag("--json", json, "Print exactly one JSON object on standard output");
   };
@@ -146,6 +157,7 @@ support::Diagnostic command_line_error(const CLI::App& program, const CLI::Parse
                          "`" + called(command) + " --help` shows its options");
 }
 
+// Parses, acts, and prints. Returns the exit status.
 int execute(int argc, char** argv, const std::string& version) {
   setenv("GRPC_VERBOSITY", "NONE", 0);  // failures are reported by the program's own messages, once
   CLI::App program(
@@ -161,6 +173,7 @@ int execute(int argc, char** argv, const std::string& version) {
     if (error.get_exit_code() == 0) return program.exit(error);  // --help, --version
     return report(command_line_error(program, error), asks_for_json(argc, argv), false);
   }
+  // From here on signals end the program in good order.
   const Interrupt interrupt;
   return finish(act(chosen), json);
 }

@@ -4,7 +4,9 @@
 #include "client/cli/command_line.h"
 #include "compiler/support/nearest_name.h"
 
-/// schaas completion: the program's commands and options as a completion for shells.
+// schaas completion: the program's commands and options as a completion for shells. It is made from the
+// parser's own description, so it cannot lag behind. zsh runs the script of bash through its compatibility
+// functions.
 namespace schaas::cli {
 namespace {
 

@@ -9,8 +9,8 @@
 #include "schaas/blocks.h"
 #include "schaas/tensor_files.h"
 
-/// schaas convert: a tensor file in another format. Reports its memory, and writes a file whose entries come
-/// in the order of that format.
+// schaas convert: a tensor file in another format. Reports its memory, and writes a file whose entries come
+// in the order of that format. Without a format the usual ones of that order are tried and compared.
 namespace schaas::cli {
 namespace {
 
@@ -38,7 +38,8 @@ client::PackOptions pack_options(const ConvertOptions& options) {
   return how;
 }
 
-/// A matrix as kernels take one in blocks.
+// Packs a matrix in blocks, as kernels take one. Blocks are known by the formats of a statement, so a
+// statement that copies the matrix stands in.
 support::Result<Stored> store_blocks(const client::TensorData& data, const std::string& name,
                                      const ConvertOptions& options) {
   const auto& extents = client::extents_of(data);
@@ -57,11 +58,13 @@ support::Result<Stored> store_blocks(const client::TensorData& data, const std::
   const auto start = Clock::now();
   SCHAAS_ASSIGN_OR_RETURN(auto packed, client::pack(split, format, how));
   const std::chrono::duration<double> took = Clock::now() - start;
+  // The file gets the matrix in rows, since files hold no blocks.
   SCHAAS_ASSIGN_OR_RETURN(const auto csr, format::parse("csr", 2, options.file));
   SCHAAS_ASSIGN_OR_RETURN(auto rows, blocks.joined(options.file, packed, extents, csr));
   return Stored{name, std::move(packed), took.count(), std::move(rows)};
 }
 
+// Packs the tensor in a format and measures the time.
 support::Result<Stored> store(const client::TensorData& data, const std::string& name,
                               const ConvertOptions& options) {
   const auto order = static_cast<int>(client::extents_of(data).size());
@@ -106,6 +109,7 @@ std::string levels_text(const client::PackedTensor& tensor) {
   return text.empty() ? "1" : text;
 }
 
+// Reports a row for each format.
 Answer answer_of(const ConvertOptions& options, const client::TensorData& data,
                  const std::vector<Stored>& all) {
   Answer answer;
@@ -135,6 +139,7 @@ Answer answer_of(const ConvertOptions& options, const client::TensorData& data,
   return answer;
 }
 
+// The output is checked first: a long conversion must not end at a file that cannot be written.
 support::Result<Answer> convert(const ConvertOptions& options) {
   if (!options.output.empty()) {
     SCHAAS_RETURN_IF_ERROR(client::kind_of(options.output));
@@ -145,6 +150,7 @@ support::Result<Answer> convert(const ConvertOptions& options) {
   SCHAAS_ASSIGN_OR_RETURN(const client::TensorData data, client::read(options.file, reading));
   std::vector<std::string> names = usual_formats(data);
   if (!options.format.empty()) names = {options.format};
+  // A file is written in one format, the first of the usual ones.
   if (options.format.empty() && !options.output.empty()) names.resize(1);
   std::vector<Stored> all;
   for (const auto& name : names) {

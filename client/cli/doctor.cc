@@ -18,7 +18,9 @@
 #include "schaas/kernel_set.h"
 #include "schaas/rates.h"
 
-/// schaas doctor: whether everything that a run needs is there, and what to do where it is not.
+// schaas doctor: whether everything that a run needs is there, and what to do where it is not. Each check
+// finds one fact, and gives a remedy where the fact is bad. A product is searched, compiled, and run, since
+// nothing less shows that kernels work.
 namespace schaas::cli {
 namespace {
 
@@ -46,6 +48,7 @@ Check check_gpu(client::Connection& server) {
               gpu->name() + ", sm_" + std::to_string(gpu->architecture()) + ", " +
                   bytes(static_cast<double>(gpu->memory_bytes())),
               ""};
+  // The least schedule for a GPU that the server must be able to compile.
   client::ScheduleRequest request;
   request.problem.expression = "y(i) = B(i,j) * x(j)";
   request.problem.formats = {{"B", "csr"}};
@@ -62,6 +65,7 @@ Check check_gpu(client::Connection& server) {
   return check;
 }
 
+// Checks that the user may write to the data directory, and nobody else.
 Check check_data_directory(const std::string& directory) {
   Check check{"data directory", Check::Verdict::good, directory, ""};
   struct stat status {};
@@ -120,6 +124,7 @@ Check check_isolation(const client::ServerInfo& info) {
   if (info.isolation == "files, signals, network") return check;
   check.verdict = Check::Verdict::advice;
   check.advice = "the server's kernel does not offer the rest: Linux 6.12 has all of it";
+  // Landlock restricts files from Linux 5.13 on, signals from 6.12 on.
   return check;
 }
 
@@ -158,6 +163,7 @@ support::Result<std::string> computed(const client::Session& session) {
                           client::pack(vector, format::dense(1), {"x", client::ValueType::f64, 32}));
   SCHAAS_ASSIGN_OR_RETURN(auto product, kernels.bind({{"B", &b}, {"x", &x}}));
   SCHAAS_RETURN_IF_ERROR(product.run());
+  // (0 2; 3 0) * (5, 7) = (14, 15): exact in every order of additions.
   if (product.result().value(0) != 14 || product.result().value(1) != 15)
     return support::internal("wrong-result", "the product of a 2 x 2 matrix is wrong");
   return "a product was compiled and is right (" + product.kernel().isa + ")";
@@ -170,6 +176,7 @@ Check check_kernel(const client::Session& session) {
           "the server needs a C compiler (gcc or clang); its log is in its data directory"};
 }
 
+// Makes all checks. One product is computed through the session, so a missing compiler shows.
 std::vector<Check> examine(const ServerOptions& options) {
   const std::string directory = client::default_data_directory();
   std::vector<Check> checks;
@@ -178,6 +185,7 @@ std::vector<Check> examine(const ServerOptions& options) {
     std::string advice = "start schaasd, or unset SCHAAS_SERVER to use a private one";
     for (const auto& note : connection.error().notes) advice += "; " + note;
     checks.push_back({"server", Check::Verdict::bad, connection.error().message, advice});
+    // Without a server no other check is possible.
     return checks;
   }
   const auto server = std::make_shared<client::Connection>(*std::move(connection));

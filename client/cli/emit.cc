@@ -6,7 +6,8 @@
 #include "client/cli/table.h"
 #include "schaas/host.h"
 
-/// schaas emit: one schedule as trace, tree, loops, C or CUDA.
+// schaas emit: one schedule as trace, tree, loops, C or CUDA. The server makes the text, as the client has no
+// compiler; the passes of lowering can be chosen one by one.
 namespace schaas::cli {
 namespace {
 

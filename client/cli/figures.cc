@@ -3,11 +3,13 @@
 #include <cmath>
 #include <cstdio>
 
+// Figures for people: three digits, and the unit that the magnitude asks for.
 namespace schaas::cli {
 namespace {
 
 std::string three_digits(double value, const char* unit) {
   char text[64];
+  // Rounding to three digits must not give a fourth: 9.995 would be shown as 10.00.
   const int decimals = value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
   std::snprintf(text, sizeof text, "%.*f %s", decimals, value, unit);
   return text;
@@ -32,6 +34,7 @@ std::string bytes(double value) {
 
 std::string rounded(double value) {
   char text[64];
+  // Whole numbers below a million are shown with all digits.
   if (std::abs(value) < 1e6 && value == std::floor(value)) {
     std::snprintf(text, sizeof text, "%.0f", value);
   } else {

@@ -2,6 +2,8 @@
 
 #include "compiler/support/nearest_name.h"
 
+// The target of a run. With `cuda` a missing device is an error; with `auto` the reason is kept, and the
+// processor runs.
 namespace schaas::cli {
 
 const char* name(Target target) {

@@ -8,7 +8,7 @@
 #include "proto/kernel_abi.h"
 #include "schaas/host.h"
 
-/// schaas info: this machine and the server.
+// schaas info: this machine and the server, or with --bundle a file of kernels.
 namespace schaas::cli {
 namespace {
 

@@ -8,9 +8,12 @@
 
 #include "schaas/tensor_files.h"
 
+// The end of the program by a signal. Temporary files are removed, and the progress line is wiped out. After
+// SIGTERM the program ends by that signal, so that its parent sees the reason.
 namespace schaas::cli {
 namespace {
 
+// A program that was started with signals ignored, as by nohup, must leave them so.
 bool is_ignored(int signal) {
   struct sigaction present {};
   return sigaction(signal, nullptr, &present) != 0 || present.sa_handler == SIG_IGN;
@@ -34,7 +37,8 @@ bool is_ignored(int signal) {
 
 }  // namespace
 
-// A thread that waits for the signals may do what a signal handler may not, and needs no global state.
+// Starts a thread that waits for the signals. It may do what a signal handler may not, and needs no global
+// state. The signals are blocked in all threads, so that this one gets them.
 Interrupt::Interrupt() {
   sigset_t signals;
   sigemptyset(&signals);
@@ -44,6 +48,7 @@ Interrupt::Interrupt() {
   if (pthread_sigmask(SIG_BLOCK, &signals, nullptr) != 0) return;  // threads started later inherit it
   thread_ = std::jthread([signals](const std::stop_token& over) {
     int signal = 0;
+    // The wake-up signal ends the thread only when its owner has asked for that.
     while (sigwait(&signals, &signal) != 0 || (signal == wake_up && !over.stop_requested())) {
     }
     if (!over.stop_requested()) end_the_program(signal);

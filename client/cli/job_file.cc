@@ -8,6 +8,9 @@
 #include "compiler/support/nearest_name.h"
 #include "schaas/host.h"
 
+// Files of problems for precomputation: JSON objects one after the other, or lists of them, with comments in
+// lines of their own. A member that is a list stands for alternatives: an object is all combinations of its
+// members' values. The number of requests is bounded while they multiply, not afterwards.
 namespace schaas::cli {
 namespace {
 
@@ -34,7 +37,7 @@ Result<Texts> texts_of(const Json& value, const std::string& member) {
   return out;
 }
 
-/// The cases of `constraints`.
+// Returns the cases of `constraints`: a list of lists is one case each, a list of texts is a single case.
 Result<std::vector<Texts>> cases_of(const Json& value) {
   std::vector<Texts> cases;
   if (value.is_array() && !value.empty() && value.front().is_array()) {
@@ -66,6 +69,7 @@ class Combinations {
   template <class Value>
   Result<void> multiply(const std::vector<Value>& values,
                         const std::function<void(ScheduleRequest&, const Value&)>& set) {
+    // Compared before the requests are made.
     if (requests_.size() * values.size() > max_requests)
       return wrong("more than " + std::to_string(max_requests) + " requests");
     std::vector<ScheduleRequest> out;
@@ -123,6 +127,7 @@ Result<void> add_value_types(const Json& value, Combinations& combinations) {
       [](ScheduleRequest& request, const client::ValueType& type) { request.problem.value_type = type; });
 }
 
+// Multiplies the requests by the alternatives of one member.
 Result<void> add_member(const std::string& name, const Json& value, Combinations& combinations) {
   if (const auto member = text_members().find(name); member != text_members().end()) {
     SCHAAS_ASSIGN_OR_RETURN(const Texts texts, texts_of(value, name));
@@ -135,6 +140,7 @@ Result<void> add_member(const std::string& name, const Json& value, Combinations
     return combinations.multiply<Texts>(
         cases, [](ScheduleRequest& request, const Texts& one) { request.problem.constraints = one; });
   }
+  // Traces are one list, not alternatives.
   if (name == "traces") {
     SCHAAS_ASSIGN_OR_RETURN(const Texts traces, texts_of(value, name));
     return combinations.multiply<Texts>(
@@ -161,6 +167,7 @@ Result<std::vector<ScheduleRequest>> requests_of(const Json& object) {
   return combinations.take();
 }
 
+// Comments become blanks.
 std::string without_comments(const std::string& text) {
   std::string out;
   for (std::size_t begin = 0; begin < text.size();) {
@@ -177,7 +184,8 @@ std::string without_comments(const std::string& text) {
   return out;
 }
 
-/// The objects one after the other.
+// Returns the objects one after the other. Each value is cut out by its brackets first, so that a message can
+// name the line in which it begins.
 Result<std::vector<Json>> values_in(const std::string& text) {
   std::vector<Json> values;
   std::size_t begin = text.find_first_not_of(" \t\r\n");
@@ -189,6 +197,7 @@ Result<std::vector<Json>> values_in(const std::string& text) {
     for (; end < text.size(); ++end) {
       const char c = text[end];
       if (quoted) {
+        // An escaped character cannot end a text.
         if (c == '\\') ++end;
         quoted = c != '"' || end >= text.size();
       } else if (c == '"') {

@@ -12,7 +12,9 @@
 #include "client/cli/table.h"
 #include "compiler/support/digest.h"
 
-/// schaas precompute, jobs, watch, cancel, retry: offline precomputation.
+// schaas precompute, jobs, watch, cancel, retry: offline precomputation. A job goes on without its client; a
+// watch prints what failed and its exit status says so. The same file sent twice is one job, by a key made
+// from its text.
 namespace schaas::cli {
 namespace {
 
@@ -67,6 +69,7 @@ std::string left_of(const client::Job& job) {
          " left";
 }
 
+// Follows a job to its end. Items are told once each, also over lost connections.
 support::Result<Answer> follow(client::Connection& connection, const std::string& id) {
   ProgressLine progress;
   Answer answer;
@@ -108,6 +111,7 @@ std::string key_of(const client::NewJob& job, const std::string& text) {
       .sha256;
 }
 
+// Submits the problems of a file, and follows the job unless it is to be detached.
 support::Result<Answer> precompute(const JobOptions& options) {
   std::ifstream file(options.file, std::ios::binary);
   if (!file) return support::invalid("job-file", "cannot read `" + options.file + "`");

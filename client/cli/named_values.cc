@@ -2,6 +2,8 @@
 
 #include <charconv>
 
+// Options of the form NAME=VALUE, each of which may be given once per name. Values may hold further equals
+// signs.
 namespace schaas::cli {
 
 support::Result<std::map<std::string, std::string>> parse_named(const std::vector<std::string>& texts,

@@ -8,6 +8,10 @@
 #include "schaas/extents.h"
 #include "schaas/fill.h"
 
+// Operands from the command line: read from files, or filled where no file is given. Files are read in two
+// rounds. Matrix Market and NumPy files have extents; FROSTT files may leave theirs open, so they are read
+// last and held to the extents that are known then. A file of unknown kind counts as one of these. At the end
+// every index has an extent, or the message names the option that gives it.
 namespace schaas::cli {
 namespace {
 
@@ -37,9 +41,11 @@ void drop_unit_modes(client::TensorData& data, std::size_t order) {
     auto& dense = std::get<client::DenseTensor>(data);
     dense.extents.erase(dense.extents.begin() + mode);
   }
+  // An `n x 1 x 1` tensor needs more than one step.
   if (client::extents_of(data).size() > order) drop_unit_modes(data, order);
 }
 
+// Reads a file in the order that its access has.
 support::Result<client::TensorData> read_one(const std::string& path, const Access& access,
                                              std::vector<std::int64_t> extents, ProgressLine& progress) {
   client::ReadOptions options;
@@ -110,6 +116,7 @@ class Reader {
   }
 
  private:
+  // `frostt` tells the round.
   support::Result<void> read_files(bool frostt) {
     for (const auto& access : operands_) {
       const auto file = arguments_.files.find(access.tensor);
@@ -133,6 +140,7 @@ class Reader {
     return none ? std::vector<std::int64_t>() : extents;
   }
 
+  // Extents of FROSTT files are lower bounds: the largest coordinates.
   support::Result<void> bind(const std::string& tensor, const std::string& file,
                              const std::vector<std::int64_t>& extents, bool frostt) {
     for (const auto& access : operands_) {
@@ -151,6 +159,7 @@ class Reader {
     return {};
   }
 
+  // Makes each operand once, as it is first accessed. The width of positions is common to all.
   support::Result<void> assemble(Operands& operands) {
     for (const auto& access : operands_) {
       const auto same = [&](const Operand& operand) { return operand.name == access.tensor; };
@@ -168,6 +177,7 @@ class Reader {
     return {};
   }
 
+  // Takes the data of a file, or fills an operand, and gives it its format.
   support::Result<Operand> one_operand(const Access& access, const std::map<std::string, std::int64_t>& all) {
     Operand operand;
     operand.name = access.tensor;

@@ -12,6 +12,8 @@
 
 #include "schaas/tensor_files.h"
 
+// Drawings as SVG, and as pictures in points by a program that is found on PATH. The program reads the
+// drawing from memory and writes beside the target, which is renamed when complete.
 namespace schaas::cli {
 namespace {
 
@@ -47,6 +49,8 @@ support::Result<void> convert(const std::string& svg, const std::string& path) {
   if (drawing < 0) return support::exhausted("memory", "there is not enough memory for the drawing");
   posix_spawn_file_actions_t files;
   posix_spawn_file_actions_init(&files);
+  // Standard input of the program is the drawing; duplicating a descriptor onto 0 clears its close-on-exec
+  // flag.
   posix_spawn_file_actions_adddup2(&files, drawing, 0);
   const std::string output = "--output=" + path;
   const std::array<const char*, 6> arguments = {
@@ -65,6 +69,7 @@ support::Result<void> convert(const std::string& svg, const std::string& path) {
 
 }  // namespace
 
+// Checks before the search that the drawing can be written in the form asked for.
 support::Result<void> check_picture(const std::string& path) {
   if (!path.ends_with(".svg") && !path.ends_with(".png"))
     return support::invalid("file-ending", "`-o " + path + "`: a plot is written as .svg or .png");

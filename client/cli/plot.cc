@@ -9,8 +9,8 @@
 #include "schaas/host.h"
 #include "schaas/operands.h"
 
-/// schaas plot: time against memory of the frontier, and of what was dropped for it, at real sizes, as a
-/// drawing.
+// schaas plot: time against memory of the frontier, and of what was dropped for it, at real sizes, as a
+// drawing. The tensors are read for their sizes alone; nothing is compiled or run.
 namespace schaas::cli {
 namespace {
 
@@ -38,6 +38,7 @@ Json points_json(const client::Frontier& frontier, const client::FrontierAt& at)
 }
 
 support::Result<Answer> plot(const PlotOptions& options) {
+  // All that can be wrong with the arguments is checked before a file is read or a search begun.
   SCHAAS_RETURN_IF_ERROR(check_picture(options.output));
   client::ScheduleRequest request;
   SCHAAS_ASSIGN_OR_RETURN(request.problem, problem_text(options.problem));

@@ -4,6 +4,8 @@
 
 #include "client/cli/named_values.h"
 
+// Options that several commands share: the problem, the limits of the search, the server. They are checked by
+// the server or by problem_text(), not by the parser, so that messages are the same from everywhere.
 namespace schaas::cli {
 
 void add_to(CLI::App& command, ProblemOptions& options) {
@@ -70,6 +72,7 @@ void add_to(CLI::App& command, client::SearchOptions& options) {
       ->type_name("SECONDS");
 }
 
+// Adds the options by which a server is found and trusted.
 void add_to(CLI::App& command, ServerOptions& options) {
   command
       .add_option(
@@ -102,6 +105,7 @@ client::ConnectOptions connect_options(const ServerOptions& options) {
   connect.tls_cert = options.tls_cert;
   connect.tls_key = options.tls_key;
   connect.token_file = options.token_file;
+  // A busy server is waited for; the line says why nothing happens.
   connect.busy = [](double seconds) {
     std::fprintf(stderr, "the server is busy; asking again in %.1f s\n", seconds);
   };

@@ -8,6 +8,8 @@
 #include "client/cli/figures.h"
 #include "compiler/support/printable.h"
 
+// One line of progress on a terminal, redrawn at most ten times a second and wiped out at the end. Elsewhere
+// nothing is shown, so logs hold no fragments.
 namespace schaas::cli {
 
 namespace {
@@ -24,16 +26,20 @@ std::string bar(double share) {
 
 ProgressLine::ProgressLine() : terminal_(isatty(STDERR_FILENO) == 1) {}
 
+// Draws the line, unless the same stage was drawn less than 100 ms ago.
 void ProgressLine::show(const std::string& what, std::uint64_t done, std::uint64_t of,
                         const std::string& details) {
   if (!terminal_) return;
   const auto now = std::chrono::steady_clock::now();
+  // A new stage is shown at once.
   if (what == last_ && now < next_) return;
   last_ = what;
   next_ = now + std::chrono::milliseconds(100);
   std::string text = what;
   if (of > 0) text += " " + bar(static_cast<double>(done) / static_cast<double>(of));
   text += details;
+  // 78 characters fit in most terminals; a longer line would wrap and stay. Names from servers may hold
+  // control characters.
   std::fprintf(stderr, "\r\033[K%s", support::printable(text.substr(0, 78)).c_str());
   std::fflush(stderr);
   drawn_ = true;

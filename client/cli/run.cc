@@ -19,8 +19,11 @@
 #include "schaas/operands.h"
 #include "schaas/session.h"
 
-/// schaas run: reads the tensors, asks for the frontier and its kernels, and runs the kernel selected at the
-/// real sizes. It verifies and writes the result when asked to.
+// schaas run: reads the tensors, asks for the frontier and its kernels, and runs the kernel selected at the
+// real sizes. It verifies and writes the result when asked to. Everything that can be wrong is checked before
+// anything that takes long. Options, names, and files to write come first, then the texts, by the server,
+// then the files to read. Only a device that refuses after the choice sends a run with --target auto back to
+// the processor.
 namespace schaas::cli {
 namespace {
 
@@ -48,6 +51,7 @@ std::chrono::milliseconds milliseconds_of(double seconds) {
   return std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1e3));
 }
 
+// Refuses options that exclude each other.
 support::Result<void> check_options(const RunOptions& options) {
   const std::string& schedule = options.schedule;
   if (options.target == Target::cpu && support::is_gpu_id(schedule))
@@ -112,6 +116,7 @@ support::Result<client::Execution> make_ready(const client::Session& session,
   client::ExecutionOptions options;
   options.threads = run_options.threads;
   options.deterministic = run_options.deterministic;
+  // The program changes no operand between runs: copies are made once.
   options.operands_change = false;
   return session.prepare(answer.frontier.arguments, info, packed.arguments(answer.frontier.arguments),
                          options);
@@ -122,12 +127,14 @@ support::Result<void> run_again(client::GpuExecution& execution) { return execut
 
 template <class Execution>
 support::Result<double> timed_run(Execution& execution, client::Packed& packed, bool values_only = false) {
+  // An update starts from the same values in each run.
   packed.restart();
   const auto start = Clock::now();
   SCHAAS_RETURN_IF_ERROR(values_only ? run_again(execution) : execution.run());
   return since(start);
 }
 
+// Builds the request of a choice; the sizes and the machine are added once the tensors are packed.
 client::ChoiceRequest choice_request(const RunOptions& options, const client::ProblemText& text,
                                      const client::Operands& operands) {
   client::ChoiceRequest request;
@@ -141,6 +148,7 @@ client::ChoiceRequest choice_request(const RunOptions& options, const client::Pr
   request.wanted = options.schedule;
   request.leave_after = milliseconds_of(options.wait.value_or(usual_wait));
   if (options.wait.value_or(0) > 0) request.wait_limit = milliseconds_of(*options.wait);
+  // With many runs a better kernel is worth waiting for.
   request.whole_answer = options.repeat > 1;
   return request;
 }
@@ -184,7 +192,7 @@ support::Result<void> use_result(const RunOptions& options, const client::Operan
   return {};
 }
 
-/// As often as asked; the first run pays for `before` too.
+// Runs as often as asked; the first run pays for `before`, the copies or the way to the device, too.
 template <class Execution>
 support::Result<void> run_all(const RunOptions& options, Execution& execution, client::Packed& packed,
                               double before, Clock::time_point start, ProgressLine& progress,
@@ -201,6 +209,7 @@ support::Result<void> run_all(const RunOptions& options, Execution& execution, c
 support::Result<client::GpuExecution> make_ready(const client::Session& session, const client::Gpu& gpu,
                                                  const std::vector<std::string>& arguments,
                                                  const client::KernelInfo& info, client::Packed& packed) {
+  // Levels are brought to the device here, values by each run.
   SCHAAS_ASSIGN_OR_RETURN(const auto kernel, session.load_for_gpu(info));
   return client::GpuExecution::prepare(gpu, kernel, packed.arguments(arguments), arguments);
 }
@@ -218,6 +227,7 @@ support::Result<void> run_on_gpu(const RunOptions& options, const client::Sessio
   return run_all(options, execution, packed, since(bring), start, progress, facts);
 }
 
+// Runs the chosen kernel on the processor. Making the copies counts into the first run.
 support::Result<void> run_on_cpu(const RunOptions& options, const client::Session& session,
                                  client::Packed& packed, Clock::time_point start, ProgressLine& progress,
                                  RunFacts& facts) {
@@ -262,6 +272,7 @@ support::Result<void> choose_and_run(const RunOptions& options, const client::Se
   std::string refused = devices.why_none;
   if (support::is_for_gpu(facts.choice.kernel.isa)) {
     const auto ran = run_on_gpu(options, session, *devices.gpu, packed, start, progress, facts);
+    // Internal errors are bugs: they are shown, not avoided.
     const bool elsewhere = options.target == Target::automatic && options.schedule == "auto";
     if (ran.ok() || !elsewhere || ran.error().family == support::Family::internal) return ran;
     refused = ran.error().message;
@@ -300,6 +311,7 @@ support::Result<RunFacts> compute(const RunOptions& options, const client::Sessi
   client::ChoiceRequest request = choice_request(options, text, operands);
   request.sizes = sizes;
   request.machine = facts.machine;
+  // Row lengths matter on a GPU, where threads of a warp wait for the longest row.
   if (devices.gpu) {
     request.gpu = gpu_target(*devices.gpu, packed, options.repeat);
     request.gpu->alone = options.target == Target::cuda;
@@ -329,6 +341,7 @@ support::Result<client::ProblemText> bundled_problem(const RunOptions& options,
   return problem;
 }
 
+// Reads, computes, and reports.
 support::Result<Answer> run(RunOptions options) {
   const auto start = Clock::now();
   SCHAAS_ASSIGN_OR_RETURN(options.target, parse_target(options.target_text));
@@ -343,6 +356,8 @@ support::Result<Answer> run(RunOptions options) {
   SCHAAS_ASSIGN_OR_RETURN(TensorArguments arguments, tensor_arguments(options.tensors, text.value_type));
   arguments.formats = text.formats;
 
+  // The server knows more of programs than the client: it may explain an error better, so its check goes
+  // first.
   const auto program = client::parse_program(text.expression);
   if (program.ok()) {
     SCHAAS_RETURN_IF_ERROR(check_names(arguments, *program));
@@ -357,6 +372,7 @@ support::Result<Answer> run(RunOptions options) {
 
   ProgressLine progress;
   SCHAAS_ASSIGN_OR_RETURN(client::Operands operands, read_operands(arguments, *program, progress));
+  // A width that was named holds for all tensors.
   if (text.position_bits != "auto") operands.position_bits = text.position_bits == "32" ? 32 : 64;
   text.formats = format_texts(operands, arguments);
   SCHAAS_ASSIGN_OR_RETURN(RunFacts facts,

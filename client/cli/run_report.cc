@@ -8,6 +8,8 @@
 #include "schaas/json.h"
 #include "schaas/tensor_files.h"
 
+// The page of a run, as text and as JSON with the same facts. Numbers for people are rounded, those of the
+// JSON are not.
 namespace schaas::cli {
 namespace {
 
@@ -34,9 +36,11 @@ std::string result_store(const RunFacts& facts, const std::vector<std::int64_t>&
   return text;
 }
 
+// Lists the tensors with formats, shapes, and where they came from or went.
 std::string tensors_text(const RunFacts& facts) {
   Table table;
   table.indent = "  ";
+  // An updated result stands among the operands, and is listed last, as the result.
   const auto& result = facts.program.result();
   std::string before;
   for (const auto& operand : facts.operands->tensors) {
@@ -56,6 +60,7 @@ std::string tensors_text(const RunFacts& facts) {
   return print(table);
 }
 
+// Tells where the answer came from: a file, the cache, the server's database, or a search.
 std::string origin(const RunFacts& facts) {
   const auto& done = facts.choice.answer.done;
   if (const std::string bundle = "bundle:"; facts.server_address.starts_with(bundle))
@@ -74,6 +79,7 @@ std::string origin(const RunFacts& facts) {
   return text + (facts.server_started ? " (private server started)" : "");
 }
 
+// Tells how many schedules can win, or why that is not known.
 std::string frontier_text(const RunFacts& facts) {
   const auto& frontier = facts.choice.answer.frontier;
   if (frontier.entries.empty()) return "not searched: --schedule names one schedule";
@@ -86,6 +92,7 @@ std::string frontier_text(const RunFacts& facts) {
   return text + (frontier.complete ? "" : " (a budget ended the search early)");
 }
 
+// Costs of the chosen kernel at the real sizes.
 struct Values {
   double time = 0, memory_elements = 0;
 };
@@ -117,6 +124,7 @@ std::string run_text(const RunFacts& facts) {
   return text + " on " + where + "; first result after " + seconds(facts.first_result_seconds);
 }
 
+// Puts the page together: tensors, then the choice with its costs, then the run.
 std::string text_of(const RunFacts& facts, const Values& values) {
   const auto& kernel = facts.choice.kernel;
   Table table;
@@ -149,6 +157,7 @@ std::string text_of(const RunFacts& facts, const Values& values) {
   return facts.expression + "\n" + tensors_text(facts) + print(table);
 }
 
+// Evaluates all entries of the frontier at the real sizes, as the selection did.
 support::Result<Json> frontier_json(const RunFacts& facts) {
   Json frontier = Json::array();
   const auto& entries = facts.choice.answer.frontier.entries;
@@ -177,6 +186,7 @@ Json sizes_json(const RunFacts& facts) {
   return nonzeros;
 }
 
+// The members are documented in docs/command_line.md; their names are external.
 support::Result<Json> json_of(const RunFacts& facts, const Values& values) {
   const auto& kernel = facts.choice.kernel;
   const auto& done = facts.choice.answer.done;

@@ -6,7 +6,8 @@
 #include "client/cli/progress.h"
 #include "client/cli/schedule_report.h"
 
-/// schaas schedule: the frontier of a problem, without compiling or running anything.
+// schaas schedule: the frontier of a problem, without compiling or running anything. With --why the server
+// explains one schedule: the argument by which it was removed, or the sizes at which it wins.
 namespace schaas::cli {
 namespace {
 
@@ -20,6 +21,7 @@ struct ScheduleOptions {
 
 bool is_sparseauto(const ScheduleOptions& options) { return options.problem.profile == "sparseauto"; }
 
+// Asks for the frontier alone; with --why also for the explanation of one schedule.
 support::Result<Answer> schedule(const ScheduleOptions& options) {
   if (options.no_stage2 && !is_sparseauto(options)) {
     return support::invalid("no-stage2",
@@ -40,6 +42,7 @@ support::Result<Answer> schedule(const ScheduleOptions& options) {
   facts.published_stages = is_sparseauto(options);
   facts.server_address = connection.address();
   const auto start = std::chrono::steady_clock::now();
+  // The progress line is wiped out before anything is printed.
   {
     ProgressLine progress;
     SCHAAS_ASSIGN_OR_RETURN(facts.answer, connection.schedule(request, show_all_events(progress)));

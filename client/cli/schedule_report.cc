@@ -7,10 +7,13 @@
 #include "client/cli/table.h"
 #include "schaas/json.h"
 
+// The page of a frontier: stages with counts, schedules with costs and loops, and explanations. Under the
+// papers' profile the stages are those of the papers; otherwise proven losers are dropped inside the
+// recursion, and fewer stages are shown.
 namespace schaas::cli {
 namespace {
 
-/// "" unless they were asked for.
+// Lists the schedules for a GPU; "" unless they were asked for.
 std::string gpu_table(const client::Frontier& frontier) {
   if (frontier.gpu.empty()) return "";
   Table table;
@@ -52,6 +55,7 @@ Json json_of(const ScheduleFacts& facts) {
   json["looser"] = frontier.relaxed_from.empty() ? Json() : Json(frontier.relaxed_from);
   json["frontier"] = frontier.entries;
   json["gpu"] = frontier.gpu;
+  // Summaries stand for classes that were never listed one by one.
   const auto summaries = std::count_if(frontier.removals.begin(), frontier.removals.end(),
                                        [](const client::Removal& removal) { return removal.summary(); });
   json["removals"] = frontier.removed - static_cast<std::uint64_t>(summaries);
@@ -90,6 +94,7 @@ std::string loops_text(const client::Frontier& frontier) {
   return out;
 }
 
+// Shows the members and classes that each stage left, and its time.
 std::string stages_table(const client::Frontier& frontier, bool papers) {
   const auto& counts = frontier.counts;
   const auto& spent = frontier.seconds;
@@ -116,6 +121,7 @@ std::string stages_table(const client::Frontier& frontier, bool papers) {
   return text;
 }
 
+// Puts the page together: stages, frontier, loops, and what limited the search.
 std::string text_of(const ScheduleFacts& facts) {
   const auto& frontier = facts.answer.frontier;
   std::string text = facts.expression + "\nproblem " + frontier.key + "\n\n";
@@ -160,7 +166,7 @@ Json explanation_json(const client::Explanation& why) {
   return json;
 }
 
-/// "s3   T = ..., M = ..."
+// Returns a line like "s3   T = ..., M = ...".
 std::string survivor_text(const client::Frontier& frontier, const std::string& id) {
   for (const auto& entry : frontier.entries) {
     if (entry.id == id) return id + "   " + entry.tree + "   T = " + entry.time + ", M = " + entry.memory;
@@ -168,6 +174,7 @@ std::string survivor_text(const client::Frontier& frontier, const std::string& i
   return id;
 }
 
+// Says why a schedule is on the frontier or not, with the argument of its certificate.
 std::string verdict_text(const client::Explanation& why, const client::Frontier& frontier) {
   switch (why.verdict) {
     case client::Verdict::survivor:
@@ -186,6 +193,7 @@ std::string verdict_text(const client::Explanation& why, const client::Frontier&
          "space\n";
 }
 
+// Lists sizes at which the schedule and each competitor are compared.
 std::string competitors_text(const client::Explanation& why) {
   Table table;
   table.indent = "  ";
@@ -218,6 +226,7 @@ bool won_by(const client::Removal& removal, const client::FrontierEntry& entry) 
   return removal.winner == entry.id;
 }
 
+// Adds the members of an entry, and the classes that were removed by comparison with it.
 void add_entry(const client::Frontier& frontier, const client::FrontierEntry& entry, Answer& answer) {
   answer.json["other_traces"] = entry.other_traces;
   answer.json["removed"] = Json::array();

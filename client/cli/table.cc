@@ -4,6 +4,7 @@
 
 #include "client/cli/colour.h"
 
+// Tables of text with columns as wide as their longest cell. Colour codes take no columns.
 namespace schaas::cli {
 namespace {
 
@@ -16,6 +17,7 @@ std::string line(const Table& table, const std::vector<std::string>& cells,
     if (column > 0) out += "  ";
     out += right ? space + cells[column] : cells[column] + space;
   }
+  // No line ends in blanks.
   out.erase(out.find_last_not_of(' ') + 1);
   return out + "\n";
 }

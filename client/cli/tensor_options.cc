@@ -2,6 +2,7 @@
 
 #include "client/cli/named_values.h"
 
+// Options for tensors, shared by the commands that read some.
 namespace schaas::cli {
 
 void add_to(CLI::App& command, TensorOptions& options) {

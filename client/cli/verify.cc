@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
+// Compares a result with the oracle, on the data as they were read, so that packing is verified, too.
 namespace schaas::cli {
 
 support::Result<Verification> verify(const client::Program& program, const client::Operands& operands,
@@ -13,6 +14,8 @@ support::Result<Verification> verify(const client::Program& program, const clien
   for (const auto& operand : operands.tensors) {
     std::visit([&](const auto& data) { values[operand.name] = &data; }, operand.data);
     const auto& levels = operand.format.levels;
+    // A band stores all elements between its first and last entry, and a kernel sees them; the oracle must,
+    // too.
     if (std::count(levels.begin(), levels.end(), format::LevelFormat::banded) == 0) continue;
     if (operand.name == packed.result) continue;
     values[operand.name] = &(bands[operand.name] = client::all_stored(packed.tensors.at(operand.name)));
@@ -21,6 +24,7 @@ support::Result<Verification> verify(const client::Program& program, const clien
   options.extents = operands.extents;
   options.type = result.value_type();
   SCHAAS_ASSIGN_OR_RETURN(const client::Expected expected, client::evaluate(program, values, options));
+  // The structure is checked first: comparing values reads through positions.
   SCHAAS_RETURN_IF_ERROR(client::validate(result.view(), program.result().tensor));
   SCHAAS_ASSIGN_OR_RETURN(const client::Comparison comparison, client::compare(result, expected));
   Verification verification;
