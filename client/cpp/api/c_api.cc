@@ -129,8 +129,8 @@ std::unique_ptr<schaas_computation> kept(schaas_kernels& kernels, const std::str
   return found;
 }
 
-// The computation is taken out of the store while it runs, and given back only after it succeeded.
-/// Computes to where the caller says, by a computation that is kept.
+// Computes to where the caller says, by a computation that is kept. It is taken out of the store while it
+// runs, and given back only after it succeeded.
 support::Result<void> compute_kept(schaas_kernels& kernels, const std::string& key,
                                    const schaas_operand* operands, std::int32_t count,
                                    const schaas_options& options) {

@@ -133,8 +133,8 @@ support::Result<void> take(const schaas_kernels& kernels, const schaas_operand* 
   for (auto& [name, tensor] : to.operands) to.pointers[name] = &tensor;
   if (given == nullptr || given->result == nullptr) return {};
   const std::string& name = kernels.set.program().result().tensor;
+  // The result is checked in full: its positions decide where a kernel writes.
   SCHAAS_ASSIGN_OR_RETURN(to.result,
-                          // The result is checked in full: its positions decide where a kernel writes.
                           borrow_where_it_lies(given, to.options, *given->result, name, fill, Trust::check));
   if (!to.result->format().all_dense() && !to.result->on_device())
     return support::unsupported("result-format",

@@ -93,9 +93,8 @@ Result<void> Gpu::copy_values(const PackedTensor& from, PackedTensor& to, void* 
   const GpuContext context(*state_);
   SCHAAS_RETURN_IF_ERROR(context.entered());
   const GpuArrays arrays(state_, stream);
+  // Both have the same entries; a difference could come from a caller's struct alone.
   SCHAAS_RETURN_IF_ERROR(arrays.copy(to.values().data(), from.values().data(),
-                                     // Both have the same entries; a difference could come from a caller's
-                                     // struct alone.
                                      std::min(to.values().bytes(), from.values().bytes())));
   return arrays.wait();
 }

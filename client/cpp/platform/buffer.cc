@@ -202,7 +202,6 @@ std::int64_t free_bytes() {
 
 namespace {
 
-// Their bytes, when the machine has so many, and so many more than `now` free.
 /// Their bytes, when the machine has so many, and so many more than `now` free.
 support::Result<std::int64_t> affordable(std::int64_t count, std::int64_t element_bytes, std::int64_t now,
                                          const std::string& what) {

@@ -195,7 +195,6 @@ void ThreadGroup::finish(std::uint32_t goal) {
 
 // Returns the largest processor time that a worker took since the last call. A worker that stands still in
 // the middle of a task, as it has no processor, takes none.
-// a task, as it has no processor, takes none.
 nanoseconds ThreadGroup::max_run() {
   nanoseconds longest{};
   for (int n = 1; n < started_; ++n) {

@@ -31,8 +31,8 @@ std::vector<Constraint::Monomial> sum(const std::vector<problem::Monomial>& from
   return result;
 }
 
-// The order goes from the problem to the names: the first difference is the most telling one.
-/// Returns the first field in which a frontier differs from the answer to `asked`; "": none.
+// Returns the first field in which a frontier differs from the answer to `asked`; "": none. The order goes
+// from the problem to the names: the first difference is the most telling one.
 std::string difference(const Frontier& frontier, const problem::Canonical& asked) {
   if (frontier.key != asked.key || frontier.canonical != asked.text) return "problem";
   if (frontier.constraints != constraints_of(asked)) return "constraints";

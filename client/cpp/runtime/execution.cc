@@ -371,7 +371,7 @@ void Execution::State::run_phase(std::int32_t phase, Team& team) {
   } else {
     run_pieces(phase, team, [&](std::size_t piece, int thread) { return run_piece(phase, piece, thread); });
   }
-  // Each thread folds a share of the elements, all pieces in order: the rounding does not depend on threads.
+  // Each thread folds a share of the elements, all pieces in order: the rounding does not depend on the team.
   if (reductions[phase]) team.run_shares([&](int part, int parts) { reductions[phase]->fold(part, parts); });
   if (!carries[phase] || error.load(std::memory_order_relaxed) != SCHAAS_OK) return;
   team.run_shares([&](int part, int parts) {

@@ -41,7 +41,7 @@ void* PartialResults::start(int carry) {
   return data(carry);
 }
 
-// Iterations are dealt to threads in turn: each has few parts, and their number is not known to be even.
+// Deals the iterations to threads in turn. One thread combines all parts of an iteration, in their order.
 std::int32_t PartialResults::combine(const schaas_phase& phase, const schaas_tensor* const* arguments,
                                      void* const* shared, int thread, int team) {
   std::int32_t code = SCHAAS_OK;

@@ -87,7 +87,7 @@ class Trying {
     add(Pattern::full, few);
     add(Pattern::empty, few);
     add(Pattern::ragged, few);
-    // Extents of 1 and 0 make loops without remainder, and without an iteration.
+    // Extents of 1 and 0: loops of one iteration, and of none.
     add(Pattern::ragged, [] { return 1; });
     add(Pattern::full, [] { return 0; });
     // One index after another gets an extent for all widths of registers; the others stay few.

@@ -86,7 +86,7 @@ void SortedEntries::sort_keys(const CooTensor& tensor, const std::vector<int>& m
       keys_[e] = {key, (*values_)[e]};
     }
   });
-  // Files are mostly sorted already; a look at each key costs less than one pass.
+  // Sorted entries need no pass; the look at each key costs less than one.
   if (!ascending(keys_)) radix_sort(keys_, bits);
 }
 

@@ -134,9 +134,8 @@ support::Result<DenseTensor> to_dense(const PackedTensor& tensor) {
 
 support::Result<DenseTensor> to_dense(const CooTensor& tensor, const std::string& tensor_name,
                                       double fill_value) {
+  // 64-bit positions and f64: no conversion can overflow or round.
   SCHAAS_ASSIGN_OR_RETURN(PackedTensor packed, pack(tensor, format::dense(tensor.order()),
-                                                    // 64-bit positions and f64: no conversion can overflow or
-                                                    // round.
                                                     {tensor_name, ValueType::f64, 64, fill_value}));
   DenseTensor result;
   result.extents = tensor.extents;
