@@ -10,6 +10,10 @@
 #include "server/answers/prepared_problem.h"
 #include "server/storage/stored_frontier.h"
 
+// Explanations in the user's names. A name of schedules is resolved to costs first, because verdicts are
+// about classes of equal cost. A loop tree may stand for several, and a trace that was never listed still has
+// one. The proof itself is frontier::Explainer's. A trace whose copies the search does not know has other
+// cost variables and cannot be compared; it is refused instead of being compared wrongly.
 namespace schaas::server {
 namespace {
 
@@ -28,6 +32,7 @@ struct Asked {
       nullptr;  // set for a summary of classes that a stage dropped without listing them
 };
 
+/// Returns the cost of a trace, with the copies that it reads.
 Result<Asked> asked_of(const schedule::Trace& trace, const PreparedProblem& prepared) {
   const problem::Problem& problem = prepared.canonical.problem;
   SCHAAS_ASSIGN_OR_RETURN(const auto tree, schedule::apply(trace, problem));
@@ -40,6 +45,7 @@ Result<Asked> asked_of(const schedule::Trace& trace, const PreparedProblem& prep
   return Asked{trace, cost::of(tree, with_copies)};
 }
 
+/// Finds a removed class by its number; ids count from 1.
 Result<Asked> removal_named(const std::string& id, std::uint64_t number, const frontier::Frontier& found) {
   if (number == 0 || number > found.removals.size()) {
     return support::invalid(
@@ -81,12 +87,14 @@ Result<std::vector<Asked>> find(const std::string& text, const frontier::Frontie
   std::vector<Asked> all;
   for (const schedule::Trace& trace : traces) {
     SCHAAS_ASSIGN_OR_RETURN(Asked one, asked_of(prepared.names.to_canonical(trace), prepared));
+    // Assignments of factors with equal costs have one explanation.
     const auto same = [&](const Asked& other) { return other.cost == one.cost; };
     if (std::none_of(all.begin(), all.end(), same)) all.push_back(std::move(one));
   }
   return all;
 }
 
+/// Fills in what concerns the schedule itself; a removed class has no trace.
 Result<NamedExplanation> described(const Asked& asked, const frontier::Frontier& found,
                                    const UserNames& names) {
   NamedExplanation out;
@@ -113,6 +121,7 @@ NamedCompetitor named(const frontier::Competitor& competitor, const frontier::Fr
   return out;
 }
 
+/// Translates the verdict, its certificate and the competitors.
 Result<NamedExplanation> explained(const Asked& asked, const frontier::Frontier& found,
                                    frontier::Explainer& explainer, const UserNames& names) {
   if (asked.summary != nullptr) {

@@ -9,6 +9,9 @@
 #include "compiler/schedule/apply.h"
 #include "compiler/support/nearest_name.h"
 
+// GPU schedules are computed anew for each answer, since the frontier determines them. All of them are
+// numbered, so that ids are the same whatever a request leaves out. A client predicts the time of each phase
+// from its thread mapping, so the tree is read phase by phase.
 namespace schaas::server {
 namespace {
 
@@ -16,6 +19,7 @@ using concrete_notation::Forall;
 using concrete_notation::StatementPtr;
 using support::Result;
 
+// Reads the mapping of a phase off the annotations of its outermost loops.
 NamedGpuPhase phase_of(const Forall& outermost) {
   const auto loops = concrete_notation::mapped_loops(outermost);
   NamedGpuPhase phase;
@@ -27,6 +31,7 @@ NamedGpuPhase phase_of(const Forall& outermost) {
   return phase;
 }
 
+// Adds the phases in execution order: producers before consumers, terms one after another.
 void add_phases(const StatementPtr& statement, std::vector<NamedGpuPhase>& out) {
   concrete_notation::match(
       statement->node, [&](const Forall& loop) { out.push_back(phase_of(loop)); },
@@ -37,6 +42,7 @@ void add_phases(const StatementPtr& statement, std::vector<NamedGpuPhase>& out) 
       [&](const concrete_notation::Terms& sum) {
         for (const auto& term : sum.terms) add_phases(term, out);
       },
+      // Phases without a loop over threads run on one thread.
       [&](const concrete_notation::Blocks&) { out.emplace_back(); },
       [&](const concrete_notation::Assign&) { out.emplace_back(); });
 }

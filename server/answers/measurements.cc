@@ -7,6 +7,9 @@
 #include "server/answers/printable_text.h"
 #include "server/answers/scheduling.h"
 
+// Timings of clients, which are strangers' data: every text is bounded and printable, numbers are finite, and
+// the trace must apply to the problem. All rows of a report are checked before the first is stored. Sizes and
+// hosts are compared, never interpreted.
 namespace schaas::server {
 namespace {
 
@@ -23,6 +26,7 @@ Result<void> check_text(const std::string& text, const std::string& what) {
   return check_printable(text, {what + " of a measurement", "measurement", 1, max_text_bytes});
 }
 
+// Checks one timing and turns it into a row, with its trace in canonical names.
 Result<MeasurementRow> row_of(const NamedMeasurement& from, const std::string& host,
                               const PreparedProblem& prepared) {
   SCHAAS_RETURN_IF_ERROR(check_text(from.sizes, "sizes"));
@@ -64,6 +68,7 @@ Result<std::vector<NamedMeasurement>> measured(const PreparedProblem& prepared, 
                                                                  pipeline::code_version, max_returned));
   for (const MeasurementRow& row : rows) {
     const auto trace = schedule::parse(row.trace);
+    // Rows of an older version of schedules may no longer apply; they are no reason to fail.
     if (!trace.ok() || !schedule::apply(*trace, prepared.canonical.problem).ok()) continue;
     out.push_back(
         {schedule::print(prepared.names.to_user(*trace)), row.sizes, row.isa, row.threads, row.seconds});

@@ -14,6 +14,13 @@
 #include "compiler/support/schedule_id.h"
 #include "server/storage/stored_frontier.h"
 
+// From texts to a canonical problem, and from canonical answers back to texts. The order of checks on the way
+// in bounds the work that a text can cause. Its size comes first, then parsing and contradictions, then the
+// limits on what was parsed. On the way out nothing is replaced inside of texts. Traces are renamed as values
+// and applied to the user's problem again; trees, costs and sentences are printed from that. Errors are found
+// once more in the same way.
+// Variants are further ways to run an entry: its fused temporaries in blocks, and other members of its class.
+// Each costs a tree, so their number is bounded per answer and per entry.
 namespace schaas::server {
 namespace {
 
@@ -30,6 +37,7 @@ constexpr int entries_in_block = 8;
 constexpr int rows_in_block = 48;
 constexpr int summed_in_block = 32;
 
+/// Describes a variant by the loop nests and the memory of its tree.
 NamedVariant variant_of(const schedule::Trace& user_trace, const StatementPtr& tree, const UserNames& names) {
   const problem::Problem with_copies = schedule::problem_of(user_trace, names.problem()).value();
   return {schedule::print(user_trace), concrete_notation::print_loop_tree(tree),
@@ -77,6 +85,7 @@ std::optional<schedule::Trace> summed_by_block(schedule::Trace blocked, const St
 std::vector<NamedVariant> variants_of(const frontier::Survivor& survivor, const StatementPtr& tree,
                                       const UserNames& names, std::size_t more) {
   const problem::Problem& problem = names.problem();
+  // The published profile has no variants.
   if (problem.profile != problem::Profile::standard) return {};
   const schedule::Trace trace = names.to_user(survivor.traces.front());
   std::vector<NamedVariant> variants = {variant_of(trace, tree, names)};
@@ -90,6 +99,7 @@ std::vector<NamedVariant> variants_of(const frontier::Survivor& survivor, const 
   };
   if (!problem::is_contraction(problem)) return variants;
   std::vector<schedule::Block> blocks;
+  // Sparse results cannot be appended to in blocks.
   if (problem.formats.at(problem.statement.result.tensor).all_dense())
     add_blocks(tree, {}, false, false, cost::variables_of(problem), blocks);
   for (const schedule::Block& block : blocks) {
@@ -103,6 +113,7 @@ std::vector<NamedVariant> variants_of(const frontier::Survivor& survivor, const 
   return variants;
 }
 
+/// Describes an entry of the frontier; its own trace is the first of its class.
 Result<NamedEntry> named(const frontier::Survivor& survivor, const UserNames& names,
                          std::size_t more_variants) {
   NamedEntry entry;
@@ -142,6 +153,7 @@ const char* excluding(frontier::Certificate::Kind kind) {
   }
 }
 
+/// Describes a removed class, or a summary of what a stage dropped without listing it.
 NamedRemoval named(const frontier::Frontier& found, std::size_t index, const UserNames& names) {
   const frontier::Removal& removal = found.removals[index];
   const frontier::Certificate& certificate = removal.certificate;
@@ -181,6 +193,7 @@ Result<void> apply_bounds(const SearchBounds& bounds, const problem::Problem& pr
   if (bounds.max_temporary_bytes > 0) {
     const std::uint64_t elements =
         bounds.max_temporary_bytes / (problem.value_type == problem::ValueType::f32 ? 4 : 8);
+    // Clamped to the positive range of the signed bound, where at least one element fits.
     options.max_temporary_elements =
         static_cast<std::int64_t>(std::clamp<std::uint64_t>(elements, 1, std::uint64_t{1} << 62));
   }
@@ -192,6 +205,7 @@ Result<void> apply_bounds(const SearchBounds& bounds, const problem::Problem& pr
 Result<PreparedProblem> prepare(const problem::ProblemText& text, const SearchBounds& bounds,
                                 const SearchMeans& means, const support::Cancellation& cancellation) {
   SCHAAS_RETURN_IF_ERROR(check_text(text, means.problems));
+  // Contradicting constraints are found here, so that the message quotes them as they were written.
   const auto here = frontier::make_solver(means.solver, cancellation);
   SCHAAS_ASSIGN_OR_RETURN(const problem::Problem problem,
                           frontier::build_consistent(text, *here, means.query_milliseconds));
@@ -240,6 +254,8 @@ Result<KernelAnswer> kernel_of(const PreparedProblem& prepared, KernelProvider& 
 
 Result<schedule::Trace> canonical_trace(const std::string& text, const PreparedProblem& prepared) {
   SCHAAS_ASSIGN_OR_RETURN(schedule::Trace trace, schedule::parse(text));
+  // The empty trace stands for the default of the product as written, which may differ from the canonical
+  // one.
   if (trace.directives.empty()) trace = schedule::default_trace(prepared.names.as_written());
   SCHAAS_RETURN_IF_ERROR(schedule::apply(trace, prepared.names.as_written()));
   return prepared.names.to_canonical(trace);
@@ -281,6 +297,7 @@ NamedFrontier without_entries(const PreparedProblem& prepared) {
 
 Result<NamedFrontier> named(const frontier::Frontier& found, const PreparedProblem& prepared) {
   NamedFrontier out = without_entries(prepared);
+  // Long frontiers have fewer variants for each entry.
   const std::size_t more = std::min(max_extra_variants / std::max<std::size_t>(found.survivors.size(), 1),
                                     max_extra_variants_of_entry);
   for (const auto& survivor : found.survivors) {

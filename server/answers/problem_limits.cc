@@ -5,6 +5,9 @@
 
 #include "compiler/index_notation/nodes.h"
 
+// Limits that an operator may set below those of the language. The text is checked before it is parsed,
+// without a parser: depth is counted by parentheses alone, and unbalanced ones are left to the parser.
+// Operands and indices are counted on the parsed problem.
 namespace schaas::server {
 namespace {
 

@@ -8,6 +8,12 @@
 #include <set>
 #include <string>
 
+// Which schedules to compile before the client has told its sizes. The frontier holds every schedule that can
+// be the fastest somewhere, so a few typical points stand for the sizes to come. Three quantities vary: dense
+// extents, entries of a fiber, room for temporaries. Costs are evaluated for one thread and for several, as
+// serial phases count differently. Points are clamped to the constraints. The rest of the limit is filled by
+// an even spread over the frontier. Wrong choices cost time only: the client asks for its own choice by id,
+// which is compiled then.
 namespace schaas::server {
 namespace {
 
@@ -33,6 +39,7 @@ const problem::Monomial* single_extent(const std::vector<problem::Monomial>& sid
   return symbol.kind == problem::Symbol::Kind::extent && exponent == 1 ? &side[0] : nullptr;
 }
 
+// Reads lower and upper bounds off constraints between one extent and a number; others are ignored.
 std::map<std::string, Bounds> extent_bounds(const problem::Problem& problem) {
   std::map<std::string, Bounds> out;
   for (const auto& c : problem.constraints) {
@@ -48,6 +55,7 @@ std::map<std::string, Bounds> extent_bounds(const problem::Problem& problem) {
   return out;
 }
 
+// Returns the indices of sparse operands: their extents are taken to be large.
 std::set<std::string> sparse_indices(const problem::Problem& problem) {
   std::set<std::string> out;
   for (const auto& access : problem.reads()) {
@@ -68,6 +76,7 @@ constexpr Sizes points[] = {
     {64, 8, unlimited},  {64, 8, 4096},       {16, 8, 4096},        {256, 8, 4096},     {64, 1, unlimited},
     {64, 64, unlimited}, {16, 64, unlimited}, {256, 64, unlimited}, {16, 1, unlimited}, {256, 1, unlimited}};
 
+// Gives every variable of the costs a value, extents first, since fibers are no longer than them.
 cost::Point point_at(const Sizes& sizes, const problem::Problem& problem) {
   constexpr double sparse_extent = 10'000;
   const auto bounds = extent_bounds(problem);
@@ -95,6 +104,7 @@ cost::Point point_at(const Sizes& sizes, const problem::Problem& problem) {
 
 constexpr int several_threads = 8;
 
+// Returns the fastest survivor within the memory; the first, which needs the least, when none fits.
 std::size_t fastest(const frontier::Frontier& frontier, const cost::Point& point, double memory,
                     int threads) {
   std::size_t best = 0;  // the least memory, also when nothing fits
@@ -120,6 +130,7 @@ std::vector<std::size_t> representatives(const frontier::Frontier& frontier, con
       chosen.push_back(s);
   };
   if (limit == 0) return chosen;
+  // The likeliest choice first, then the least memory: they are what a limit of 1 or 2 compiles.
   choose(fastest(frontier, point_at(points[0], problem), unlimited, several_threads));
   choose(0);
   for (const Sizes& sizes : points) {

@@ -7,10 +7,10 @@
 
 namespace schaas::server {
 
-/// Chooses at most `limit` survivors to compile, most wanted first, all different. The least memory comes
-/// first, then the fastest at a middle point and at points around it, then an even spread of the rest. The
-/// points vary dense extents, nonzeros per row and room for temporaries, within the problem's bounds. Returns
-/// indices into frontier.survivors.
+/// Chooses at most `limit` survivors to compile, most wanted first, all different. The fastest at a middle
+/// point comes first, then the least memory. The fastest at points around the middle follow, then an even
+/// spread of the rest. The points vary dense extents, nonzeros per row and room for temporaries, within the
+/// problem's bounds. Returns indices into frontier.survivors.
 std::vector<std::size_t> representatives(const frontier::Frontier& frontier, const problem::Problem& problem,
                                          std::size_t limit);
 

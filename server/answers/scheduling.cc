@@ -20,6 +20,14 @@
 #include "server/answers/representatives.h"
 #include "server/answers/thread_pool.h"
 
+// One request from query to events. The search runs on the request's own thread, compilations on a pool;
+// events of both pass through `send`, one at a time. Kernels come early in three ways. Traces that need no
+// search are compiled beside it. After a delay, growing parts of the space are searched on a thread of the
+// pool. The best schedules of each are compiled while the whole search goes on. The first kernel is a
+// baseline kernel. Where the frontier is stored, no parts are searched. A sink that returns false cancels the
+// work. Every wait ends: the search sets `searched_` also when it throws. An exception on a pool thread
+// reaches the request's thread by ThreadPool::finish.
+// Names are canonical inside and the user's outside; `prepared_.names` translates what is sent.
 namespace schaas::server {
 namespace {
 
@@ -54,6 +62,7 @@ class Finish {
     std::unique_lock lock(mutex_);
     return changed_.wait_for(lock, longest, [this] { return set_; });
   }
+  // A wait of no time, so that one condition decides both.
   bool is_set() { return wait_for(std::chrono::milliseconds(0)); }
 
  private:
@@ -88,6 +97,7 @@ class Work {
     }
     pool.finish();
     SCHAAS_RETURN_IF_ERROR(cancellation_.check("compilation"));
+    // Some kernel is enough for success; failures of others were sent as events.
     if (made_ == 0 && first_failure_) return *first_failure_;
     finished_.hit = search_hit_ && finished_.compiled == 0;
     finished_.seconds = seconds_since(start_);
@@ -125,6 +135,7 @@ class Work {
     if (parted && !for_gpu_alone() && !query_.search_only && !query_.traces_only && !is_stored(question)) {
       pool.add([this] { search_parts(); });
     }
+    // From here on the frontier is known, by search or from the store; ids of schedules can be resolved.
     SCHAAS_ASSIGN_OR_RETURN(const FrontierAnswer answer, search_whole(question));
     search_hit_ = answer.hit;
     SCHAAS_ASSIGN_OR_RETURN(NamedFrontier out, named(*answer.frontier, prepared_));
@@ -152,6 +163,7 @@ class Work {
     return {};
   }
 
+  /// Searches the whole space, with progress, and releases the thread that searches parts.
   Result<FrontierAnswer> search_whole(const FrontierQuery& question) {
     struct Over {  // also when the search throws: a compilation thread may wait
       Finish& searched;
@@ -162,6 +174,7 @@ class Work {
     return frontier_of(prepared_, provider_, question, progress, cancellation_);
   }
 
+  /// Asks for the stored frontier alone; costs a look-up, which the whole search would make as well.
   bool is_stored(FrontierQuery question) {
     if (question.source == Source::made) return false;
     question.source = Source::stored;
@@ -178,10 +191,12 @@ class Work {
       options.operand_orders = parts[p].operand_orders;
       options.memory_depth =
           options.stage1 ? std::min(options.memory_depth, parts[p].memory_depth) : parts[p].memory_depth;
+      // Bounds the rank of temporaries below the request's own bound, which keeps the part small.
       options.stage1 = true;
       options.members_per_class = 1;
       auto found = frontier::compute(prepared_.canonical.problem, options, {}, cancellation_);
       if (!found.ok()) return;  // the search of the whole reports the error
+      // Ids of parts are their own, "p1.1": those of the whole frontier mean other schedules.
       for (auto& survivor : found->survivors) survivor.id.replace(0, 1, "p" + std::to_string(p + 1) + ".");
       auto out = named(*found, prepared_);
       if (!out.ok() || searched_.is_set()) return;
@@ -240,7 +255,7 @@ class Work {
     return !query_.no_cache && provider_.kernel(query_for(wanted, false, Source::stored), cancellation_).ok();
   }
 
-  // Compiles the baseline kernel on a thread of the pool. The full kernel reports any error.
+  // Compiles the baseline kernel on the calling thread. The full kernel reports any error.
   void compile_baseline(const Wanted& wanted) {
     if (!cancellation_.check("compilation").ok()) return;
     const auto kernel = made(wanted, true);
@@ -272,6 +287,7 @@ class Work {
   Priority priority() const { return query_.interactive ? Priority::interactive : Priority::batch; }
   bool overloaded() const { return options_.overloaded && options_.overloaded(); }
 
+  /// Gets one kernel from the providers and describes it in the user's names, with costs and tree.
   Result<NamedKernel> made(const Wanted& wanted, bool baseline) {
     const KernelQuery question =
         query_for(wanted, baseline, query_.no_cache ? Source::made : Source::stored_or_made);
@@ -316,6 +332,7 @@ class Work {
   void send(const Event& event) {
     const std::lock_guard lock(mutex_);
     if (const auto* frontier = std::get_if<NamedFrontier>(&event)) {
+      // A part that was searched too late would replace the whole in the client.
       if (frontier->partial && whole_sent_) return;
       whole_sent_ = !frontier->partial;
     }
@@ -355,6 +372,7 @@ class Work {
   std::optional<Diagnostic> first_failure_;
 };
 
+/// Checks the instruction set and the numbers of a query before any work.
 Result<void> check_limits(const ScheduleQuery& query, std::size_t max_kernels) {
   SCHAAS_RETURN_IF_ERROR(check_isa(query.isa));
   if (query.kernels > max_kernels) {
@@ -462,6 +480,7 @@ Result<EmitAnswer> Scheduling::emit(const EmitQuery& query, const Cancellation& 
                                     query.isa, {.passes = passes, .remarks = &answer.remarks}));
     return answer;
   };
+  // Named traces need no search; `auto` and ids of a frontier do.
   const bool automatic = query.schedule.empty() || query.schedule == "auto";
   if (!automatic && !support::is_entry_id(query.schedule) && !support::is_gpu_id(query.schedule)) {
     SCHAAS_ASSIGN_OR_RETURN(const schedule::Trace trace, canonical_trace(query.schedule, prepared));

@@ -2,6 +2,10 @@
 
 #include <utility>
 
+// A pool for the compilations of one request. `closing_` means that no job will come, not that jobs are
+// dropped: threads end when the queue is empty. The destructor empties the queue first, so an error on the
+// request's thread does not wait for compilations that nobody wants. The first exception of a job empties the
+// queue, too, and is thrown again by `finish`.
 namespace schaas::server {
 
 ThreadPool::~ThreadPool() {
@@ -15,6 +19,7 @@ ThreadPool::~ThreadPool() {
 void ThreadPool::add(std::function<void()> job) {
   const std::lock_guard lock(mutex_);
   jobs_.push_back(std::move(job));
+  // Threads are started by need: most requests are answered without a compilation.
   if (threads_.size() < wanted_) threads_.emplace_back([this] { work(); });
   changed_.notify_one();
 }

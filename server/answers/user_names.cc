@@ -7,6 +7,10 @@
 #include "compiler/schedule/apply.h"
 #include "compiler/schedule/permute.h"
 
+// Two problems in the user's names. One has the canonical order of factors, by which cost variables are
+// numbered; the other has the factors as written, and traces are replayed on it. Renaming rebuilds values,
+// and sorts constraints and monomials again by the new names. Every canonical name has a user's name; one
+// without is a bug.
 namespace schaas::server {
 namespace {
 
@@ -62,6 +66,7 @@ UserNames::UserNames(const problem::Canonical& canonical)
       user_position_(canonical.user_positions),
       canonical_position_(user_position_.size()),
       variables_(cost::variables_of(problem_)) {
+  // Contractions alone have an order of factors to restore; programs keep the user's.
   if (!user_position_.empty()) {
     const auto factors = problem_.operands();
     auto written = factors;
@@ -88,6 +93,7 @@ schedule::Trace UserNames::to_user(const schedule::Trace& trace) const {
   return schedule::with_factors_at(schedule::rename(trace, to_user_.indices, to_user_.tensors), problem_,
                                    as_written_, user_position_);
 }
+// The inverse: first the order of factors, while names are still the user's.
 schedule::Trace UserNames::to_canonical(const schedule::Trace& trace) const {
   return schedule::rename(schedule::with_factors_at(trace, as_written_, problem_, canonical_position_),
                           to_canonical_.indices, to_canonical_.tensors);

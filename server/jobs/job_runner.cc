@@ -5,6 +5,13 @@
 #include <cmath>
 #include <utility>
 
+// One thread that takes items of accepted jobs one at a time: claim, work, store the end. Everything that
+// must survive is in the store, so a crash at any point leaves an item that the next start resumes. Between
+// items it yields to interactive requests, at most for the starvation bound.
+// Ends of an item are told apart by cause. Its own error is final. A full or failing disk says nothing about
+// it, so it goes back and is tried again. A stopping server gives it back without counting the attempt. A
+// deadline means its budget or its time limit. The mutex guards the fields that other threads touch; it is
+// never held while the store or the work runs.
 namespace schaas::server {
 namespace {
 
@@ -12,6 +19,7 @@ using kernels_cache::ClaimedItem;
 using kernels_cache::ItemState;
 using Steady = std::chrono::steady_clock;
 
+// Interactive requests cannot wake the runner, so it looks for their end.
 constexpr std::chrono::milliseconds poll_interval{20};
 /// Delay after an error of the store, such as a full disk.
 constexpr std::chrono::seconds store_retry_interval{5};
@@ -97,6 +105,7 @@ bool JobRunner::wait_for_items() {
       continue;
     }
     std::unique_lock lock(mutex_);
+    // No item waits, unless one came after the query.
     working_ = has_new_items_;
     changed_.wait_for(lock, purge_interval, [this] { return stopping_ || has_new_items_; });
   }
@@ -136,6 +145,7 @@ void JobRunner::work_on(const ClaimedItem& item) {
     const std::lock_guard lock(mutex_);
     job_ = item.job;
     cancellation_ = &cancellation;
+    // stop() may have come before there was something to cancel.
     if (stopping_) cancellation.cancel();
   }
   std::optional<support::Diagnostic> error;
@@ -152,6 +162,7 @@ void JobRunner::work_on(const ClaimedItem& item) {
     cancellation_ = nullptr;
     stopped = stopping_;
   }
+  // Tells whether the error is the work's own or that of its cancellation.
   const auto ended = cancellation.check("a job");
   const bool retry = error && !stopped && ended.ok() && should_retry(item, *error);
   if (error && !ended.ok() && ended.error().code == "deadline") {
@@ -178,6 +189,7 @@ void JobRunner::work_on(const ClaimedItem& item) {
 }
 
 std::chrono::duration<double> JobRunner::time_for(const ClaimedItem& item) const {
+  // The rest of the budget, within the time limit; a spent budget leaves nothing.
   return std::clamp(std::chrono::duration<double>(item.seconds_left.value_or(HUGE_VAL)),
                     std::chrono::duration<double>(0), std::chrono::duration<double>(options_.max_item_time));
 }

@@ -9,6 +9,9 @@
 #include "server/jobs/stored_request.h"
 #include "server/rpc/marshalling.h"
 
+// Remote calls about jobs, each inside the request boundary. A job is checked whole before it is stored:
+// every request in it passes the checks that scheduling makes first. Owners are tokens' names. Watching polls
+// the store and holds a thread of the server, so watchers are bounded by number; a watch ends with its token.
 namespace schaas::server {
 namespace {
 
@@ -100,6 +103,7 @@ Result<kernels_cache::NewJob> JobsService::checked(const v1::SubmitJobRequest& r
   }
   if (!std::isfinite(request.budget_seconds()) || request.budget_seconds() < 0)
     return support::invalid("job", "the budget of a job must be a number of seconds, 0 for none");
+  // The number is checked before any request is parsed.
   const auto requests = static_cast<std::size_t>(request.requests_size());
   if (requests == 0 || requests > limits_.requests) {
     return support::invalid("job", "a job of " + std::to_string(requests) + " requests; expected 1 to " +
@@ -175,6 +179,7 @@ grpc::Status JobsService::Watch(grpc::ServerContext* context, const v1::WatchJob
             if (!summary.pending_write.send(*writer, event)) return cancellation.check("watching a job");
             after = item.ended;
           }
+          // More ends may be stored already: they are sent before the state of the job.
           if (items.size() == items_at_once) continue;
           v1::JobEvent event;
           *event.mutable_job() = to_proto(row);

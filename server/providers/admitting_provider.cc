@@ -3,6 +3,8 @@
 #include <chrono>
 #include <utility>
 
+// Below the cache, so that stored answers never wait, and above validation: a permit covers compilation and
+// trial. Time in the queue is measured whether the permit came or not.
 namespace schaas::server {
 namespace {
 

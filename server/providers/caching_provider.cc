@@ -7,6 +7,11 @@
 #include "server/providers/relaxed_frontier.h"
 #include "server/storage/stored_frontier.h"
 
+// Stored answers before new ones. A frontier is stored under one of two keys. Complete answers serve every
+// budget and have a key without one; answers that a budget ended have a key with it. Then frontiers of
+// relaxed constraints are tried; only after that a search is made. What is read is checked again. Traces must
+// apply, kernels must be signed and whole. Whatever does not fit is a miss with a warning.
+// Order of writes: the binary, then its row, so that no row names bytes that were not written.
 namespace schaas::server {
 namespace {
 
@@ -64,6 +69,7 @@ class CachingProvider final : public KernelProvider {
     }
     if (query.source == Source::stored) return not_stored();
     auto made = next_->kernel(query, cancellation);
+    // A kernel that failed its trial now must not be served from an earlier compilation either.
     if (!made.ok() && made.error().code == "kernel-rejected") withdraw(query.kernel_key);
     SCHAAS_ASSIGN_OR_RETURN(KernelAnswer answer, std::move(made));
     SCHAAS_ASSIGN_OR_RETURN(answer.digest, stores_.binaries->put(*answer.bytes));
@@ -91,6 +97,7 @@ class CachingProvider final : public KernelProvider {
     return found;
   }
 
+  /// Returns the stored frontier of this key; null when there is none that can be read and applied.
   std::shared_ptr<const frontier::Frontier> stored_frontier(const FrontierKey& key,
                                                             const problem::Problem& problem) {
     const auto row = stores_.schedules->frontier(key);
@@ -129,6 +136,7 @@ class CachingProvider final : public KernelProvider {
     return none;
   }
 
+  /// Returns the stored kernel; none without a valid signature or with bytes that are missing or damaged.
   std::optional<KernelAnswer> stored_kernel(const KernelQuery& query) {
     const std::string& kernel_key = query.kernel_key;
     const auto row = stores_.schedules->kernel(kernel_key);
@@ -155,6 +163,7 @@ class CachingProvider final : public KernelProvider {
       warn("kernel " + kernel_key + " failed validation and is still stored", dropped.error());
   }
 
+  /// Stores a frontier; a failure costs the next request a search, so it is only logged.
   void keep(const FrontierKey& key, const std::string& unconstrained, const FrontierQuery& query,
             const frontier::Frontier& found) {
     std::string payload = print_frontier(found);

@@ -4,6 +4,8 @@
 
 #include "server/providers/single_flight.h"
 
+// Equal requests at the same time share one answer (single_flight.h). Keys contain everything that the answer
+// depends on. The progress of the first caller is the only one that is reported.
 namespace schaas::server {
 namespace {
 

@@ -5,6 +5,8 @@
 
 #include "compiler/pipeline/pipeline.h"
 
+// The end of the stack: the compiler itself, without memory. Everything above may leave it out, so it must be
+// right for any query.
 namespace schaas::server {
 namespace {
 

@@ -9,6 +9,11 @@
 #include "compiler/toolchain/child_process.h"
 #include "compiler/toolchain/temporary_directory.h"
 
+// One trial: the binary and the problem in a temporary folder, a child with limits, and its exit status as
+// the verdict (server/trial/trial_main.cc). Only what the kernel did itself convicts it. Signals from outside
+// and resources that ran out say nothing; before they were told apart, a service manager's SIGTERM put sound
+// kernels into quarantine. Processor time is limited for the same reason; elapsed time has a longer limit,
+// which tells of an overloaded machine.
 namespace schaas::server {
 namespace {
 
@@ -75,6 +80,7 @@ KernelTrial make_process_trial(TrialOptions options) {
     toolchain::ChildOptions child;
     child.program = options.program;
     child.arguments = {directory.path(), std::to_string(options.seed)};
+    // Passive waiting spends no processor time, which is limited.
     child.environment = {"LC_ALL=C", "OMP_WAIT_POLICY=passive"};
     child.working_directory = directory.path();
     child.wall_time = options.wall_time;

@@ -11,6 +11,14 @@
 #include "compiler/problem/constraint_set.h"
 #include "compiler/schedule/apply.h"
 
+// Subsumption: the frontier under relaxed constraints holds every schedule that can win under tighter ones.
+// Its survivors need only be compared again (frontier/tighten.h). The two problems are canonical each for
+// itself, and constraints take part in canonical form. They may therefore differ in names, order of factors
+// and numbers of cost variables. Both are brought to the form without constraints, the family; the way there
+// and back is the renaming.
+// Each translated survivor is proven right by applying its trace here and comparing its cost with the
+// translated one. Anything that does not match means no answer, and a search. Rejected: problems that may
+// read copies, whose names no renaming has.
 namespace schaas::server {
 namespace {
 
@@ -28,12 +36,14 @@ struct Renaming {
   Names tensors, indices;
 };
 
+/// Composes theirs -> family -> ours.
 Names through(const Names& family_to_ours, const Names& family_to_theirs) {
   Names out;
   for (const auto& [family, theirs] : family_to_theirs) out.emplace(theirs, family_to_ours.at(family));
   return out;
 }
 
+/// Returns the renaming between two problems of one family; none for others.
 std::optional<Renaming> renaming(const problem::Problem& from, const problem::Problem& to) {
   const problem::Canonical theirs = without_constraints(from), ours = without_constraints(to);
   if (theirs.key != ours.key) return std::nullopt;
@@ -113,6 +123,7 @@ class Translation {
  private:
   static std::size_t at(int bit) { return static_cast<std::size_t>(bit); }
 
+  /// Compares two cost variables under the renaming; lists of a merge are compared as sets.
   bool same_variable(const cost::Variable& ours, const cost::Variable& theirs) const {
     const auto same_index = [&](const std::string& a, const std::string& b) {
       return a == renamed(names_.indices, b);
@@ -125,6 +136,7 @@ class Translation {
                                [&](const auto& a, const auto& b) { return same_variable(a, b); });
   }
 
+  /// Finds the bit of each of their cost variables among ours.
   void match_variables(const cost::Variables& theirs, const cost::Variables& ours) {
     const auto match = [&](const std::vector<cost::Variable>& group, const std::vector<cost::Variable>& among,
                            int first) {
@@ -167,6 +179,7 @@ class Translation {
     head_.push_back(std::move(order));
   }
 
+  /// Moves the bits of the variables; weights and flags of a term stay.
   std::vector<cost::Term> terms(const std::vector<cost::Term>& theirs) const {
     std::vector<cost::Term> out;
     for (const cost::Term term : theirs) {

@@ -7,6 +7,11 @@
 #include "compiler/support/instruction_set.h"
 #include "server/storage/quarantine.h"
 
+// No kernel is served before it ran beside the oracle in a child process. A wrong result or a crash of its
+// own puts it into quarantine, which is asked before the next compilation. A kernel for instructions that
+// this machine lacks is judged by the same schedule compiled for a lower instruction set. What cannot be
+// tried at all is served with a warning. Errors that say nothing about the kernel (overload, memory) are
+// errors of the request, never a verdict.
 namespace schaas::server {
 namespace {
 
@@ -43,6 +48,7 @@ class ValidatingProvider final : public KernelProvider {
   }
 
   Result<KernelAnswer> kernel(const KernelQuery& query, const Cancellation& cancellation) override {
+    // A client that insists on a new kernel gets a new trial as well.
     if (query.source != Source::made) {
       if (const auto reason = quarantine_.reason(query.kernel_key)) return rejected(query, *reason);
     }
