@@ -67,6 +67,8 @@ struct Assignment {
 struct Program {
   const operators::Semiring* semiring = &operators::plus_times();
   std::vector<Assignment> statements;
+
+  const Access& result() const { return statements.back().result; }
 };
 
 bool operator==(const Access& a, const Access& b);

@@ -24,7 +24,8 @@ COMPILER = TREE + ["compiler/schedule", "compiler/cost", "compiler/frontier", "c
 # Packages of the client; each may include those before it. docs/decisions/0001 says why the formats are shared.
 PLATFORM = SUPPORT + ["client/cpp/platform"]
 TENSOR = PLATFORM + ["compiler/format", "proto", "client/cpp/tensor"]
-EXPRESSION = TENSOR + ["client/cpp/expression"]
+READING = TENSOR + ["compiler/operators", "compiler/index_notation"]
+EXPRESSION = READING + ["client/cpp/expression"]
 RUNTIME = EXPRESSION + ["client/cpp/oracle", "client/cpp/runtime"]
 SELECTION = RUNTIME + ["client/cpp/tensor_io", "client/cpp/selection"]
 # Public headers are in one folder, and each is the package's that implements it.
@@ -32,7 +33,7 @@ PUBLIC_HEADERS = {
     "client/cpp/platform": "buffer host",
     "client/cpp/tensor": "convert fill tensor",
     "client/cpp/tensor_io": "tensor_files",
-    "client/cpp/expression": "blocks expression extents functions",
+    "client/cpp/expression": "blocks expression extents",
     "client/cpp/oracle": "oracle",
     "client/cpp/runtime": "kernel trial",
     "client/cpp/selection": "bounds choose frontier frontier_at gpu_select json kernel_source rates select tuning",
@@ -76,7 +77,7 @@ MAY_INCLUDE = {
     "client/cpp/platform": SUPPORT,
     "client/cpp/tensor": PLATFORM + ["compiler/format", "proto"],
     "client/cpp/tensor_io": TENSOR,
-    "client/cpp/expression": TENSOR,
+    "client/cpp/expression": READING,
     "client/cpp/oracle": EXPRESSION,
     "client/cpp/runtime": EXPRESSION + ["client/cpp/oracle"],
     "client/cpp/selection": RUNTIME + ["client/cpp/tensor_io"],

@@ -87,19 +87,19 @@ double combine(Function f, double a, double b) {
   return std::nan("");
 }
 
-double combine(Fold f, double a, double b) {
+double combine(Monoid f, double a, double b) {
   switch (f) {
-    case Fold::sum:
+    case Monoid::sum:
       return a + b;
-    case Fold::product:
+    case Monoid::product:
       return a * b;
-    case Fold::minimum:
+    case Monoid::minimum:
       return std::min(a, b);
-    case Fold::maximum:
+    case Monoid::maximum:
       return std::max(a, b);
-    case Fold::logical_or:
+    case Monoid::logical_or:
       return a != 0 || b != 0;
-    case Fold::logical_and:
+    case Monoid::logical_and:
       return a != 0 && b != 0;
   }
   return std::nan("");
@@ -158,21 +158,19 @@ class PlainRecursion {
   }
 
   static void collect(const Expression& e, std::vector<std::string> bound, std::vector<std::string>& out) {
-    if (const auto* access = std::get_if<Access>(&e.value)) {
+    if (const auto* access = std::get_if<Access>(&e.node)) {
       for (const auto& index : access->indices) {
         if (std::count(bound.begin(), bound.end(), index) + std::count(out.begin(), out.end(), index) == 0)
           out.push_back(index);
       }
-    } else if (const auto* operation = std::get_if<Operation>(&e.value)) {
-      for (const auto& argument : operation->arguments) collect(argument, bound, out);
-    } else if (const auto* reduction = std::get_if<Reduction>(&e.value)) {
-      bound.insert(bound.end(), reduction->indices.begin(), reduction->indices.end());
-      collect(reduction->body[0], bound, out);
     }
+    if (const auto* reduction = std::get_if<Reduction>(&e.node))
+      bound.insert(bound.end(), reduction->indices.begin(), reduction->indices.end());
+    for (const auto& part : parts(e)) collect(part, bound, out);
   }
 
   double right_side(const Expression& e, const std::vector<std::string>& left, Point& point) {
-    const auto* operation = std::get_if<Operation>(&e.value);
+    const auto* operation = std::get_if<Call>(&e.node);
     if (operation != nullptr && operation->function == Function::negate)
       return -right_side(operation->arguments[0], left, point);
     if (operation != nullptr &&
@@ -191,30 +189,28 @@ class PlainRecursion {
     return folded(program_.semiring->sum, reduced, e, point);
   }
 
-  double folded(Fold fold, const std::vector<std::string>& indices, const Expression& body, Point& point) {
+  double folded(Monoid fold, const std::vector<std::string>& indices, const Expression& body, Point& point) {
     double value = identity(fold);
     for_all(indices, 0, point, [&] { value = combine(fold, value, value_of(body, point)); });
     return value;
   }
 
   double value_of(const Expression& e, Point& point) {
-    if (const auto* number = std::get_if<double>(&e.value)) return *number;
-    if (const auto* access = std::get_if<Access>(&e.value))
+    if (const auto* number = std::get_if<Literal>(&e.node)) return number->value;
+    if (const auto* access = std::get_if<Access>(&e.node))
       return tensors_.at(access->tensor).at(access->indices, point);
-    if (const auto* reduction = std::get_if<Reduction>(&e.value))
-      return folded(reduction->fold, reduction->indices, reduction->body[0], point);
-    const auto& operation = std::get<Operation>(e.value);
+    if (const auto* reduction = std::get_if<Reduction>(&e.node))
+      return folded(reduction->monoid, reduction->indices, reduction->body[0], point);
     std::vector<double> values;
-    for (const auto& argument : operation.arguments) values.push_back(value_of(argument, point));
-    if (operation.function == Function::where) return values[0] != 0 ? values[1] : values[2];
-    Function f = operation.function;
-    if (f == Function::multiply) f = program_.semiring->product;
+    for (const auto& part : parts(e)) values.push_back(value_of(part, point));
+    const auto* call = std::get_if<Call>(&e.node);
+    const Function f = call != nullptr ? call->function : program_.semiring->product;
+    if (f == Function::where) return values[0] != 0 ? values[1] : values[2];
     if (values.size() == 1) return combine(f, values[0], 0);
     double value = values[0];
     for (std::size_t n = 1; n < values.size(); ++n)
-      value = f == Function::add && operation.function == Function::add
-                  ? combine(program_.semiring->sum, value, values[n])
-                  : combine(f, value, values[n]);
+      value = f == Function::add && call != nullptr ? combine(program_.semiring->sum, value, values[n])
+                                                    : combine(f, value, values[n]);
     return value;
   }
 

@@ -29,7 +29,7 @@ std::map<std::string, int> orders(const Program& program) {
   std::map<std::string, int> found;
   for (const Statement& statement : program.statements) {
     found.emplace(statement.result.tensor, static_cast<int>(statement.result.indices.size()));
-    for (const Access& access : accesses(statement.value))
+    for (const Access& access : index_notation::operands(statement.value))
       found.emplace(access.tensor, static_cast<int>(access.indices.size()));
   }
   return found;

@@ -61,19 +61,16 @@ Json access_json(const Access& access) { return {{"name", access.tensor}, {"indi
 /// they stand; else null.
 Json factors(const Program& program) {
   const Statement& statement = program.statements.back();
-  if (program.statements.size() != 1 || statement.update || program.semiring != &semirings().front())
+  if (program.statements.size() != 1 || statement.update || program.semiring != &operators::plus_times())
     return nullptr;
   std::vector<Expression> found = {statement.value};
-  if (const auto* product = std::get_if<Operation>(&statement.value.value)) {
-    if (product->function != Function::multiply) return nullptr;
-    found = product->arguments;
-  }
+  if (const auto* product = std::get_if<Product>(&statement.value.node)) found = product->factors;
   Json json = Json::array();
   for (const Expression& factor : found) {
-    if (const auto* access = std::get_if<Access>(&factor.value)) {
+    if (const auto* access = std::get_if<Access>(&factor.node)) {
       json.push_back(access_json(*access));
-    } else if (const auto* number = std::get_if<double>(&factor.value)) {
-      json.push_back({{"number", *number}});
+    } else if (const auto* number = std::get_if<Literal>(&factor.node)) {
+      json.push_back({{"number", number->value}});
     } else {
       return nullptr;
     }
@@ -95,14 +92,20 @@ Json trees(const std::vector<Expression>& expressions) {
   return json;
 }
 
+// Expressions are trees; the parser bounds their depth, so recursion is safe.
 Json tree(const Expression& expression) {
-  if (const auto* access = std::get_if<Access>(&expression.value)) return access_json(*access);
-  if (const auto* number = std::get_if<double>(&expression.value)) return {{"number", number_json(*number)}};
-  // Expressions are trees; the parser bounds their depth, so recursion is safe.
-  if (const auto* operation = std::get_if<Operation>(&expression.value))
-    return {{"function", written(operation->function)}, {"arguments", trees(operation->arguments)}};
-  const Reduction& reduction = std::get<Reduction>(expression.value);
-  return {{"reduction", written(reduction.fold)},
+  if (const auto* access = std::get_if<Access>(&expression.node)) return access_json(*access);
+  if (const auto* number = std::get_if<Literal>(&expression.node))
+    return {{"number", number_json(number->value)}};
+  if (const auto* product = std::get_if<Product>(&expression.node))
+    return {{"function", "*"}, {"arguments", trees(product->factors)}};
+  if (const auto* call = std::get_if<Call>(&expression.node)) {
+    const operators::FunctionFacts& facts = operators::facts(call->function);
+    return {{"function", *facts.infix != 0 ? facts.infix : facts.name},
+            {"arguments", trees(call->arguments)}};
+  }
+  const Reduction& reduction = std::get<Reduction>(expression.node);
+  return {{"reduction", operators::name(reduction.monoid)},
           {"indices", reduction.indices},
           {"argument", tree(reduction.body.front())}};
 }
@@ -111,7 +114,7 @@ Json statements(const Program& program) {
   Json json = Json::array();
   for (const Statement& statement : program.statements) {
     json.push_back({{"result", access_json(statement.result)},
-                    {"update", statement.update ? Json(written(*statement.update)) : Json()},
+                    {"update", statement.update ? Json(operators::name(*statement.update)) : Json()},
                     {"value", tree(statement.value)}});
   }
   return json;

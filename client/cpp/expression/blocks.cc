@@ -35,7 +35,7 @@ class Beyond {
   }
 
   bool mentions(const Expression& value) const {
-    const auto all = accesses(value);
+    const auto all = index_notation::operands(value);
     return std::any_of(all.begin(), all.end(),
                        [&](const Access& access) { return has(access.indices, index_); });
   }
@@ -43,13 +43,13 @@ class Beyond {
   /// Each term of the sum `value` that has the index, which is summed over it, is the semiring's zero there.
   bool vanishes_in_terms(const Expression& value) const {
     if (!mentions(value)) return true;
-    if (const auto* operation = std::get_if<Operation>(&value.value)) {
-      const auto function = operation->function;
+    if (const auto* call = std::get_if<Call>(&value.node)) {
+      const auto function = call->function;
       if (function == Function::add || function == Function::subtract || function == Function::negate)
-        return std::all_of(operation->arguments.begin(), operation->arguments.end(),
+        return std::all_of(call->arguments.begin(), call->arguments.end(),
                            [&](const Expression& term) { return vanishes_in_terms(term); });
     }
-    if (const auto* reduction = std::get_if<Reduction>(&value.value);
+    if (const auto* reduction = std::get_if<Reduction>(&value.node);
         reduction != nullptr && has(reduction->indices, index_))
       return true;  // its own: `reduces` looks at it
     return vanishes(value);
@@ -57,18 +57,18 @@ class Beyond {
 
   /// The semiring's zero wherever the index is beyond its extent.
   bool vanishes(const Expression& value) const {
-    if (const auto* access = std::get_if<Access>(&value.value))
+    if (const auto* access = std::get_if<Access>(&value.node))
       return has(access->indices, index_) && is_argument(access->tensor);
-    if (const auto* reduction = std::get_if<Reduction>(&value.value))
-      return reduction->fold == program_.semiring->sum && !has(reduction->indices, index_) &&
+    if (const auto* reduction = std::get_if<Reduction>(&value.node))
+      return reduction->monoid == program_.semiring->sum && !has(reduction->indices, index_) &&
              vanishes(reduction->body.front());
-    const auto* operation = std::get_if<Operation>(&value.value);
-    if (operation == nullptr) return false;
     const auto each = [&](const Expression& part) { return vanishes(part); };
-    const auto& arguments = operation->arguments;
-    switch (operation->function) {
-      case Function::multiply:
-        return std::any_of(arguments.begin(), arguments.end(), each);
+    const auto& arguments = parts(value);
+    if (std::holds_alternative<Product>(value.node))
+      return std::any_of(arguments.begin(), arguments.end(), each);
+    const auto* call = std::get_if<Call>(&value.node);
+    if (call == nullptr) return false;
+    switch (call->function) {
       case Function::add:
       case Function::subtract:
       case Function::negate:
@@ -80,15 +80,14 @@ class Beyond {
 
   /// Somewhere inside the index is reduced, explicitly, over what does not vanish.
   bool reduces(const Expression& value) const {
-    if (const auto* reduction = std::get_if<Reduction>(&value.value)) {
+    if (const auto* reduction = std::get_if<Reduction>(&value.node)) {
       const Expression& body = reduction->body.front();
       const bool here = has(reduction->indices, index_);
-      return (here && (reduction->fold != program_.semiring->sum || !vanishes_in_terms(body))) ||
+      return (here && (reduction->monoid != program_.semiring->sum || !vanishes_in_terms(body))) ||
              reduces(body);
     }
-    const auto* operation = std::get_if<Operation>(&value.value);
-    return operation != nullptr && std::any_of(operation->arguments.begin(), operation->arguments.end(),
-                                               [&](const Expression& part) { return reduces(part); });
+    return std::any_of(parts(value).begin(), parts(value).end(),
+                       [&](const Expression& part) { return reduces(part); });
   }
 
   const Program& program_;
@@ -127,7 +126,7 @@ Result<Blocks> Blocks::of(const Program& program, const std::map<std::string, st
   std::vector<format::Reading> readings;
   for (const Statement& statement : program.statements) {
     readings.push_back({statement.result.tensor, statement.result.indices});
-    for (const Access& access : accesses(statement.value))
+    for (const Access& access : index_notation::operands(statement.value))
       readings.push_back({access.tensor, access.indices});
   }
   SCHAAS_ASSIGN_OR_RETURN(blocks.blocking_, format::blocking(readings, formats));

@@ -20,13 +20,13 @@ bool has(const std::vector<std::string>& indices, const std::string& index) {
 }
 
 std::int64_t readings(const Expression& expression, const std::string& index) {
-  const auto found = accesses(expression);
+  const auto found = index_notation::operands(expression);
   return std::count_if(found.begin(), found.end(),
                        [&](const Access& access) { return has(access.indices, index); });
 }
 
 bool reads(const Expression& expression, const std::string& tensor) {
-  const auto found = accesses(expression);
+  const auto found = index_notation::operands(expression);
   return std::any_of(found.begin(), found.end(),
                      [&](const Access& access) { return access.tensor == tensor; });
 }
@@ -38,9 +38,9 @@ class Search {
 
   /// Goes down from a side of the statement, through terms of its sum.
   bool in_terms(const Expression& expression) const {
-    if (const auto* operation = std::get_if<Operation>(&expression.value)) {
-      const bool sums = operation->function == Function::add || operation->function == Function::subtract;
-      for (const Expression& argument : operation->arguments)
+    if (const auto* call = std::get_if<Call>(&expression.node)) {
+      const bool sums = call->function == Function::add || call->function == Function::subtract;
+      for (const Expression& argument : call->arguments)
         if (sums && reads(argument, operand_.tensor)) return in_terms(argument);
     }
     // The implied sum stands around the term.
@@ -53,31 +53,30 @@ class Search {
  private:
   /// Some explicit sum over an index of the operand is linear in it.
   bool in_reduction(const Expression& expression) const {
-    if (const auto* operation = std::get_if<Operation>(&expression.value)) {
-      return std::any_of(operation->arguments.begin(), operation->arguments.end(),
-                         [&](const Expression& argument) { return in_reduction(argument); });
+    const auto* reduction = std::get_if<Reduction>(&expression.node);
+    if (reduction == nullptr) {
+      return std::any_of(parts(expression).begin(), parts(expression).end(),
+                         [&](const Expression& part) { return in_reduction(part); });
     }
-    const auto* reduction = std::get_if<Reduction>(&expression.value);
-    if (reduction == nullptr) return false;
     const Expression& body = reduction->body.front();
     const bool sums = std::any_of(reduction->indices.begin(), reduction->indices.end(),
                                   [&](const std::string& index) { return has(operand_.indices, index); });
-    if (sums && reduction->fold == Fold::sum && is_linear(body) && is_alone(body)) return true;
+    if (sums && reduction->monoid == Monoid::sum && is_linear(body) && is_alone(body)) return true;
     return in_reduction(body);
   }
 
   /// A product with the operand, or a sum of such a product.
   bool is_linear(const Expression& expression) const {
-    if (const auto* access = std::get_if<Access>(&expression.value)) return access->tensor == operand_.tensor;
-    if (const auto* reduction = std::get_if<Reduction>(&expression.value))
-      return reduction->fold == Fold::sum && is_linear(reduction->body.front());
-    const auto* operation = std::get_if<Operation>(&expression.value);
-    if (operation == nullptr) return false;
-    if (operation->function == Function::multiply)
-      return std::any_of(operation->arguments.begin(), operation->arguments.end(),
-                         [&](const Expression& argument) { return is_linear(argument); });
-    const bool goes_on = operation->function == Function::negate || operation->function == Function::divide;
-    return goes_on && is_linear(operation->arguments.front());
+    if (const auto* access = std::get_if<Access>(&expression.node)) return access->tensor == operand_.tensor;
+    if (const auto* reduction = std::get_if<Reduction>(&expression.node))
+      return reduction->monoid == Monoid::sum && is_linear(reduction->body.front());
+    if (const auto* product = std::get_if<Product>(&expression.node))
+      return std::any_of(product->factors.begin(), product->factors.end(),
+                         [&](const Expression& factor) { return is_linear(factor); });
+    const auto* call = std::get_if<Call>(&expression.node);
+    if (call == nullptr) return false;
+    const bool goes_on = call->function == Function::negate || call->function == Function::divide;
+    return goes_on && is_linear(call->arguments.front());
   }
 
   /// The innermost index is read nowhere but in this part of the statement.
@@ -108,9 +107,9 @@ bool are_distinct(std::vector<std::string> indices) {
 
 std::set<std::string> summed_operands(const Program& program,
                                       const std::map<std::string, std::string>& formats) {
-  if (program.semiring != &semirings().front() || program.statements.size() > 1) return {};
+  if (program.semiring != &operators::plus_times() || program.statements.size() > 1) return {};
   const Statement& statement = program.statements.front();
-  if (statement.update && *statement.update != Fold::sum) return {};
+  if (statement.update && *statement.update != Monoid::sum) return {};
   const Access* sparse = nullptr;  // the only one
   format::TensorFormat stored;
   std::vector<Access> all = operands(program);

@@ -6,6 +6,7 @@
 
 #include "client/cpp/oracle/oracle_rewrite.h"
 #include "client/cpp/oracle/oracle_steps.h"
+#include "compiler/index_notation/rename.h"
 
 namespace schaas::client {
 namespace {
@@ -106,13 +107,14 @@ class Verifier {
   Expression value_of(const Statement& statement) {
     Expression value = inlined(with_sums(statement, program_.semiring->sum));
     if (!statement.update) return value;
-    return {Operation{function_of(*statement.update), {{statement.result}, std::move(value)}}};
+    if (*statement.update == Monoid::product) return {Product{{{statement.result}, std::move(value)}}};
+    return {Call{operators::combine(*statement.update), {{statement.result}, std::move(value)}}};
   }
 
   static OracleFold fold_of(const Access& result, const Expression& value) {
-    if (const auto* reduction = std::get_if<Reduction>(&value.value))
-      return {reduction->fold, result.indices, reduction->indices, &reduction->body.front()};
-    return {Fold::sum, result.indices, {}, &value};
+    if (const auto* reduction = std::get_if<Reduction>(&value.node))
+      return {reduction->monoid, result.indices, reduction->indices, &reduction->body.front()};
+    return {Monoid::sum, result.indices, {}, &value};
   }
 
   support::Result<void> intermediate(const Statement& statement) {
@@ -140,25 +142,23 @@ class Verifier {
   // With the intermediates that are not computed in full, and with a name of its own for each bound index.
   Expression inlined(const Expression& expression) {
     Expression out = expression;
-    if (const auto* access = std::get_if<Access>(&expression.value)) {
+    if (const auto* access = std::get_if<Access>(&expression.node)) {
       const auto found = inlined_.find(access->tensor);
       if (found == inlined_.end()) return out;
-      std::map<std::string, std::string> names;
-      for (const auto& index : bound_indices(found->second.value)) names[index] = fresh(index);
+      index_notation::Renaming names;
+      for (const auto& index : bound_indices(found->second.value)) names.indices[index] = fresh(index);
       for (std::size_t m = 0; m < access->indices.size(); ++m)
-        names[found->second.indices[m]] = access->indices[m];
+        names.indices[found->second.indices[m]] = access->indices[m];
       return renamed(found->second.value, names);
     }
-    if (auto* operation = std::get_if<Operation>(&out.value)) {
-      for (auto& argument : operation->arguments) argument = inlined(argument);
-    } else if (auto* reduction = std::get_if<Reduction>(&out.value)) {
-      std::map<std::string, std::string> names;
-      for (const auto& index : reduction->indices) names[index] = fresh(index);
+    if (const auto* reduction = std::get_if<Reduction>(&out.node)) {
+      index_notation::Renaming names;
+      for (const auto& index : reduction->indices) names.indices[index] = fresh(index);
       out = renamed(out, names);
-      auto& body = std::get<Reduction>(out.value).body.front();
-      body = inlined(body);
     }
-    return out;
+    std::vector<Expression> inner = parts(out);
+    for (auto& part : inner) part = inlined(part);
+    return with_parts(std::move(out), std::move(inner));
   }
 
   const Program& program_;

@@ -5,7 +5,7 @@
 
 namespace schaas::client {
 
-OracleAccumulator::OracleAccumulator(Fold how, double start, std::vector<std::int64_t> extents, Store store)
+OracleAccumulator::OracleAccumulator(Monoid how, double start, std::vector<std::int64_t> extents, Store store)
     : fold_(how),
       start_(given(start)),
       neutral_(start == identity(how)),
@@ -47,7 +47,7 @@ std::size_t OracleAccumulator::index_of(Wide key) {
 void OracleAccumulator::fold(Wide key, const Judged& value) {
   const std::size_t index = index_of(key);
   const bool first =
-      visited_[index] == 0 && neutral_ && fold_ != Fold::logical_or && fold_ != Fold::logical_and;
+      visited_[index] == 0 && neutral_ && fold_ != Monoid::logical_or && fold_ != Monoid::logical_and;
   values_[index] = first ? value : client::fold(fold_, values_[index], value);
   visited_[index] += 1;
 }

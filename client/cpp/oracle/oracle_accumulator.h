@@ -12,7 +12,7 @@ class OracleAccumulator {
   enum class Store { dense, entries };
   /// `start`: what an element holds that nothing was folded into: the identity of the fold, or, of a
   /// semiring's own sum, its zero.
-  OracleAccumulator(Fold fold, double start, std::vector<std::int64_t> extents, Store store);
+  OracleAccumulator(Monoid fold, double start, std::vector<std::int64_t> extents, Store store);
 
   void fold(Wide key, const Judged& value);
   std::size_t entries() const { return keys_.size(); }  ///< 0 when dense
@@ -26,7 +26,7 @@ class OracleAccumulator {
   std::size_t index_of(Wide key);
   void grow();
 
-  Fold fold_;
+  Monoid fold_;
   Judged start_;
   bool neutral_;  ///< folding the start into a number leaves the number
   std::vector<std::int64_t> extents_;

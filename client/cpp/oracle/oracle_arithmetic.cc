@@ -154,32 +154,14 @@ Judged apply(Function function, const Judged& a, const Judged& b) {
   }
 }
 
-Function function_of(Fold fold) {
-  switch (fold) {
-    case Fold::sum:
-      return Function::add;
-    case Fold::product:
-      return Function::multiply;
-    case Fold::minimum:
-      return Function::minimum;
-    case Fold::maximum:
-      return Function::maximum;
-    case Fold::logical_or:
-      return Function::logical_or;
-    case Fold::logical_and:
-      return Function::logical_and;
-  }
-  return Function::add;
-}
+Judged fold(Monoid fold, const Judged& a, const Judged& b) { return apply(operators::combine(fold), a, b); }
 
-Judged fold(Fold fold, const Judged& a, const Judged& b) { return apply(function_of(fold), a, b); }
-
-Judged repeated(Fold how, const Judged& x, double times) {
+Judged repeated(Monoid how, const Judged& x, double times) {
   if (times == 0) return given(identity(how));
   switch (how) {
-    case Fold::sum:
+    case Monoid::sum:
       return times == 1 ? x : computed(x.value * times, x.magnitude * times);
-    case Fold::product:
+    case Monoid::product:
       return times == 1 ? x : computed(std::pow(x.value, times), std::pow(x.magnitude, times));
     default:
       return fold(how, given(identity(how)), x);

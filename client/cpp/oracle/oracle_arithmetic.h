@@ -1,7 +1,10 @@
 #pragma once
-#include "schaas/functions.h"
+#include "compiler/operators/operators.h"
 
 namespace schaas::client {
+
+using operators::Function;
+using operators::Monoid;
 
 /// A number with the scale of its rounding errors. A kernel that computes the same in another order is off by
 /// some units of rounding times `magnitude`. For a sum that is the sum of the absolute values of its terms; a
@@ -23,9 +26,8 @@ constexpr double rounding_share = 1e-5;
 Judged apply(Function function, const Judged& x);
 /// Functions of two; those of more are folded from the left.
 Judged apply(Function function, const Judged& a, const Judged& b);
-Judged fold(Fold fold, const Judged& a, const Judged& b);
+Judged fold(Monoid fold, const Judged& a, const Judged& b);
 /// `x` folded `times` times; the identity for none.
-Judged repeated(Fold fold, const Judged& x, double times);
-Function function_of(Fold fold);
+Judged repeated(Monoid fold, const Judged& x, double times);
 
 }  // namespace schaas::client

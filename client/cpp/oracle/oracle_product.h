@@ -10,7 +10,7 @@ namespace schaas::client {
 
 /// `result = operand * operand * ...` with the semiring's sum over every index that is not on the left.
 struct OracleProduct {
-  const Semiring* semiring = &semirings().front();
+  const Semiring* semiring = &operators::plus_times();
   Access result;
   std::vector<Access> operands;
 };

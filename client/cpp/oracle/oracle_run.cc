@@ -28,22 +28,22 @@ double times(Function product, double a, double b) {
   }
 }
 
-double plus(Fold sum, double a, double b) {
+double plus(Monoid sum, double a, double b) {
   switch (sum) {
-    case Fold::minimum:
+    case Monoid::minimum:
       return b < a ? b : a;
-    case Fold::maximum:
+    case Monoid::maximum:
       return b > a ? b : a;
-    case Fold::logical_or:
+    case Monoid::logical_or:
       return a != 0 || b != 0 ? 1 : 0;
     default:
       return a + b;
   }
 }
 
-constexpr double zero_of(Fold sum, Function product) {
-  if (sum == Fold::minimum) return infinity;
-  return sum == Fold::maximum && product != Function::multiply ? -infinity : 0;
+constexpr double zero_of(Monoid sum, Function product) {
+  if (sum == Monoid::minimum) return infinity;
+  return sum == Monoid::maximum && product != Function::multiply ? -infinity : 0;
 }
 
 constexpr double one_of(Function product) {
@@ -54,7 +54,7 @@ constexpr double one_of(Function product) {
 
 // A semiring that the compiler of this file can see through: the inner loop is one multiplication and
 // addition.
-template <Fold sum, Function product>
+template <Monoid sum, Function product>
 struct Algebra {
   static constexpr double zero = zero_of(sum, product), one = one_of(product);
   static double plus(double a, double b) { return client::plus(sum, a, b); }
@@ -63,13 +63,13 @@ struct Algebra {
 };
 
 // Sums of absolute terms.
-struct Magnitudes : Algebra<Fold::sum, Function::multiply> {
+struct Magnitudes : Algebra<Monoid::sum, Function::multiply> {
   static double factor(double value) { return std::fabs(value); }
 };
 
 // Bounds the finite numbers in the largest term, for semirings whose sum selects a term.
 template <Function product>
-struct LargestMagnitude : Algebra<Fold::maximum, product> {
+struct LargestMagnitude : Algebra<Monoid::maximum, product> {
   static constexpr double zero = 0, one = product == Function::multiply ? 1 : 0;
   static double factor(double value) { return std::isinf(value) ? 0 : std::fabs(value); }
 };
@@ -272,10 +272,10 @@ void run(const OracleInput& input, double* result) {
   if (root) first.finish_root();
 }
 
-template <Fold sum, Function product>
+template <Monoid sum, Function product>
 void run_values_or_magnitudes(const OracleInput& input, double* result) {
   if (!input.magnitudes) return run<Algebra<sum, product>>(input, result);
-  if constexpr (sum == Fold::sum) {
+  if constexpr (sum == Monoid::sum) {
     run<Magnitudes>(input, result);
   } else {
     constexpr bool grows = product == Function::add || product == Function::multiply;
@@ -287,18 +287,18 @@ void run_values_or_magnitudes(const OracleInput& input, double* result) {
 
 void run_oracle(const OracleInput& input, double* result) {
   const Semiring& s = *input.semiring;
-  if (s.sum == Fold::sum) return run_values_or_magnitudes<Fold::sum, Function::multiply>(input, result);
-  if (s.sum == Fold::logical_or)
-    return run_values_or_magnitudes<Fold::logical_or, Function::logical_and>(input, result);
-  if (s.sum == Fold::minimum && s.product == Function::add)
-    return run_values_or_magnitudes<Fold::minimum, Function::add>(input, result);
-  if (s.sum == Fold::minimum)
-    return run_values_or_magnitudes<Fold::minimum, Function::maximum>(input, result);
+  if (s.sum == Monoid::sum) return run_values_or_magnitudes<Monoid::sum, Function::multiply>(input, result);
+  if (s.sum == Monoid::logical_or)
+    return run_values_or_magnitudes<Monoid::logical_or, Function::logical_and>(input, result);
+  if (s.sum == Monoid::minimum && s.product == Function::add)
+    return run_values_or_magnitudes<Monoid::minimum, Function::add>(input, result);
+  if (s.sum == Monoid::minimum)
+    return run_values_or_magnitudes<Monoid::minimum, Function::maximum>(input, result);
   if (s.product == Function::add)
-    return run_values_or_magnitudes<Fold::maximum, Function::add>(input, result);
+    return run_values_or_magnitudes<Monoid::maximum, Function::add>(input, result);
   if (s.product == Function::minimum)
-    return run_values_or_magnitudes<Fold::maximum, Function::minimum>(input, result);
-  run_values_or_magnitudes<Fold::maximum, Function::multiply>(input, result);
+    return run_values_or_magnitudes<Monoid::maximum, Function::minimum>(input, result);
+  run_values_or_magnitudes<Monoid::maximum, Function::multiply>(input, result);
 }
 
 }  // namespace schaas::client

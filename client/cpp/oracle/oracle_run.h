@@ -5,9 +5,11 @@
 #include "client/cpp/oracle/oracle_program.h"
 #include "client/cpp/oracle/sparse_lookup.h"
 #include "client/cpp/tensor/sort_entries.h"
-#include "schaas/functions.h"
+#include "compiler/operators/operators.h"
 
 namespace schaas::client {
+
+using operators::Semiring;
 
 /// Everything one evaluation reads.
 struct OracleInput {

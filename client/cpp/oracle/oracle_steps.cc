@@ -77,36 +77,39 @@ class Compiled {
 
   OracleTerm compile(const Expression& expression) {
     OracleTerm term;
-    if (const auto* value = std::get_if<double>(&expression.value)) {
+    if (const auto* literal = std::get_if<Literal>(&expression.node)) {
+      const double value = literal->value;
       term.number =
-          given(context_.type == ValueType::f64 ? *value : static_cast<double>(static_cast<float>(*value)));
-    } else if (const auto* access = std::get_if<Access>(&expression.value)) {
+          given(context_.type == ValueType::f64 ? value : static_cast<double>(static_cast<float>(value)));
+    } else if (const auto* access = std::get_if<Access>(&expression.node)) {
       term.kind = OracleTerm::Kind::access;
       term.access = add_access(context_.tensors.at(access->tensor), access->indices);
-    } else if (const auto* reduction = std::get_if<Reduction>(&expression.value)) {
+    } else if (const auto* reduction = std::get_if<Reduction>(&expression.node)) {
       term.kind = OracleTerm::Kind::access;
       const Names free = free_indices(expression);
       term.access = add_access(nullptr, free);
       pending.push_back({term.access, reduction, free});
     } else {
-      compile(std::get<Operation>(expression.value), term);
+      term.kind = OracleTerm::Kind::operation;
+      choose_function(expression, term);
+      for (const auto& argument : parts(expression)) term.arguments.push_back(compile(argument));
     }
     return term;
   }
 
-  void compile(const Operation& operation, OracleTerm& term) {
-    term.kind = OracleTerm::Kind::operation;
-    term.function = operation.function;
-    if (operation.function == Function::multiply) {
+  void choose_function(const Expression& expression, OracleTerm& term) const {
+    const auto* call = std::get_if<Call>(&expression.node);
+    if (call == nullptr) {
       term.function = context_.semiring->product;
       term.annihilator = context_.semiring->zero;
-    } else if (operation.function == Function::add) {
-      term.function = function_of(context_.semiring->sum);
-    } else if (operation.function == Function::divide || operation.function == Function::logical_and) {
-      term.annihilator = 0;
-      term.first_only = operation.function == Function::divide;
+      return;
     }
-    for (const auto& argument : operation.arguments) term.arguments.push_back(compile(argument));
+    term.function =
+        call->function == Function::add ? operators::combine(context_.semiring->sum) : call->function;
+    if (call->function == Function::divide || call->function == Function::logical_and) {
+      term.annihilator = 0;
+      term.first_only = call->function == Function::divide;
+    }
   }
 
   const OracleContext& context_;
@@ -187,7 +190,7 @@ class Evaluation {
   // Computes reductions of the body at their reads alone when these are few.
   support::Result<void> compute_pending(const OracleSupport& support) {
     for (const auto& one : compiled_.pending) {
-      OracleFold inner{one.reduction->fold, one.free, one.reduction->indices, &one.reduction->body.front()};
+      OracleFold inner{one.reduction->monoid, one.free, one.reduction->indices, &one.reduction->body.front()};
       if (!is_small(inner, context_) && !support.everywhere) SCHAAS_RETURN_IF_ERROR(restrict(inner, support));
       SCHAAS_ASSIGN_OR_RETURN(OracleTensorPointer tensor, evaluate_fold(inner, context_));
       compiled_.set_tensor(one.access, std::move(tensor));
@@ -207,7 +210,7 @@ class Evaluation {
       extents.push_back(context_.extents.at(index));
     }
     if (wanted.empty()) return {};
-    OracleAccumulator seen(Fold::logical_or, 0, extents, OracleAccumulator::Store::entries);
+    OracleAccumulator seen(Monoid::logical_or, 0, extents, OracleAccumulator::Store::entries);
     const OracleAccess key{nullptr, wanted, row_major_strides(extents)};
     // Indices that no set binds do not matter: one value of each is enough.
     std::vector<int> loops;
@@ -239,13 +242,12 @@ std::optional<OracleProduct> product_of(const OracleFold& fold, const OracleCont
   OracleProduct product;
   product.semiring = context.semiring;
   product.result.indices = fold.free;
-  const auto* operation = std::get_if<Operation>(&fold.body->value);
-  if (operation != nullptr && operation->function != Function::multiply) return std::nullopt;
+  const auto* whole = std::get_if<Product>(&fold.body->node);
   const std::vector<Expression> factors =
-      operation != nullptr ? operation->arguments : std::vector<Expression>{*fold.body};
+      whole != nullptr ? whole->factors : std::vector<Expression>{*fold.body};
   Names seen;
   for (const auto& factor : factors) {
-    const auto* access = std::get_if<Access>(&factor.value);
+    const auto* access = std::get_if<Access>(&factor.node);
     if (access == nullptr || context.operands.count(access->tensor) == 0) return std::nullopt;
     product.operands.push_back(*access);
     seen = joined(seen, access->indices);
@@ -281,20 +283,18 @@ double start_of(const OracleFold& fold, const OracleContext& context) {
 /// Adds the terms that an expression adds up with the sum of the semiring to `out`.
 void collect_terms(const Expression& expression, bool negative, const Semiring& semiring,
                    std::vector<Expression>& out) {
-  const auto* operation = std::get_if<Operation>(&expression.value);
-  const bool signs = semiring.sum == Fold::sum;
-  const bool adds =
-      operation != nullptr &&
-      (operation->function == Function::add ||
-       (signs && (operation->function == Function::subtract || operation->function == Function::negate)));
+  const auto* call = std::get_if<Call>(&expression.node);
+  const bool signs = semiring.sum == Monoid::sum;
+  const bool adds = call != nullptr &&
+                    (call->function == Function::add ||
+                     (signs && (call->function == Function::subtract || call->function == Function::negate)));
   if (!adds) {
-    out.push_back(negative ? Expression{Operation{Function::negate, {expression}}} : expression);
+    out.push_back(negative ? Expression{Call{Function::negate, {expression}}} : expression);
     return;
   }
-  for (std::size_t n = 0; n < operation->arguments.size(); ++n) {
-    const bool flips =
-        operation->function == Function::negate || (operation->function == Function::subtract && n == 1);
-    collect_terms(operation->arguments[n], negative != flips, semiring, out);
+  for (std::size_t n = 0; n < call->arguments.size(); ++n) {
+    const bool flips = call->function == Function::negate || (call->function == Function::subtract && n == 1);
+    collect_terms(call->arguments[n], negative != flips, semiring, out);
   }
 }
 

@@ -16,7 +16,7 @@ using OracleTensorPointer = std::shared_ptr<const OracleTensor>;
 /// A tensor to compute: at each value of the free indices the fold of the body over all values of the reduced
 /// ones. With `wanted` only where that tensor stores something; elsewhere the result may hold anything.
 struct OracleFold {
-  Fold fold = Fold::sum;
+  Monoid fold = Monoid::sum;
   std::vector<std::string> free, reduced;
   const Expression* body = nullptr;
   OracleTensorPointer wanted{};
