@@ -4,7 +4,7 @@
 #include <bit>
 #include <limits>
 
-#include "compiler/concrete_notation/needed_copies.h"
+#include "compiler/concrete_notation/copies/needed_copies.h"
 #include "compiler/cost/memory_terms.h"
 #include "compiler/support/result.h"
 

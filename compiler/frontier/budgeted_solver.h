@@ -2,7 +2,7 @@
 #include <vector>
 
 #include "compiler/frontier/frontier.h"
-#include "compiler/frontier/solver.h"
+#include "compiler/frontier/proofs/solver.h"
 
 namespace schaas::frontier {
 

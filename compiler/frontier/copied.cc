@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "compiler/frontier/listed.h"
-#include "compiler/schedule/apply.h"
 #include "compiler/schedule/nests.h"
-#include "compiler/space/result_entries.h"
+#include "compiler/schedule/replay/apply.h"
+#include "compiler/space/listed/result_entries.h"
 
 // Joins the frontiers of one problem with several sets of copies. All schedules of a set pay the same for
 // their copies. So whatever the frontier of a set leaves out is covered by one of its survivors, and the

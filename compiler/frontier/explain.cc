@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <limits>
 
-#include "compiler/frontier/log_proof.h"
 #include "compiler/frontier/pairwise.h"
-#include "compiler/frontier/volume.h"
-#include "compiler/frontier/witness.h"
+#include "compiler/frontier/proofs/log_proof.h"
+#include "compiler/frontier/proofs/volume.h"
+#include "compiler/frontier/proofs/witness.h"
 
 // Explanations, found again from costs alone. For a removed schedule each survivor is tried as the winner,
 // first without the solver. Witnesses are whole sizes, compared in fractions, so they can be checked by hand.

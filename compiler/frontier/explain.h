@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "compiler/frontier/frontier.h"
-#include "compiler/frontier/sizes.h"
+#include "compiler/frontier/proofs/sizes.h"
 
 /// Why a schedule is or is not on a frontier, and where the frontier's schedules win. Every answer is found
 /// again from the costs alone and checked exactly; nothing is read from the stored certificates.

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "compiler/cost/cost.h"
-#include "compiler/frontier/argument.h"
-#include "compiler/frontier/solver.h"
+#include "compiler/frontier/proofs/argument.h"
+#include "compiler/frontier/proofs/solver.h"
 #include "compiler/problem/problem.h"
 #include "compiler/schedule/trace.h"
 #include "compiler/support/cancellation.h"

@@ -9,7 +9,7 @@
 
 #include "compiler/concrete_notation/thread_mapping.h"
 #include "compiler/problem/upper_bounds.h"
-#include "compiler/schedule/apply.h"
+#include "compiler/schedule/replay/apply.h"
 
 // Thread mappings for one schedule, from Sgap's grid (Zhang et al., section 3; docs/gpu.md, "What the search
 // proposes"). A table of styles, likeliest first, is walked in passes with 1, 4 and 2 columns. Each phase

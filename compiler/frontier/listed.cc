@@ -4,12 +4,12 @@
 #include <utility>
 
 #include "compiler/frontier/class_order.h"
-#include "compiler/frontier/contradiction.h"
-#include "compiler/frontier/log_proof.h"
 #include "compiler/frontier/pairwise.h"
-#include "compiler/frontier/solver.h"
+#include "compiler/frontier/proofs/contradiction.h"
+#include "compiler/frontier/proofs/log_proof.h"
+#include "compiler/frontier/proofs/solver.h"
+#include "compiler/frontier/proofs/volume.h"
 #include "compiler/frontier/stopwatch.h"
-#include "compiler/frontier/volume.h"
 
 // The search over a space whose members are listed: classes by cost, limits on temporaries, then the proofs
 // of every search (pairwise.h). Nothing is pruned while members are made, so counts are those of the list. A

@@ -5,7 +5,7 @@
 
 #include "compiler/frontier/budgeted_solver.h"
 #include "compiler/frontier/frontier.h"
-#include "compiler/frontier/log_proof.h"
+#include "compiler/frontier/proofs/log_proof.h"
 
 namespace schaas::frontier {
 

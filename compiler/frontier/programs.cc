@@ -5,13 +5,13 @@
 #include <utility>
 #include <vector>
 
-#include "compiler/concrete_notation/needed_copies.h"
+#include "compiler/concrete_notation/copies/needed_copies.h"
 #include "compiler/frontier/listed.h"
-#include "compiler/schedule/apply.h"
 #include "compiler/schedule/nests.h"
+#include "compiler/schedule/replay/apply.h"
 #include "compiler/schedule/section.h"
-#include "compiler/space/program.h"
-#include "compiler/space/result_entries.h"
+#include "compiler/space/listed/program.h"
+#include "compiler/space/listed/result_entries.h"
 
 // The search of programs: the lists of several beginnings are joined and pruned as one. These are the default
 // copies and masks, the copies alone, and copies that let all nests share the loop over a sparse result's

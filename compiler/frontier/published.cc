@@ -6,7 +6,7 @@
 
 #include "compiler/frontier/budgeted_solver.h"
 #include "compiler/frontier/depth_poset.h"
-#include "compiler/frontier/log_proof.h"
+#include "compiler/frontier/proofs/log_proof.h"
 #include "compiler/frontier/stopwatch.h"
 #include "compiler/space/space.h"
 #include "compiler/support/limits.h"

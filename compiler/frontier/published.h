@@ -1,7 +1,7 @@
 #pragma once
 #include "compiler/frontier/frontier.h"
-#include "compiler/frontier/log_bounds.h"
-#include "compiler/frontier/solver.h"
+#include "compiler/frontier/proofs/log_bounds.h"
+#include "compiler/frontier/proofs/solver.h"
 
 namespace schaas::frontier {
 

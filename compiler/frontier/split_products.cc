@@ -5,8 +5,8 @@
 #include <set>
 #include <utility>
 
-#include "compiler/schedule/apply.h"
 #include "compiler/schedule/nests.h"
+#include "compiler/schedule/replay/apply.h"
 #include "compiler/schedule/section.h"
 
 // Products of a program, split as on the frontier of the product alone (docs/schedule_space.md, "Programs").

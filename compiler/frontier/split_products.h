@@ -2,7 +2,7 @@
 #include <functional>
 
 #include "compiler/frontier/frontier.h"
-#include "compiler/space/listed_members.h"
+#include "compiler/space/listed/listed_members.h"
 
 namespace schaas::frontier {
 

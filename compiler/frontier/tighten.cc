@@ -4,9 +4,9 @@
 #include <iterator>
 #include <utility>
 
-#include "compiler/frontier/contradiction.h"
-#include "compiler/frontier/log_proof.h"
 #include "compiler/frontier/pairwise.h"
+#include "compiler/frontier/proofs/contradiction.h"
+#include "compiler/frontier/proofs/log_proof.h"
 #include "compiler/frontier/stopwatch.h"
 
 // Frontiers by subsumption: that of relaxed constraints, compared again under tighter ones. Implication is

@@ -3,10 +3,10 @@
 #include <algorithm>
 
 #include "compiler/concrete_notation/match.h"
-#include "compiler/lower/emitter.h"
-#include "compiler/lower/kernel_builder.h"
-#include "compiler/lower/nest.h"
-#include "compiler/lower/thread_mapping.h"
+#include "compiler/lower/analysis/nest.h"
+#include "compiler/lower/emit/emitter.h"
+#include "compiler/lower/emit/kernel_builder.h"
+#include "compiler/lower/emit/thread_mapping.h"
 
 // The stages of lowering in order: numbering, passes on the tree, emission, passes on the kernel. Trees that
 // cannot be lowered are refused before emission; what fails later is a bug.

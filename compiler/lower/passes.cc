@@ -2,26 +2,26 @@
 
 #include <algorithm>
 
-#include "compiler/lower/expand.h"
-#include "compiler/lower/loop_flattening.h"
-#include "compiler/lower/numeric_phase.h"
-#include "compiler/lower/packed_panels.h"
-#include "compiler/lower/prefetch_gathers.h"
-#include "compiler/lower/prefetch_rows.h"
-#include "compiler/lower/register_blocking.h"
-#include "compiler/lower/row_registers.h"
-#include "compiler/lower/row_splitting.h"
-#include "compiler/lower/specialisation.h"
-#include "compiler/lower/supernodes.h"
-#include "compiler/lower/thread_coarsening.h"
-#include "compiler/lower/unroll_and_jam.h"
-#include "compiler/lower/unstored.h"
-#include "compiler/lower/vector_loads.h"
+#include "compiler/lower/emit/expand.h"
+#include "compiler/lower/passes/loop_flattening.h"
+#include "compiler/lower/passes/numeric_phase.h"
+#include "compiler/lower/passes/packed_panels.h"
+#include "compiler/lower/passes/prefetch_gathers.h"
+#include "compiler/lower/passes/prefetch_rows.h"
+#include "compiler/lower/passes/register_blocking.h"
+#include "compiler/lower/passes/row_registers.h"
+#include "compiler/lower/passes/row_splitting.h"
+#include "compiler/lower/passes/specialisation.h"
+#include "compiler/lower/passes/supernodes.h"
+#include "compiler/lower/passes/thread_coarsening.h"
+#include "compiler/lower/passes/unroll_and_jam.h"
+#include "compiler/lower/passes/unstored.h"
+#include "compiler/lower/passes/vector_loads.h"
 #include "compiler/support/nearest_name.h"
 
 // The pipeline as a table, so that the order of passes has one home. A row names the code that its pass
 // rewrites and the passes that make such code. It also names the passes that come before it, why, and what
-// later ones may rely on. tests/unit/passes_test.cc shuffles rows within what `after` allows, leaves each
+// later ones may rely on. tests/unit/compiler/passes_test.cc shuffles rows within what `after` allows, leaves each
 // out, and compares results with the oracle. Selections point into the table: their order is that of
 // addresses.
 namespace schaas::lower {

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "compiler/loop_ir/kernel.h"
-#include "compiler/lower/names.h"
-#include "compiler/lower/nest.h"
+#include "compiler/lower/analysis/names.h"
+#include "compiler/lower/analysis/nest.h"
 #include "compiler/support/result.h"
 
 /// The passes of lowering as a table (passes.cc), which alone knows their order.

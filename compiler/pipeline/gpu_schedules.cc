@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "compiler/lower/lower.h"
-#include "compiler/schedule/apply.h"
+#include "compiler/schedule/replay/apply.h"
 #include "compiler/support/schedule_id.h"
 
 // Selection of the schedules that are offered for GPUs. Capacity is shared evenly among the survivors, and

@@ -4,15 +4,15 @@
 
 #include "compiler/codegen/c_printer.h"
 #include "compiler/codegen/cuda_printer.h"
+#include "compiler/concrete_notation/checks/verifier.h"
 #include "compiler/concrete_notation/printer.h"
-#include "compiler/concrete_notation/verifier.h"
 #include "compiler/format/tensor_format.h"
 #include "compiler/index_notation/printer.h"
 #include "compiler/loop_ir/printer.h"
 #include "compiler/loop_ir/verifier.h"
 #include "compiler/lower/lower.h"
 #include "compiler/pipeline/check.h"
-#include "compiler/schedule/apply.h"
+#include "compiler/schedule/replay/apply.h"
 #include "compiler/support/instruction_set.h"
 #include "compiler/support/nearest_name.h"
 

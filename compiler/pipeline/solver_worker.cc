@@ -3,7 +3,7 @@
 #include <optional>
 #include <utility>
 
-#include "compiler/frontier/solver_protocol.h"
+#include "compiler/frontier/proofs/solver_protocol.h"
 #include "compiler/toolchain/worker_process.h"
 
 // A solver in a process of its own, because Z3 can be neither interrupted in time nor bounded in memory as a

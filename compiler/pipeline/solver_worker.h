@@ -4,7 +4,7 @@
 #include <functional>
 #include <string>
 
-#include "compiler/frontier/solver.h"
+#include "compiler/frontier/proofs/solver.h"
 
 namespace schaas::pipeline {
 

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "compiler/frontier/explain.h"
-#include "compiler/schedule/apply.h"
-#include "compiler/schedule/loop_tree.h"
+#include "compiler/schedule/replay/apply.h"
+#include "compiler/schedule/replay/loop_tree.h"
 #include "compiler/support/schedule_id.h"
 #include "server/answers/prepared_problem.h"
 #include "server/storage/stored_frontier.h"

@@ -6,7 +6,7 @@
 #include "compiler/concrete_notation/match.h"
 #include "compiler/concrete_notation/printer.h"
 #include "compiler/concrete_notation/thread_mapping.h"
-#include "compiler/schedule/apply.h"
+#include "compiler/schedule/replay/apply.h"
 #include "compiler/support/nearest_name.h"
 
 // GPU schedules are computed anew for each answer, since the frontier determines them. All of them are

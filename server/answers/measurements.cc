@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "compiler/pipeline/pipeline.h"
-#include "compiler/schedule/apply.h"
+#include "compiler/schedule/replay/apply.h"
 #include "server/answers/printable_text.h"
 #include "server/answers/scheduling.h"
 

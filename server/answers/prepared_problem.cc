@@ -5,10 +5,10 @@
 #include <utility>
 
 #include "compiler/concrete_notation/printer.h"
-#include "compiler/frontier/contradiction.h"
+#include "compiler/frontier/proofs/contradiction.h"
 #include "compiler/index_notation/printer.h"
 #include "compiler/pipeline/check.h"
-#include "compiler/schedule/apply.h"
+#include "compiler/schedule/replay/apply.h"
 #include "compiler/schedule/section.h"
 #include "compiler/support/nearest_name.h"
 #include "compiler/support/schedule_id.h"

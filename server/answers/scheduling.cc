@@ -10,7 +10,7 @@
 
 #include "compiler/concrete_notation/thread_mapping.h"
 #include "compiler/pipeline/pipeline.h"
-#include "compiler/schedule/apply.h"
+#include "compiler/schedule/replay/apply.h"
 #include "compiler/support/nearest_name.h"
 #include "compiler/support/schedule_id.h"
 #include "server/answers/explanation.h"

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "compiler/cost/cost.h"
-#include "compiler/frontier/argument.h"
-#include "compiler/frontier/sizes.h"
+#include "compiler/frontier/proofs/argument.h"
+#include "compiler/frontier/proofs/sizes.h"
 #include "compiler/problem/canonical.h"
 #include "compiler/schedule/trace.h"
 #include "compiler/support/result.h"

@@ -2,7 +2,7 @@
 // and is killed by schaasd when it takes too long.
 #include <iostream>
 
-#include "compiler/frontier/solver_protocol.h"
+#include "compiler/frontier/proofs/solver_protocol.h"
 
 int main() {
   using namespace schaas;

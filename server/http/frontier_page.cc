@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "compiler/frontier/log_bounds.h"
+#include "compiler/frontier/proofs/log_bounds.h"
 #include "compiler/support/plot.h"
 #include "server/answers/prepared_problem.h"
 #include "server/http/html.h"

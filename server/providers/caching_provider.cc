@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "compiler/pipeline/pipeline.h"
-#include "compiler/schedule/apply.h"
+#include "compiler/schedule/replay/apply.h"
 #include "server/providers/relaxed_frontier.h"
 #include "server/storage/stored_frontier.h"
 

@@ -5,11 +5,11 @@
 #include <numeric>
 #include <utility>
 
-#include "compiler/concrete_notation/needed_copies.h"
+#include "compiler/concrete_notation/copies/needed_copies.h"
 #include "compiler/concrete_notation/printer.h"
 #include "compiler/frontier/tighten.h"
 #include "compiler/problem/constraint_set.h"
-#include "compiler/schedule/apply.h"
+#include "compiler/schedule/replay/apply.h"
 
 // Subsumption: the frontier under relaxed constraints holds every schedule that can win under tighter ones.
 // Its survivors need only be compared again (frontier/tighten.h). The two problems are canonical each for

@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/frontier/log_proof.h"
+#include "compiler/frontier/proofs/log_proof.h"
 #include "compiler/space/space.h"
 
 using namespace schaas;

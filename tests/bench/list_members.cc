@@ -1,4 +1,5 @@
-// Members of a schedule space: all of them, or some drawn evenly. Of each its trace, a line, and its tree, lines that begin with a space.
+// Members of a schedule space: all of them, or some drawn evenly. Of each its trace, a line, and its tree,
+// lines that begin with a space.
 //
 //   list_members EXPRESSION FORMAT_OF_B COUNT SEED [CONSTRAINT...]        COUNT 0: all
 #include <cstdio>
@@ -8,7 +9,7 @@
 #include <sstream>
 
 #include "compiler/concrete_notation/printer.h"
-#include "compiler/schedule/apply.h"
+#include "compiler/schedule/replay/apply.h"
 #include "compiler/space/space.h"
 
 int main(int argc, char** argv) {

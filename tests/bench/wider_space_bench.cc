@@ -11,7 +11,7 @@
 #include <set>
 
 #include "compiler/frontier/frontier.h"
-#include "compiler/frontier/log_proof.h"
+#include "compiler/frontier/proofs/log_proof.h"
 #include "compiler/space/space.h"
 #include "tests/support/search_oracle.h"
 

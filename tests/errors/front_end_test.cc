@@ -11,7 +11,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "compiler/frontier/contradiction.h"
+#include "compiler/frontier/proofs/contradiction.h"
 #include "compiler/problem/problem.h"
 
 namespace schaas::problem {

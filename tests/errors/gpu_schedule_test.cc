@@ -2,7 +2,7 @@
 
 #include "compiler/concrete_notation/printer.h"
 #include "compiler/concrete_notation/thread_mapping.h"
-#include "compiler/schedule/apply.h"
+#include "compiler/schedule/replay/apply.h"
 #include "compiler/schedule/trace.h"
 #include "tests/support/problem_of.h"
 

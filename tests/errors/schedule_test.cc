@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "compiler/concrete_notation/printer.h"
-#include "compiler/schedule/apply.h"
+#include "compiler/schedule/replay/apply.h"
 #include "compiler/schedule/trace.h"
 #include "tests/support/paper_kernels.h"
 

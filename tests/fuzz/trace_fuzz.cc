@@ -1,6 +1,6 @@
 // Traces of directives: read back as printed, and applied to two problems.
 #include "compiler/problem/canonical.h"
-#include "compiler/schedule/apply.h"
+#include "compiler/schedule/replay/apply.h"
 #include "compiler/schedule/trace.h"
 #include "tests/fuzz/target.h"
 

@@ -12,8 +12,8 @@
 
 #include "compiler/codegen/c_printer.h"
 #include "compiler/codegen/cuda_printer.h"
+#include "compiler/concrete_notation/checks/verifier.h"
 #include "compiler/concrete_notation/parser.h"
-#include "compiler/concrete_notation/verifier.h"
 #include "compiler/loop_ir/parser.h"
 #include "compiler/loop_ir/printer.h"
 #include "compiler/loop_ir/verifier.h"

@@ -11,8 +11,8 @@
 
 #include "compiler/cost/cost.h"
 #include "compiler/frontier/frontier.h"
-#include "compiler/frontier/log_proof.h"
-#include "compiler/space/appending.h"
+#include "compiler/frontier/proofs/log_proof.h"
+#include "compiler/space/listed/appending.h"
 #include "compiler/space/space.h"
 #include "tests/support/naive_space.h"
 #include "tests/support/random_problem.h"

@@ -8,7 +8,7 @@
 
 #include "compiler/frontier/frontier.h"
 #include "compiler/pipeline/gpu_schedules.h"
-#include "compiler/schedule/apply.h"
+#include "compiler/schedule/replay/apply.h"
 #include "tests/support/gpu_batch.h"
 #include "tests/support/kernel_queue.h"
 #include "tests/support/problem_of.h"

@@ -8,15 +8,15 @@
 #include <random>
 #include <set>
 
+#include "compiler/concrete_notation/checks/verifier.h"
 #include "compiler/concrete_notation/printer.h"
-#include "compiler/concrete_notation/verifier.h"
 #include "compiler/cost/cost.h"
 #include "compiler/frontier/frontier.h"
-#include "compiler/schedule/apply.h"
 #include "compiler/schedule/nests.h"
-#include "compiler/space/appending.h"
-#include "compiler/space/program.h"
-#include "compiler/space/result_entries.h"
+#include "compiler/schedule/replay/apply.h"
+#include "compiler/space/listed/appending.h"
+#include "compiler/space/listed/program.h"
+#include "compiler/space/listed/result_entries.h"
 #include "compiler/space/space.h"
 #include "tests/support/intersections.h"
 #include "tests/support/problem_of.h"

@@ -2,7 +2,7 @@
 
 #include <cstdlib>
 
-#include "compiler/schedule/apply.h"
+#include "compiler/schedule/replay/apply.h"
 #include "tests/support/kernel_batch.h"
 #include "tests/support/kernel_trial.h"
 #include "tests/support/random_problem.h"

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "compiler/concrete_notation/checks/verifier.h"
 #include "compiler/concrete_notation/parser.h"
 #include "compiler/concrete_notation/printer.h"
 #include "compiler/concrete_notation/thread_mapping.h"
-#include "compiler/concrete_notation/verifier.h"
-#include "compiler/schedule/apply.h"
+#include "compiler/schedule/replay/apply.h"
 #include "compiler/schedule/trace.h"
 #include "tests/support/random_problem.h"
 #include "tests/support/random_units.h"

@@ -10,7 +10,7 @@
 #include <set>
 
 #include "compiler/frontier/frontier.h"
-#include "compiler/schedule/apply.h"
+#include "compiler/schedule/replay/apply.h"
 #include "compiler/space/space.h"
 #include "tests/support/counted_work.h"
 

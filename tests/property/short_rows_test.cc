@@ -1,5 +1,5 @@
-// Values of a sparse result whose rows are short (compiler/lower/loop_flattening.h) are what the oracle says,
-// whatever the lengths of the rows that are walked as one list.
+// Values of a sparse result whose rows are short (compiler/lower/passes/loop_flattening.h) are what the
+// oracle says, whatever the lengths of the rows that are walked as one list.
 #include <gtest/gtest.h>
 
 #include <functional>

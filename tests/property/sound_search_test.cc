@@ -11,9 +11,9 @@
 
 #include "compiler/cost/cost.h"
 #include "compiler/frontier/frontier.h"
-#include "compiler/frontier/log_proof.h"
+#include "compiler/frontier/proofs/log_proof.h"
 #include "compiler/index_notation/extent_classes.h"
-#include "compiler/space/appending.h"
+#include "compiler/space/listed/appending.h"
 #include "compiler/space/space.h"
 #include "tests/support/intersections.h"
 #include "tests/support/random_problem.h"

@@ -7,7 +7,7 @@
 #include <set>
 
 #include "compiler/cost/cost.h"
-#include "compiler/schedule/apply.h"
+#include "compiler/schedule/replay/apply.h"
 #include "compiler/space/space.h"
 #include "tests/support/search_oracle.h"
 #include "tests/support/space_members.h"

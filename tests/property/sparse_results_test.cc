@@ -13,7 +13,7 @@
 
 #include "compiler/frontier/frontier.h"
 #include "compiler/problem/problem.h"
-#include "compiler/schedule/apply.h"
+#include "compiler/schedule/replay/apply.h"
 #include "tests/support/kernel_queue.h"
 
 namespace schaas {

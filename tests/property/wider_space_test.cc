@@ -8,7 +8,7 @@
 #include <set>
 
 #include "compiler/cost/cost.h"
-#include "compiler/schedule/apply.h"
+#include "compiler/schedule/replay/apply.h"
 #include "compiler/space/space.h"
 #include "tests/support/naive_space.h"
 #include "tests/support/search_oracle.h"

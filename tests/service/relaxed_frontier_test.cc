@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "compiler/frontier/tighten.h"
-#include "compiler/schedule/apply.h"
+#include "compiler/schedule/replay/apply.h"
 #include "kernels_cache/binary_store_memory.h"
 #include "kernels_cache/schedule_store_memory.h"
 #include "server/providers/caching_provider.h"

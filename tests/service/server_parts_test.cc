@@ -11,9 +11,9 @@
 #include <regex>
 
 #include "compiler/concrete_notation/printer.h"
-#include "compiler/frontier/contradiction.h"
+#include "compiler/frontier/proofs/contradiction.h"
 #include "compiler/pipeline/check.h"
-#include "compiler/schedule/apply.h"
+#include "compiler/schedule/replay/apply.h"
 #include "compiler/space/space.h"
 #include "server/answers/prepared_problem.h"
 #include "server/answers/representatives.h"

@@ -9,10 +9,10 @@
 #include <iterator>
 
 #include "compiler/codegen/cuda_printer.h"
-#include "compiler/concrete_notation/verifier.h"
+#include "compiler/concrete_notation/checks/verifier.h"
 #include "compiler/loop_ir/verifier.h"
 #include "compiler/lower/lower.h"
-#include "compiler/schedule/apply.h"
+#include "compiler/schedule/replay/apply.h"
 #include "tests/support/temporary_directory.h"
 
 namespace schaas::test_support {

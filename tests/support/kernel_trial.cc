@@ -5,11 +5,11 @@
 #include <utility>
 
 #include "compiler/codegen/c_printer.h"
+#include "compiler/concrete_notation/checks/verifier.h"
 #include "compiler/concrete_notation/printer.h"
-#include "compiler/concrete_notation/verifier.h"
 #include "compiler/loop_ir/verifier.h"
 #include "compiler/lower/lower.h"
-#include "compiler/schedule/apply.h"
+#include "compiler/schedule/replay/apply.h"
 #include "tests/support/kernel_batch.h"
 
 namespace schaas::test_support {

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "compiler/concrete_notation/match.h"
-#include "compiler/schedule/apply.h"
+#include "compiler/schedule/replay/apply.h"
 
 namespace schaas::test_support {
 namespace {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "compiler/concrete_notation/match.h"
-#include "compiler/schedule/apply.h"
+#include "compiler/schedule/replay/apply.h"
 
 namespace schaas::test_support {
 namespace {

@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "compiler/frontier/depth_poset.h"
-#include "compiler/frontier/log_proof.h"
 #include "compiler/frontier/pairwise.h"
+#include "compiler/frontier/proofs/log_proof.h"
 #include "compiler/space/space.h"
 
 namespace schaas::test_support {

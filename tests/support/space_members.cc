@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "compiler/cost/cost.h"
-#include "compiler/schedule/apply.h"
 #include "compiler/schedule/nests.h"
-#include "compiler/space/appending.h"
-#include "compiler/space/result_entries.h"
+#include "compiler/schedule/replay/apply.h"
+#include "compiler/space/listed/appending.h"
+#include "compiler/space/listed/result_entries.h"
 
 namespace schaas::test_support {
 namespace {

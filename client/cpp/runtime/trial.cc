@@ -29,7 +29,7 @@ constexpr std::int64_t max_elements = std::int64_t{1} << 22;
 constexpr std::int64_t max_iterations = std::int64_t{1} << 24;
 constexpr std::int64_t wide = 67;  ///< all of a cascade of registers: 64 + 2 + 1
 constexpr std::int64_t common_sizes[] = {
-    8, 16, 32};  ///< kernels have versions for them (compiler/lower/specialisation.h)
+    8, 16, 32};  ///< kernels have versions for them (compiler/lower/passes/specialisation.h)
 
 /// Distribution of the entries of sparse tensors.
 enum class Pattern { full, empty, ragged };

@@ -5,7 +5,7 @@
 
 // Mirrors two passes of lowering that leave out rows. Rows of the result are cleared instead of computed
 // where a csr operand has no entries. Rows of a temporary that nobody reads are not made. The conditions must
-// be those of the passes (compiler/lower/cleared.cc, referenced_rows.cc); a difference costs a wrong
+// be those of the passes (compiler/lower/emit/cleared.cc, referenced_rows.cc); a difference costs a wrong
 // prediction, never a wrong result.
 // A loop's bit in `loops` says that it moves the access, in `unit` that it moves the access by one element.
 namespace schaas::client {

@@ -14,9 +14,9 @@ struct OccupiedRows {
   bool operator==(const OccupiedRows&) const = default;
 };
 /// Returns, by nest of a variant, the coordinates for which alone its outermost loop runs. Rows of a result
-/// are cleared where a row of a CSR operand has no entries (compiler/lower/cleared.cc). Rows of a temporary
-/// between phases are left out where no entry reads them (compiler/lower/referenced_rows.cc). Nothing where
-/// the loop runs for all, or by entries anyway.
+/// are cleared where a row of a CSR operand has no entries (compiler/lower/emit/cleared.cc). Rows of a
+/// temporary between phases are left out where no entry reads them
+/// (compiler/lower/analysis/referenced_rows.cc). Nothing where the loop runs for all, or by entries anyway.
 std::vector<std::optional<OccupiedRows>> occupied_rows(const std::vector<Nest>& nests);
 
 }  // namespace schaas::client

@@ -8,7 +8,7 @@
 #include <sstream>
 
 #include "compiler/concrete_notation/printer.h"
-#include "compiler/schedule/apply.h"
+#include "compiler/schedule/replay/apply.h"
 
 // Every .test file beside this one is a test:
 //     # what it shows

@@ -1,0 +1,589 @@
+#include "compiler/lower/analysis/nest.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <set>
+
+#include "compiler/concrete_notation/semantics.h"
+#include "compiler/concrete_notation/stored_by_entries.h"
+#include "compiler/loop_ir/nodes.h"
+#include "compiler/lower/analysis/iteration_space.h"
+
+// Resolves the names of a concrete tree to numbers, in one walk that keeps the loops, blocks and shared
+// targets around. Reads of an argument with the same indices are one operand, walked once; so is the target
+// of several terms. Then temporaries of which few elements may be written get sparse accumulators. Last,
+// each temporary gets the order of its modes: that of the loops around its deepest use, so that the
+// innermost loop walks adjacent elements.
+namespace schaas::lower {
+namespace {
+
+using concrete_notation::Assign;
+using ConcreteBlocks = concrete_notation::Blocks;
+using concrete_notation::Forall;
+using concrete_notation::StatementPtr;
+using ConcreteTerms = concrete_notation::Terms;
+using concrete_notation::Where;
+using index_notation::Access;
+using index_notation::Expression;
+using loop_ir::Match;
+
+/// A leaf's operand together with the loops above the leaf, outermost first.
+struct Use {
+  int operand = 0;
+  std::vector<int> loops;
+};
+
+class Numbering {
+ public:
+  explicit Numbering(const problem::Problem& problem) : problem_(problem) {}
+
+  support::Result<NestTree> run(const StatementPtr& statement) {
+    tree_.semiring = problem_.semiring;
+    tree_.index_names = problem_.indices();
+    for (const auto& pattern : problem_.patterns) patterns_.insert(pattern.name);
+    int argument = 0;
+    for (const auto& name : problem_.tensors()) {
+      const auto found = problem_.formats.find(name);
+      SCHAAS_CHECK(found != problem_.formats.end(), "no format for " + name);
+      tensor_numbers_[name] = argument;
+      tree_.tensors.push_back(Tensor{name, argument++, found->second.levels, problem_.semiring->zero});
+    }
+    for (const auto& pattern : problem_.patterns)
+      tensor_numbers_[pattern.name] = tensor_numbers_.at(pattern.tensor);
+    SCHAAS_ASSIGN_OR_RETURN(tree_.root, convert(statement));
+    tree_.update = problem_.statement.update.has_value();
+    track(tree_.root, false);
+    order_temporaries();
+    return tree_;
+  }
+
+ private:
+  support::Result<NestPtr> convert(const StatementPtr& statement) {
+    return std::visit(Match{
+                          [&](const Forall& forall) { return convert_loop(forall); },
+                          [&](const ConcreteBlocks& blocks) { return convert_blocks(blocks); },
+                          [&](const Where& where) { return convert_branch(where); },
+                          [&](const ConcreteTerms& sum) { return convert_terms(sum); },
+                          [&](const Assign& assign) { return convert_leaf(assign); },
+                      },
+                      statement->node);
+  }
+
+  support::Result<int> index_number(const std::string& index) {
+    const auto& names = tree_.index_names;
+    const auto found = std::find(names.begin(), names.end(), index);
+    if (found == names.end()) {
+      return support::invalid("lower-unknown-index",
+                              "index `" + index + "` of the tree is not an index of the problem");
+    }
+    return static_cast<int>(found - names.begin());
+  }
+
+  support::Result<NestPtr> convert_loop(const Forall& forall) {
+    SCHAAS_ASSIGN_OR_RETURN(const int index, index_number(forall.index));
+    if (forall.annotation.extent) tree_.extents[index] = *forall.annotation.extent;
+    loops_.push_back(index);
+    auto body = convert(forall.body);
+    loops_.pop_back();
+    if (!body.ok()) return body.error();
+    return make_nest({Loop{index, *body, false, blocks_.count(index) > 0, forall.annotation}});
+  }
+
+  support::Result<NestPtr> convert_blocks(const ConcreteBlocks& blocks) {
+    SCHAAS_ASSIGN_OR_RETURN(const int index, index_number(blocks.index));
+    blocks_[index] = {blocks.size, blocks.parts};
+    auto body = convert(blocks.body);
+    blocks_.erase(index);
+    if (!body.ok()) return body.error();
+    // Blocks of the only list that is walked hold entries, not coordinates.
+    if (loop_space(*body, index, tree_).kind == LoopSpace::Kind::walk) body = over_entries(*body, index);
+    return make_nest({Blocks{index, blocks.size, *body, blocks.parts}});
+  }
+
+  /// Marks the loops over the index that run over the entries of a block.
+  static NestPtr over_entries(const NestPtr& nest, int index) {
+    return std::visit(
+        Match{
+            [&](const Loop& loop) {
+              Loop out = loop;
+              out.entries = out.entries || loop.index == index;
+              return with_body(out, over_entries(loop.body, index));
+            },
+            [&](const Blocks& blocks) { return with_body(blocks, over_entries(blocks.body, index)); },
+            [&](const Branch& branch) {
+              return make_nest({Branch{branch.temporary, over_entries(branch.producer, index),
+                                       over_entries(branch.consumer, index)}});
+            },
+            [&](const Terms& sum) {
+              Terms out;
+              for (const auto& term : sum.terms) out.terms.push_back(over_entries(term, index));
+              return make_nest({std::move(out)});
+            },
+            [&](const Leaf&) { return nest; },
+        },
+        nest->node);
+  }
+
+  support::Result<NestPtr> convert_branch(const Where& where) {
+    const auto blocks_here = blocks_;
+    const Access& passed = leaf_of(where.producer).target;
+    // A temporary between phases may have one element for each entry of an argument.
+    if (loops_.empty() && blocks_.empty()) {
+      if (auto pattern = concrete_notation::stored_by_entries(where, problem_))
+        by_entries_[passed.tensor] = {passed, std::move(*pattern)};
+    }
+    SCHAAS_ASSIGN_OR_RETURN(NestPtr producer, convert(where.producer));
+    SCHAAS_ASSIGN_OR_RETURN(NestPtr consumer, convert(where.consumer));
+    const int temporary = tree_.operands[static_cast<std::size_t>(target_of(producer))].tensor;
+    Tensor& kept = tree_.tensors[static_cast<std::size_t>(temporary)];
+    kept.masked = problem_.mask_of(passed.tensor) != nullptr;
+    kept.hashed = where.storage == concrete_notation::Storage::hash;
+    if (kept.hashed) kept.levels.front() = format::LevelFormat::hashed;
+    // Both sides bind the temporary's block index inside the block.
+    for (const int index : tree_.operands[static_cast<std::size_t>(target_of(producer))].indices) {
+      const auto block = blocks_here.find(index);
+      if (block != blocks_here.end())
+        tree_.tensors[static_cast<std::size_t>(temporary)].blocks.insert(*block);
+    }
+    return make_nest({Branch{temporary, producer, consumer}});
+  }
+
+  /// All terms write one operand.
+  support::Result<NestPtr> convert_terms(const ConcreteTerms& sum) {
+    const auto outside = shared_target_;
+    Terms terms;
+    for (const StatementPtr& term : sum.terms) {
+      auto converted = convert(term);
+      if (!converted.ok()) return converted.error();
+      terms.terms.push_back(*converted);
+      if (terms.terms.size() == 1) shared_target_[leaf_of(term).target.tensor] = target_of(*converted);
+    }
+    shared_target_ = outside;
+    return make_nest({std::move(terms)});
+  }
+
+  support::Result<NestPtr> convert_leaf(const Assign& assign) {
+    Leaf leaf;
+    leaf.monoid = assign.monoid;
+    if (const auto shared = shared_target_.find(assign.target.tensor); shared != shared_target_.end()) {
+      leaf.target = shared->second;
+    } else {
+      SCHAAS_ASSIGN_OR_RETURN(leaf.target, add_operand(assign.target, true));
+    }
+    tree_.tensors[number_of(leaf.target)].fill = concrete_notation::start_value(assign.monoid, problem_);
+    SCHAAS_ASSIGN_OR_RETURN(auto value, convert_value(assign.value, leaf.factors));
+    leaf.scale = scale_of(assign.value);
+    const bool product = leaf.scale || index_notation::is_product(assign.value);
+    if (!product || assign.monoid != problem_.semiring->sum) leaf.value = std::move(value);
+    return make_nest({leaf});
+  }
+
+  /// Returns the number that a product of it and of accesses begins with.
+  static std::optional<double> scale_of(const Expression& value) {
+    const auto* product = std::get_if<index_notation::Product>(&value.node);
+    if (product == nullptr) return std::nullopt;
+    const auto* scale = std::get_if<index_notation::Literal>(&product->factors.front().node);
+    const bool rest =
+        std::all_of(product->factors.begin() + 1, product->factors.end(),
+                    [](const Expression& factor) { return std::holds_alternative<Access>(factor.node); });
+    return scale != nullptr && rest ? std::optional(scale->value) : std::nullopt;
+  }
+
+  /// Numbers operands in the order they are read.
+  support::Result<ValuePtr> convert_value(const Expression& expression, std::vector<int>& reads) {
+    if (const auto* access = std::get_if<Access>(&expression.node)) {
+      SCHAAS_ASSIGN_OR_RETURN(const int operand, add_operand(*access, false));
+      reads.push_back(operand);
+      return make_value({Read{operand}});
+    }
+    if (const auto* literal = std::get_if<index_notation::Literal>(&expression.node))
+      return make_value({Constant{literal->value}});
+    std::vector<ValuePtr> parts;
+    for (const auto& part : index_notation::parts(expression)) {
+      SCHAAS_ASSIGN_OR_RETURN(auto value, convert_value(part, reads));
+      parts.push_back(std::move(value));
+    }
+    if (const auto* call = std::get_if<index_notation::Call>(&expression.node))
+      return make_value({Called{call->function, std::move(parts)}});
+    SCHAAS_CHECK(std::holds_alternative<index_notation::Product>(expression.node),
+                 "a reduction inside an assignment of the tree");
+    return make_value({Multiplied{std::move(parts)}});
+  }
+
+  static ValuePtr make_value(Value value) { return std::make_shared<const Value>(std::move(value)); }
+  std::size_t number_of(int operand) const {
+    return static_cast<std::size_t>(tree_.operands[static_cast<std::size_t>(operand)].tensor);
+  }
+
+  /// Numbers an access. Its indices are in storage order; temporaries are ordered later.
+  support::Result<int> add_operand(const Access& access, bool written) {
+    const auto known = tensor_numbers_.find(access.tensor);
+    if (known == tensor_numbers_.end()) {
+      tensor_numbers_[access.tensor] = static_cast<int>(tree_.tensors.size());
+      const std::vector<format::LevelFormat> levels(access.indices.size(), format::LevelFormat::dense);
+      tree_.tensors.push_back(Tensor{access.tensor, -1, levels});
+    }
+    const int tensor = tensor_numbers_[access.tensor];
+    const auto& description = tree_.tensors[static_cast<std::size_t>(tensor)];
+    if (description.levels.size() != access.indices.size()) {
+      return support::invalid("lower-rank", "`" + access.tensor + "` has " +
+                                                std::to_string(description.levels.size()) +
+                                                " levels but the tree accesses it with " +
+                                                std::to_string(access.indices.size()) + " indices");
+    }
+    Operand operand{tensor, {}};
+    for (std::size_t level = 0; level < access.indices.size(); ++level) {
+      const std::size_t mode = description.temporary() ? level : mode_of(access.tensor, level);
+      SCHAAS_ASSIGN_OR_RETURN(const int index, index_number(access.indices[mode]));
+      operand.indices.push_back(index);
+    }
+    if (!description.temporary() && !written)
+      return read_argument(operand, patterns_.count(access.tensor) > 0);
+    if (const auto entries = by_entries_.find(access.tensor); entries != by_entries_.end()) {
+      SCHAAS_ASSIGN_OR_RETURN(operand.located_by, add_operand(entry_of(access, entries->second), false));
+      const int at = tree_.operands[static_cast<std::size_t>(operand.located_by)].located_by;
+      if (at >= 0) operand.located_by = at;
+      tree_.tensors[static_cast<std::size_t>(tensor)].entries_of = operand.located_by;
+    }
+    const int number = static_cast<int>(tree_.operands.size());
+    tree_.operands.push_back(operand);
+    if (tree_.tensors[static_cast<std::size_t>(tensor)].temporary())
+      uses_[tensor].push_back(Use{number, loops_});
+    return number;
+  }
+
+  /// Returns the operand of these indices; a pattern gets another one at the same position.
+  int read_argument(const Operand& operand, bool pattern) {
+    const std::pair key{operand.tensor, operand.indices};
+    auto found = arguments_.find(key);
+    if (found == arguments_.end()) {
+      found = arguments_.emplace(key, static_cast<int>(tree_.operands.size())).first;
+      tree_.operands.push_back(operand);
+    }
+    if (!pattern) return found->second;
+    auto known = pattern_reads_.find(key);
+    if (known == pattern_reads_.end()) {
+      known = pattern_reads_.emplace(key, static_cast<int>(tree_.operands.size())).first;
+      tree_.operands.push_back(Operand{operand.tensor, operand.indices, found->second, true});
+    }
+    return known->second;
+  }
+
+  /// A temporary with an element for each entry of an argument: its access as written, and the pattern.
+  struct ByEntries {
+    Access target;
+    Access pattern;
+  };
+  /// Returns the pattern at which the temporary is read or written as `access`.
+  static Access entry_of(const Access& access, const ByEntries& entries) {
+    Access out = entries.pattern;
+    for (auto& index : out.indices) {
+      const auto& names = entries.target.indices;
+      const auto mode = std::find(names.begin(), names.end(), index) - names.begin();
+      index = access.indices[static_cast<std::size_t>(mode)];
+    }
+    return out;
+  }
+
+  std::size_t mode_of(const std::string& tensor, std::size_t level) const {
+    return static_cast<std::size_t>(problem_.formats.at(tensor).mode_order[level]);
+  }
+
+  /// Gives sparse accumulators to temporaries of which few elements may be written. `inside`: inside a loop,
+  /// so the temporary is private to a thread.
+  void track(const NestPtr& nest, bool inside) {
+    std::visit(Match{
+                   [&](const Loop& loop) { track(loop.body, true); },
+                   [&](const Blocks& blocks) { track(blocks.body, true); },
+                   [&](const Branch& branch) {
+                     track(branch.producer, inside);
+                     track(branch.consumer, inside);
+                     accumulate_appended(branch);
+                     if (inside) occupancy_factor(branch);
+                   },
+                   [&](const Terms& sum) {
+                     for (const auto& term : sum.terms) track(term, inside);
+                   },
+                   [](const Leaf&) {},
+               },
+               nest->node);
+  }
+
+  /// Gives an occupancy list to a vector written at the entries of something sparse whose readers are zero
+  /// where it is: `2 * w(k)`, `relu(w(k))`, `w(k) / s`. Their loops then skip its zeros (ReACT, section 4.5),
+  /// and a sparse result gets the entries that were written.
+  void occupancy_factor(const Branch& branch) {
+    const Operand& written = tree_.operands[static_cast<std::size_t>(target_of(branch.producer))];
+    const Tensor& temporary = tree_.tensors[static_cast<std::size_t>(branch.temporary)];
+    if (written.indices.size() != 1 || temporary.occupancy_levels > 0 ||
+        temporary.fill != tree_.semiring->zero)
+      return;
+    if (!writes_few(branch.producer, written.indices.front())) return;
+    std::vector<const Loop*> around;
+    if (reads_at_entries(branch.consumer, branch.temporary, around).value_or(false))
+      tree_.tensors[static_cast<std::size_t>(branch.temporary)].occupancy_levels = 1;
+  }
+
+  /// The loops over the index, of each term of a sum, leave out some of its values.
+  bool writes_few(const NestPtr& producer, int index) const {
+    if (const auto* sum = std::get_if<Terms>(&producer->node))
+      return std::all_of(sum->terms.begin(), sum->terms.end(),
+                         [&](const NestPtr& term) { return writes_few(term, index); });
+    const Loop* writes = loop_over(producer, index);
+    if (writes == nullptr || writes->block) return false;
+    const LoopSpace writing = loop_space(writes->body, writes->index, tree_);
+    return writing.kind != LoopSpace::Kind::range && !writing.whole;
+  }
+
+  /// Tells whether every loop that reads the vector may walk a list of its entries instead of the extent;
+  /// nothing when no leaf below reads it. `around`: the loops above.
+  std::optional<bool> reads_at_entries(const NestPtr& nest, int vector,
+                                       std::vector<const Loop*>& around) const {
+    const auto all = [&](const std::vector<NestPtr>& parts) {
+      std::optional<bool> every;
+      for (const NestPtr& part : parts) {
+        const auto found = reads_at_entries(part, vector, around);
+        if (found) every = every.value_or(true) && *found;
+      }
+      return every;
+    };
+    return std::visit(Match{
+                          [&](const Loop& loop) {
+                            around.push_back(&loop);
+                            const auto found = reads_at_entries(loop.body, vector, around);
+                            around.pop_back();
+                            return found;
+                          },
+                          [&](const Blocks& blocks) {
+                            const auto found = reads_at_entries(blocks.body, vector, around);
+                            return found ? std::optional(false) : std::nullopt;
+                          },
+                          [&](const Branch& inner) {
+                            return all({inner.producer, inner.consumer});
+                          },
+                          [&](const Terms& sum) { return all(sum.terms); },
+                          [&](const Leaf& leaf) -> std::optional<bool> {
+                            std::optional<bool> every;
+                            for (const int factor : leaf.factors) {
+                              const Operand& read = tree_.operands[static_cast<std::size_t>(factor)];
+                              if (read.tensor != vector) continue;
+                              every = every.value_or(true) && reads_at_entries(leaf, factor, around);
+                            }
+                            return every;
+                          },
+                      },
+                      nest->node);
+  }
+
+  bool reads_at_entries(const Leaf& leaf, int factor, const std::vector<const Loop*>& around) const {
+    const int index = tree_.operands[static_cast<std::size_t>(factor)].indices.front();
+    const auto reads =
+        std::find_if(around.rbegin(), around.rend(), [&](const Loop* loop) { return loop->index == index; });
+    if (reads == around.rend() || (*reads)->block || !is_chain((*reads)->body)) return false;
+    const LoopSpace reading = loop_space((*reads)->body, index, tree_);
+    return reading.kind == LoopSpace::Kind::range && reading.located.empty() &&
+           vanishes_with(leaf, factor, index);
+  }
+
+  /// The leaf contributes nothing where the factor, a vector over the index, holds its fill value.
+  bool vanishes_with(const Leaf& leaf, int factor, int index) const {
+    // The merge lattice answers, with the vector taken to be compressed.
+    NestTree sparse = tree_;
+    const int vector = tree_.operands[static_cast<std::size_t>(factor)].tensor;
+    sparse.tensors[static_cast<std::size_t>(vector)].levels.front() = format::LevelFormat::compressed;
+    const Operand& target = tree_.operands[static_cast<std::size_t>(leaf.target)];
+    const double start = tree_.tensors[static_cast<std::size_t>(target.tensor)].fill;
+    return implies(merge_lattice::contributing(leaf_space(leaf, index, sparse), start), {factor, 0});
+  }
+
+  /// Returns the loop over `index` on the way to the only leaf that the statement exists for.
+  static const Loop* loop_over(const NestPtr& nest, int index) {
+    if (const auto* branch = std::get_if<Branch>(&nest->node)) return loop_over(branch->consumer, index);
+    if (const auto* blocks = std::get_if<Blocks>(&nest->node)) return loop_over(blocks->body, index);
+    const auto* loop = std::get_if<Loop>(&nest->node);
+    if (loop == nullptr || loop->index == index) return loop;
+    return loop_over(loop->body, index);
+  }
+
+  /// Gives occupancy down to the result's last sparse level to a temporary that is walked only to append to
+  /// it.
+  void accumulate_appended(const Branch& branch) {
+    std::vector<int> loops;
+    const NestPtr* at = &branch.consumer;
+    while (const auto* loop = std::get_if<Loop>(&(*at)->node)) {
+      loops.push_back(loop->index);
+      at = &loop->body;
+    }
+    const auto* leaf = std::get_if<Leaf>(&(*at)->node);
+    if (leaf == nullptr || leaf->value || leaf->scale || leaf->factors.size() != 1) return;
+    const Operand& read = tree_.operands[static_cast<std::size_t>(leaf->factors.front())];
+    const Operand& target = tree_.operands[static_cast<std::size_t>(leaf->target)];
+    const auto& levels = tree_.tensors[static_cast<std::size_t>(target.tensor)].levels;
+    const auto last = std::find_if(levels.rbegin(), levels.rend(), format::is_sparse);
+    if (read.tensor != branch.temporary || read.indices != loops || last == levels.rend()) return;
+    const auto above = levels.size() - loops.size();
+    const auto sparse = static_cast<std::size_t>(levels.rend() - last);
+    if (!std::equal(loops.begin(), loops.end(),
+                    target.indices.end() - static_cast<std::ptrdiff_t>(loops.size())) ||
+        sparse <= above)
+      return;
+    tree_.tensors[static_cast<std::size_t>(branch.temporary)].occupancy_levels =
+        static_cast<int>(sparse - above);
+  }
+
+  /// Gives all uses of a temporary their indices in one order of its modes.
+  void order_temporaries() {
+    for (const auto& [tensor, uses] : uses_) {
+      // Those with occupancy keep the order in which entries are appended.
+      if (tree_.tensors[static_cast<std::size_t>(tensor)].occupancy_levels > 0) continue;
+      const Use* heavier =
+          &uses.front();  // the writer comes first: a producer is numbered before its consumer
+      for (const auto& use : uses) {
+        if (use.loops.size() > heavier->loops.size()) heavier = &use;
+      }
+      const auto order = order_by_loops(*heavier);
+      for (const auto& use : uses) {
+        auto& indices = tree_.operands[static_cast<std::size_t>(use.operand)].indices;
+        const std::vector<int> before = indices;
+        for (std::size_t n = 0; n < order.size(); ++n) indices[n] = before[order[n]];
+      }
+    }
+  }
+
+  std::vector<std::size_t> order_by_loops(const Use& use) const {
+    const auto& indices = tree_.operands[static_cast<std::size_t>(use.operand)].indices;
+    std::vector<std::size_t> order(indices.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+      return std::find(use.loops.begin(), use.loops.end(), indices[a]) <
+             std::find(use.loops.begin(), use.loops.end(), indices[b]);
+    });
+    return order;
+  }
+
+  const problem::Problem& problem_;
+  NestTree tree_;
+  std::map<std::string, int> tensor_numbers_;
+  std::map<int, std::vector<Use>> uses_;
+  std::vector<int> loops_;
+  std::map<int, BlockSize> blocks_;  ///< open blocks by index
+  std::set<std::string> patterns_;
+  std::map<std::string, ByEntries> by_entries_;
+  std::map<std::pair<int, std::vector<int>>, int> arguments_, pattern_reads_;  ///< by tensor and indices
+  std::map<std::string, int> shared_target_;  ///< written by several terms -> the operand they write
+};
+
+void collect(const NestPtr& nest, const NestTree& tree, bool with_targets, std::vector<int>& out) {
+  const auto add = [&](int number) {
+    const Operand& use = tree.operands[static_cast<std::size_t>(number)];
+    if (use.pattern) number = use.located_by;
+    if (std::find(out.begin(), out.end(), number) == out.end()) out.push_back(number);
+  };
+  std::visit(Match{
+                 [&](const Loop& loop) { collect(loop.body, tree, with_targets, out); },
+                 [&](const Blocks& blocks) { collect(blocks.body, tree, with_targets, out); },
+                 [&](const Branch& branch) {
+                   collect(branch.producer, tree, with_targets, out);
+                   collect(branch.consumer, tree, with_targets, out);
+                 },
+                 [&](const Terms& sum) {
+                   for (const auto& term : sum.terms) collect(term, tree, with_targets, out);
+                 },
+                 [&](const Leaf& leaf) {
+                   if (with_targets) add(leaf.target);
+                   for (const int factor : leaf.factors) add(factor);
+                 },
+             },
+             nest->node);
+}
+
+}  // namespace
+
+support::Result<NestTree> number(const StatementPtr& statement, const problem::Problem& problem) {
+  return Numbering(problem).run(statement);
+}
+
+NestPtr make_nest(Nest nest) { return std::make_shared<const Nest>(std::move(nest)); }
+
+NestPtr with_body(Blocks blocks, NestPtr body) {
+  blocks.body = std::move(body);
+  return make_nest({std::move(blocks)});
+}
+
+NestPtr with_body(Loop loop, NestPtr body) {
+  loop.body = std::move(body);
+  return make_nest({std::move(loop)});
+}
+
+std::vector<int> operands_below(const NestPtr& nest, const NestTree& tree) {
+  std::vector<int> out;
+  collect(nest, tree, true, out);
+  return out;
+}
+
+std::vector<int> factors_below(const NestPtr& nest, const NestTree& tree) {
+  std::vector<int> out;
+  collect(nest, tree, false, out);
+  return out;
+}
+
+int target_of(const NestPtr& nest) {
+  return std::visit(Match{
+                        [](const Loop& loop) { return target_of(loop.body); },
+                        [](const Blocks& blocks) { return target_of(blocks.body); },
+                        [](const Branch& branch) { return target_of(branch.consumer); },
+                        [](const Terms& sum) { return target_of(sum.terms.front()); },
+                        [](const Leaf& leaf) { return leaf.target; },
+                    },
+                    nest->node);
+}
+
+operators::Monoid monoid_of(const NestPtr& nest) {
+  return std::visit(Match{
+                        [](const Loop& loop) { return monoid_of(loop.body); },
+                        [](const Blocks& blocks) { return monoid_of(blocks.body); },
+                        [](const Branch& branch) { return monoid_of(branch.consumer); },
+                        [](const Terms& sum) { return monoid_of(sum.terms.front()); },
+                        [](const Leaf& leaf) { return leaf.monoid; },
+                    },
+                    nest->node);
+}
+
+bool is_chain(const NestPtr& nest) {
+  return std::visit(Match{
+                        [](const Loop& loop) { return is_chain(loop.body); },
+                        [](const Blocks&) { return false; },
+                        [](const Branch&) { return false; },
+                        [](const Terms&) { return false; },
+                        [](const Leaf&) { return true; },
+                    },
+                    nest->node);
+}
+
+const Loop* occupied_walk(const Branch& branch, const NestTree& tree) {
+  const int occupancy_levels = tree.tensors[static_cast<std::size_t>(branch.temporary)].occupancy_levels;
+  const NestPtr* at = &branch.consumer;
+  for (;;) {
+    if (const auto* inner = std::get_if<Branch>(&(*at)->node)) {
+      at = &inner->consumer;
+      continue;
+    }
+    const auto* loop = std::get_if<Loop>(&(*at)->node);
+    if (loop == nullptr) return nullptr;
+    for (const int number : factors_below(loop->body, tree)) {
+      const Operand& read = tree.operands[static_cast<std::size_t>(number)];
+      if (read.tensor == branch.temporary && level_of(read, loop->index) == occupancy_levels - 1) return loop;
+    }
+    at = &loop->body;
+  }
+}
+
+int level_of(const Operand& operand, int index) {
+  const auto found = std::find(operand.indices.begin(), operand.indices.end(), index);
+  return found == operand.indices.end() ? -1 : static_cast<int>(found - operand.indices.begin());
+}
+
+bool is_plain_product(const Leaf& leaf) { return leaf.value == nullptr; }
+
+}  // namespace schaas::lower

@@ -1,0 +1,39 @@
+#pragma once
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "compiler/loop_ir/nodes.h"
+#include "compiler/lower/analysis/nest.h"
+#include "compiler/lower/emit/position.h"
+#include "compiler/merge_lattice/merge_lattice.h"
+
+/// Facts known at one point of a nest.
+namespace schaas::lower {
+
+/// The present block of an index: values [begin, end) of a dense range, or of the positions of the only
+/// compressed level that is walked.
+struct OpenBlock {
+  std::string begin, end;
+  std::optional<merge_lattice::LevelAccess> walked;
+};
+
+/// The coordinates [first, end) of one parent of a banded level; a coordinate and `shift` make its position.
+struct Band {
+  loop_ir::ExpressionPtr first, end, shift;
+};
+
+/// Positions of the operands, open blocks and known coordinates by index; copied on entering a loop.
+struct Scope {
+  std::vector<Position> positions;
+  std::map<int, OpenBlock> blocks{};
+  std::map<int, std::string> coordinates{};
+  std::map<std::pair<int, int>, Band> bands{};  ///< by operand and level; only of the loops entered
+  std::string iteration{};                      ///< the iteration of the phase's outermost loop
+  std::string row{};                            ///< value of the outer of two collapsed loops
+  const Loop* inner_of_pair = nullptr;
+};
+
+}  // namespace schaas::lower

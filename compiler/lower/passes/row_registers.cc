@@ -1,0 +1,147 @@
+#include "compiler/lower/passes/row_registers.h"
+
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "compiler/loop_ir/map_expressions.h"
+#include "compiler/loop_ir/substitute.h"
+#include "compiler/loop_ir/traversal.h"
+#include "compiler/loop_ir/uses.h"
+
+// Scalar replacement (Callahan, Carr, Kennedy, PLDI 1990) of the elements of a row that a thread folds into
+// in each iteration of a sum. It is legal when these elements are the same in each iteration and the sum
+// uses their array nowhere else. Registers cannot be indexed, so the loop over elements is unrolled, for the
+// smallest of a few lengths that fits; the row's length chooses the body at run time.
+namespace schaas::lower {
+namespace {
+
+using loop_ir::ExpressionPtr;
+using loop_ir::make;
+using loop_ir::StatementPtr;
+using operators::Function;
+using Statements = std::vector<StatementPtr>;
+
+/// Elements that a thread keeps, of each body.
+constexpr int register_counts[] = {2, 8};
+
+/// An interleaved loop over elements of a row, each folded into once.
+struct ElementLoop {
+  const loop_ir::For* loop = nullptr;
+  const loop_ir::Store* store = nullptr;  ///< the last statement of its body
+};
+
+/// Returns the loop when the statement is one; its lets come before the fold.
+ElementLoop element_loop(const StatementPtr& statement) {
+  const auto* loop = loop_ir::as<loop_ir::For>(statement);
+  if (loop == nullptr || loop->step == 1 || !loop_ir::is_name(loop->begin, "lane")) return {};
+  const auto body = loop_ir::statements_of(loop->body);
+  const auto* store = loop_ir::as<loop_ir::Store>(body.back());
+  if (store == nullptr || store->mode != loop_ir::Write::fold) return {};
+  for (std::size_t n = 0; n + 1 < body.size(); ++n) {
+    if (!loop_ir::as<loop_ir::Let>(body[n])) return {};
+  }
+  return {loop, store};
+}
+
+/// Adds the names that the statements of a loop's body bind for its end.
+void add_bound(const loop_ir::For& loop, std::set<std::string>& names) {
+  names.insert(loop.variable);
+  for (const auto& each : loop_ir::statements_of(loop.body)) {
+    if (const auto* let = loop_ir::as<loop_ir::Let>(each)) names.insert(let->name);
+    if (const auto* sum = loop_ir::as<loop_ir::Accumulator>(each)) names.insert(sum->name);
+  }
+}
+
+class RowRegisters {
+ public:
+  explicit RowRegisters(Names& names) : names_(names) {}
+
+  StatementPtr of(const StatementPtr& statement) {
+    if (loop_ir::as<loop_ir::For>(statement) != nullptr) {
+      if (auto versions = versions_of(statement)) return versions;
+    }
+    return loop_ir::map_children(statement, [&](const StatementPtr& each) { return of(each); });
+  }
+
+ private:
+  /// Returns the bodies for rows of so many elements, or null where the loop is no sum of rows.
+  StatementPtr versions_of(const StatementPtr& statement) {
+    const auto& sum = std::get<loop_ir::For>(statement->node);
+    const auto body = loop_ir::statements_of(sum.body);
+    const ElementLoop elements = element_loop(body.back());
+    if (elements.loop == nullptr || !can_wait(sum, body, elements)) return nullptr;
+    Statements out;
+    ExpressionPtr longer;
+    for (const int count : register_counts) {
+      const auto fit = loop_ir::integer(count * elements.loop->step);
+      auto condition = loop_ir::apply(Function::less_equal, {elements.loop->end, fit});
+      if (longer) condition = loop_ir::apply(Function::logical_and, {longer, condition});
+      out.push_back(make(loop_ir::If{condition, with_registers(sum, body, elements, count)}));
+      longer = loop_ir::apply(Function::less, {fit, elements.loop->end});
+    }
+    out.push_back(make(loop_ir::If{longer, statement}));
+    return loop_ir::block(std::move(out));
+  }
+
+  /// The elements are the same in each iteration of the sum, which does nothing else with their array.
+  static bool can_wait(const loop_ir::For& sum, const Statements& body, const ElementLoop& elements) {
+    std::set<std::string> bound;
+    add_bound(sum, bound);
+    add_bound(*elements.loop, bound);
+    bound.erase(elements.loop->variable);
+    if (loop_ir::mentions(elements.store->index, bound) || loop_ir::mentions(elements.loop->end, bound))
+      return false;
+    loop_ir::Uses uses;
+    for (std::size_t n = 0; n + 1 < body.size(); ++n) loop_ir::collect_uses(body[n], uses);
+    loop_ir::collect_uses(elements.store->index, uses);
+    loop_ir::collect_uses(elements.store->value, uses);
+    for (const auto& each : loop_ir::statements_of(elements.loop->body)) {
+      if (const auto* let = loop_ir::as<loop_ir::Let>(each)) loop_ir::collect_uses(let->value, uses);
+    }
+    return uses.arrays.count(elements.store->array) == 0;
+  }
+
+  /// Returns the sum with `count` accumulators, which are folded into the row after it.
+  StatementPtr with_registers(const loop_ir::For& sum, const Statements& body, const ElementLoop& elements,
+                              int count) {
+    Statements out, inside(body.begin(), body.end() - 1), stores;
+    for (int n = 0; n < count; ++n) {
+      const auto element = loop_ir::add(elements.loop->begin, loop_ir::integer(n * elements.loop->step));
+      const loop_ir::Substitution at = {{elements.loop->variable, element}};
+      const auto there = loop_ir::apply(Function::less, {element, elements.loop->end});
+      const std::string kept = names_.fresh("t");
+      out.push_back(make(loop_ir::Accumulator{kept, elements.store->monoid, {}}));
+      Statements fold;
+      for (const auto& each : loop_ir::statements_of(elements.loop->body)) {
+        if (loop_ir::as<loop_ir::Let>(each))
+          fold.push_back(loop_ir::map_expressions(
+              each, [&](const ExpressionPtr& e) { return loop_ir::substitute(e, at); }));
+      }
+      fold.push_back(make(loop_ir::Accumulate{kept, loop_ir::substitute(elements.store->value, at)}));
+      inside.push_back(make(loop_ir::If{there, loop_ir::block(std::move(fold))}));
+      auto store = *elements.store;
+      store.index = loop_ir::substitute(store.index, at);
+      store.value = loop_ir::name(kept);
+      stores.push_back(make(loop_ir::If{there, make(std::move(store))}));
+    }
+    auto walk = sum;
+    walk.shape = loop_ir::Shape::scalar;
+    walk.body = loop_ir::block(std::move(inside));
+    out.push_back(make(std::move(walk)));
+    out.insert(out.end(), stores.begin(), stores.end());
+    return loop_ir::block(std::move(out));
+  }
+
+  Names& names_;
+};
+
+}  // namespace
+
+loop_ir::Kernel keep_rows_in_registers(loop_ir::Kernel kernel, Names& names) {
+  for (auto& phase : kernel.phases) phase.body = RowRegisters(names).of(phase.body);
+  return kernel;
+}
+
+}  // namespace schaas::lower

@@ -1,0 +1,82 @@
+#include "compiler/lower/passes/unstored.h"
+
+#include <algorithm>
+
+#include "compiler/loop_ir/nodes.h"
+#include "compiler/lower/analysis/iteration_space.h"
+
+// Marks leaves whose loop may walk stored coordinates alone and fold the value of all others once (header).
+// The value elsewhere must be one constant, other than the start value, that the monoid counts once. Each
+// level must be a list that holds a coordinate once, so that the visits are as many as the stored
+// coordinates.
+namespace schaas::lower {
+namespace {
+
+using loop_ir::Match;
+
+class Marking {
+ public:
+  explicit Marking(const NestTree& tree) : tree_(tree) {}
+
+  /// `inside`: of a loop that runs over single values.
+  NestPtr of(const NestPtr& nest, bool inside) {
+    return std::visit(Match{
+                          [&](const Loop& loop) {
+                            const bool plain = is_plain(loop);
+                            if (const auto* leaf = std::get_if<Leaf>(&loop.body->node)) {
+                              if (!inside || !plain || !may_count(*leaf, loop)) return nest;
+                              Leaf counted = *leaf;
+                              counted.counted = loop.index;
+                              applied_ = true;
+                              return with_body(loop, make_nest({std::move(counted)}));
+                            }
+                            return with_body(loop, of(loop.body, plain));
+                          },
+                          [&](const Blocks& blocks) { return with_body(blocks, of(blocks.body, false)); },
+                          [&](const Branch& branch) {
+                            return make_nest({Branch{branch.temporary, of(branch.producer, inside),
+                                                     of(branch.consumer, inside)}});
+                          },
+                          [&](const Terms&) { return nest; },
+                          [&](const Leaf&) { return nest; },
+                      },
+                      nest->node);
+  }
+
+  bool applied() const { return applied_; }
+
+ private:
+  static bool is_plain(const Loop& loop) {
+    return !loop.block && !loop.entries && !loop.vector && !loop.annotation.collapsed &&
+           !loop.annotation.mapping && loop.annotation.positions == 0 && loop.annotation.unroll == 1;
+  }
+
+  bool may_count(const Leaf& leaf, const Loop& loop) const {
+    const Operand& target = tree_.operands[static_cast<std::size_t>(leaf.target)];
+    const Tensor& written = tree_.tensors[static_cast<std::size_t>(target.tensor)];
+    if (!leaf.value || written.occupancy_levels > 0 || level_of(target, loop.index) >= 0) return false;
+    const auto space = leaf_space(leaf, loop.index, tree_);
+    if (!space.otherwise || *space.otherwise == written.fill) return false;
+    if (!operators::counts_once(leaf.monoid, *space.otherwise)) return false;
+    const auto levels = merge_lattice::levels_of(space.visited);
+    return !levels.empty() && std::all_of(levels.begin(), levels.end(), [&](const auto& level) {
+      const Operand& operand = tree_.operands[static_cast<std::size_t>(level.operand)];
+      const auto format = tree_.tensors[static_cast<std::size_t>(operand.tensor)]
+                              .levels[static_cast<std::size_t>(level.level)];
+      return operand.located_by < 0 && !format::is_located(format) && format::is_unique(format);
+    });
+  }
+
+  const NestTree& tree_;
+  bool applied_ = false;
+};
+
+}  // namespace
+
+bool count_unstored(NestTree& tree) {
+  Marking marking(tree);
+  tree.root = marking.of(tree.root, false);
+  return marking.applied();
+}
+
+}  // namespace schaas::lower

@@ -1,0 +1,48 @@
+#include "compiler/schedule/directives/reorder.h"
+
+#include <algorithm>
+
+#include "compiler/schedule/illegal.h"
+#include "compiler/schedule/section.h"
+#include "compiler/support/nearest_name.h"
+
+namespace schaas::schedule {
+namespace {
+
+std::string list(const std::vector<std::string>& names) {
+  std::string out;
+  for (const auto& name : names) out += (out.empty() ? "" : ",") + name;
+  return "{" + out + "}";
+}
+
+support::Result<void> check_permutation(const std::vector<std::string>& order,
+                                        const std::vector<std::string>& loops) {
+  for (auto index = order.begin(); index != order.end(); ++index) {
+    if (std::find(loops.begin(), loops.end(), *index) == loops.end()) {
+      return illegal("the section has no loop `" + *index + "`; its loops are " + list(loops) +
+                     support::did_you_mean(*index, loops));
+    }
+    if (std::find(order.begin(), index, *index) != index) {
+      return illegal("order " + list(order) + " names loop `" + *index + "` twice");
+    }
+  }
+  for (const auto& index : loops) {
+    if (std::find(order.begin(), order.end(), index) == order.end()) {
+      return illegal("order " + list(order) + " leaves out loop `" + index + "`; the section's loops are " +
+                     list(loops));
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+support::Result<concrete_notation::StatementPtr> apply_reorder(const concrete_notation::StatementPtr& tree,
+                                                               const Reorder& directive) {
+  SCHAAS_ASSIGN_OR_RETURN(Section section, find_section(tree, directive.path));
+  SCHAAS_RETURN_IF_ERROR(check_permutation(directive.order, section.loops));
+  section.loops = directive.order;
+  return replace_section(tree, directive.path, statement_of(section));
+}
+
+}  // namespace schaas::schedule

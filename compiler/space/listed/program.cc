@@ -1,0 +1,428 @@
+#include "compiler/space/listed/program.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <utility>
+
+#include "compiler/concrete_notation/checks/annotation_checks.h"
+#include "compiler/concrete_notation/loop_order.h"
+#include "compiler/schedule/directives/distribute.h"
+#include "compiler/schedule/nests.h"
+#include "compiler/schedule/replay/ordered_appends.h"
+#include "compiler/schedule/workspace_storage.h"
+#include "compiler/space/listed/result_entries.h"
+
+// Schedules of programs (docs/schedule_space.md, "Programs"; ReACT, section 4.3). A schedule is a sequence of
+// nests, the loops that neighbours share, which form a trie, and orders of the loops below. Orders of
+// different nests do not depend on each other. So each nest keeps its best orders only, one for each set of
+// merges and one that runs on all threads; the others are counted. Tries that share most come first, since a
+// limit may end the listing. Sums whose loops are distributed over their terms are added to every schedule
+// that has any.
+namespace schaas::space {
+namespace {
+
+using concrete_notation::LoopOrder;
+using schedule::Nest;
+using schedule::Nests;
+using support::Result;
+using Names = std::vector<std::string>;
+
+bool has(const Names& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+bool begins_with(const Names& names, const Names& start) {
+  return names.size() >= start.size() && std::equal(start.begin(), start.end(), names.begin());
+}
+
+/// Returns the loop orders that the storage of a nest's tensors demands.
+std::vector<LoopOrder> orders_of(const Nest& nest, const problem::Problem& problem) {
+  std::vector<LoopOrder> orders;
+  for (const auto& read : concrete_notation::reads(nest.assignment)) {
+    const auto more = concrete_notation::loop_order(read, problem);
+    orders.insert(orders.end(), more.begin(), more.end());
+  }
+  if (nest.leaf().target.tensor == problem.statement.result.tensor) {
+    const auto more = concrete_notation::result_level_order(problem);  // sums above get a workspace
+    orders.insert(orders.end(), more.begin(), more.end());
+  }
+  std::erase_if(orders, [&](const LoopOrder& order) {
+    return order.before == order.after || !has(nest.loops, order.before) || !has(nest.loops, order.after);
+  });
+  return orders;
+}
+
+/// Calls `visit` with `placed` followed by every legal order of `rest`; stops when it returns false.
+template <class Visit>
+bool each_order(Names& placed, Names& rest, const std::vector<LoopOrder>& orders, const Visit& visit) {
+  if (rest.empty()) return visit();
+  for (std::size_t n = 0; n < rest.size(); ++n) {
+    const std::string index = rest[n];
+    const bool must_wait = std::any_of(orders.begin(), orders.end(), [&](const LoopOrder& order) {
+      return order.after == index && !has(placed, order.before);
+    });
+    if (must_wait) continue;
+    rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(n));
+    placed.push_back(index);
+    const bool go_on = each_order(placed, rest, orders, visit);
+    placed.pop_back();
+    rest.insert(rest.begin() + static_cast<std::ptrdiff_t>(n), index);
+    if (!go_on) return false;
+  }
+  return true;
+}
+
+/// Orders of the nests that compute everything before it is read, the result last; the given order first.
+class Sequences {
+ public:
+  explicit Sequences(const Nests& nests) : needs_(nests.size()) {
+    for (std::size_t n = 0; n < nests.size(); ++n) {
+      for (const auto& read : concrete_notation::reads(nests[n].assignment)) {
+        for (std::size_t m = 0; m < nests.size(); ++m) {
+          if (nests[m].leaf().target.tensor == read.tensor) needs_[n].push_back(m);
+        }
+      }
+    }
+  }
+
+  template <class Visit>
+  bool each(std::vector<int>& order, const Visit& visit) const {
+    if (order.size() == needs_.size()) return visit(order);
+    for (std::size_t n = 0; n < needs_.size(); ++n) {
+      if (n + 1 == needs_.size() && order.size() + 1 < needs_.size()) continue;
+      const auto placed = [&](std::size_t m) {
+        return std::find(order.begin(), order.end(), static_cast<int>(m)) != order.end();
+      };
+      if (placed(n) || !std::all_of(needs_[n].begin(), needs_[n].end(), placed)) continue;
+      order.push_back(static_cast<int>(n));
+      const bool go_on = each(order, visit);
+      order.pop_back();
+      if (!go_on) return false;
+    }
+    return true;
+  }
+
+ private:
+  std::vector<std::vector<std::size_t>> needs_;
+};
+
+class Search {
+ public:
+  Search(Nests nests, const problem::Problem& problem, const ProgramOptions& options,
+         const support::Cancellation& cancellation)
+      : default_(std::move(nests)), problem_(problem), options_(options), cancellation_(cancellation) {}
+
+  Result<ListedMembers> run() {
+    std::vector<int> order;
+    Sequences(default_).each(order, [&](const std::vector<int>& sequence) {
+      sequence_ = sequence;
+      nests_.clear();
+      orders_.clear();
+      for (const int number : sequence) {
+        nests_.push_back(default_[static_cast<std::size_t>(number)]);
+        nests_.back().shared = 0;
+        orders_.push_back(orders_of(nests_.back(), problem_));
+      }
+      shared_.assign(nests_.size(), {});
+      return choose(0);
+    });
+    SCHAAS_RETURN_IF_ERROR(cancellation_.check("listing the schedules of a program"));
+    keep_fewest_entries();
+    return std::move(found_);
+  }
+
+ private:
+  /// Chooses what nest `at` and the next one share; false when there is enough.
+  bool choose(std::size_t at) {
+    if (at + 1 == nests_.size()) return take();
+    Names rest = schedule::sharable(nests_, at);
+    return choose_more(at, rest);
+  }
+
+  /// Longer lists first: what shares most is found before the limit is reached.
+  bool choose_more(std::size_t at, Names& rest) {
+    for (std::size_t n = 0; n < rest.size(); ++n) {
+      const std::string index = rest[n];
+      if (waits(orders_[at], shared_[at], index) || waits(orders_[at + 1], shared_[at], index) ||
+          !agrees(at, index))
+        continue;
+      rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(n));
+      shared_[at].push_back(index);
+      const bool go_on = choose_more(at, rest);
+      shared_[at].pop_back();
+      rest.insert(rest.begin() + static_cast<std::ptrdiff_t>(n), index);
+      if (!go_on) return false;
+    }
+    return !reaches_its_readers(at) || choose(at + 1);
+  }
+
+  /// Checks that of the loops shared with the nest before and with the next one, one list begins with the
+  /// other.
+  bool agrees(std::size_t at, const std::string& index) const {
+    if (at == 0) return true;
+    const std::size_t position = shared_[at].size();
+    return position >= shared_[at - 1].size() || shared_[at - 1][position] == index;
+  }
+
+  /// Temporaries of earlier nests that are read after the next one live inside no more loops than are shared.
+  bool reaches_its_readers(std::size_t at) const {
+    for (std::size_t n = 0; n < at; ++n) {
+      if (schedule::last_reader(nests_, n) > at && shared_[n].size() > shared_[at].size()) return false;
+    }
+    return true;
+  }
+
+  /// The loops that a nest shares with either neighbour.
+  const Names& prefix(std::size_t nest) const {
+    if (nest > 0 && shared_[nest - 1].size() > shared_[nest].size()) return shared_[nest - 1];
+    return shared_[nest];
+  }
+
+  /// Leaves out schedules that give a sparse result more entries than others do.
+  void keep_fewest_entries() {
+    if (entries_.empty()) return;
+    std::vector<ResultEntries> all;
+    for (const auto& [entries, schedules] : entries_) all.push_back(entries);
+    const std::vector<bool> fewest = with_fewest_entries(all);
+    std::size_t kept = 0;
+    for (std::size_t n = 0; n < found_.members.size(); ++n) {
+      if (fewest[made_with_[n]] && kept++ != n) found_.members[kept - 1] = std::move(found_.members[n]);
+    }
+    found_.members.erase(found_.members.begin() + static_cast<std::ptrdiff_t>(kept), found_.members.end());
+    for (std::size_t n = 0; n < entries_.size(); ++n)
+      if (!fewest[n]) found_.schedules -= entries_[n].schedules;
+  }
+
+  /// The trie that was chosen, with every choice of loop orders.
+  bool take() {
+    if (!cancellation_.check("listing the schedules of a program").ok()) return false;
+    if (!take_a_step()) return false;
+    Nests chosen = nests_;
+    for (std::size_t n = 0; n + 1 < chosen.size(); ++n) {
+      if (!shared_[n].empty()) schedule::share(chosen, n, shared_[n]);
+    }
+    // Sharing with the next nest moved what was shared with the one before no further than it agrees.
+    if (!schedule::tree_of(chosen).ok()) {
+      --found_.steps;
+      return true;
+    }
+    mpz_class orders = 1;
+    for (std::size_t n = 0; n < chosen.size(); ++n) orders *= best_orders(n, chosen).count;
+    if (orders == 0) return true;
+    if (!problem_.formats.at(problem_.statement.result.tensor).all_dense())
+      entries_.push_back({result_entries(chosen, problem_), 0});
+    count(orders);
+    list(0, chosen, orders);
+    return true;
+  }
+
+  /// Counts a trie; false, with a sentence that says so, when there were enough.
+  bool take_a_step() {
+    if (found_.steps < options_.max_tries) {
+      ++found_.steps;
+      return true;
+    }
+    found_.limited = "the statements can share their loops in more than " + std::to_string(found_.steps) +
+                     " ways: those were searched that share most";
+    return false;
+  }
+
+  /// The orders of one nest's loops below the shared ones.
+  struct Below {
+    std::vector<Names> best;  ///< all loops: for each set of merges an order that no other of these beats,
+                              ///< and one whose phase runs on all threads
+    mpz_class count;          ///< number of all legal orders
+  };
+
+  /// Returns the best orders. They depend on the shared loops alone, which decide where the innermost branch
+  /// is.
+  const Below& best_orders(std::size_t nest, const Nests& chosen) {
+    const auto [known, first] = known_.try_emplace({sequence_[nest], prefix(nest)});
+    if (!first) return known->second;
+    Below& below = known->second;
+    Names placed = prefix(nest), rest;
+    for (const std::string& index : nests_[nest].loops) {
+      if (!has(placed, index)) rest.push_back(index);
+    }
+    std::map<std::vector<cost::Term>, Fastest> by_merges;
+    Nests tried = chosen;
+    each_order(placed, rest, orders_[nest], [&] {
+      ++below.count;
+      // Beyond the limit orders are counted, and no trees are made.
+      if (below.count > max_orders) return true;
+      tried[nest].loops = placed;
+      const cost::Cost cost = cost_of(schedule::tree_of(tried).value());
+      by_merges[merges_of(cost)].add(placed, cost);
+      return true;
+    });
+    for (const auto& [merges, fastest] : by_merges) {
+      below.best.push_back(fastest.fast);
+      if (fastest.shared_out.first < fastest.lightest.second) below.best.push_back(fastest.parallel);
+    }
+    return below;
+  }
+
+  /// The best of orders whose trees differ in weights and in what is serial only.
+  struct Fastest {
+    std::pair<double, double> lightest, shared_out;  ///< (weight, serial weight), (serial weight, weight)
+    Names fast, parallel;
+
+    void add(const Names& loops, const cost::Cost& cost) {
+      const cost::Point ones(cost::access_shift, 1.0);
+      const double weight = cost::evaluate_time(cost, ones), serial = cost::evaluate_serial(cost, ones);
+      if (fast.empty() || std::pair(weight, serial) < lightest) fast = loops, lightest = {weight, serial};
+      if (parallel.empty() || std::pair(serial, weight) < shared_out)
+        parallel = loops, shared_out = {serial, weight};
+    }
+  };
+
+  /// The merges of a cost, parallel or not: they depend on which loops stand outside, not on weights alone.
+  static std::vector<cost::Term> merges_of(const cost::Cost& cost) {
+    std::vector<cost::Term> merges;
+    for (const cost::Term term : cost.time)
+      if (cost::access_of(term) == cost::Access::merged) merges.push_back(term & cost::variables_mask);
+    std::sort(merges.begin(), merges.end());
+    return merges;
+  }
+
+  cost::Cost cost_of(const concrete_notation::StatementPtr& tree) const {
+    return cost::of(schedule::with_ordered_appends(tree, problem_), problem_);
+  }
+
+  /// Lists every combination of the nests' best orders.
+  void list(std::size_t nest, Nests& chosen, const mpz_class& orders) {
+    if (nest == chosen.size()) {
+      schedule::Trace trace = trace_of(chosen);
+      const auto tree = schedule::tree_of(chosen).value();
+      take_member(trace, tree, orders);
+      if (options_.distributed) distribute(0, schedule::paths_of(chosen), trace, tree, orders);
+      return;
+    }
+    const Names before = chosen[nest].loops;
+    for (const Names& loops : best_orders(nest, chosen).best) {
+      chosen[nest].loops = loops;
+      list(nest + 1, chosen, orders);
+    }
+    chosen[nest].loops = before;
+  }
+
+  /// A sparse result may be gathered in a hash table, too.
+  void take_member(schedule::Trace trace, const concrete_notation::StatementPtr& tree,
+                   const mpz_class& orders) {
+    const auto complete = schedule::with_ordered_appends(tree, problem_);
+    add_member({trace, cost::of(complete, problem_), orders, 1});
+    const schedule::WorkspaceStorage directive{concrete_notation::Storage::hash};
+    const auto table = schedule::apply_workspace_storage(complete, directive, problem_);
+    if (!table.ok() || !concrete_notation::check_annotations(*table, problem_).ok()) return;
+    trace.directives.emplace_back(directive);
+    add_member({std::move(trace), cost::of(*table, problem_), orders, 1});
+    count(orders);
+  }
+
+  void count(const mpz_class& orders) {
+    found_.schedules += orders;
+    if (!entries_.empty()) entries_.back().schedules += orders;
+  }
+
+  void add_member(ListedMember member) {
+    found_.members.push_back(std::move(member));
+    if (!entries_.empty()) made_with_.push_back(entries_.size() - 1);
+  }
+
+  /// Every choice of sums to distribute, from nest `at` on, and of depths to do it at. Paths of later nests
+  /// stay what they are.
+  void distribute(std::size_t at, const std::vector<schedule::Path>& paths, schedule::Trace& trace,
+                  const concrete_notation::StatementPtr& tree, const mpz_class& orders) {
+    for (; at < paths.size(); ++at) {
+      const std::size_t own = nests_[at].loops.size() - prefix(at).size();
+      for (int depth = 0; depth == 0 || static_cast<std::size_t>(depth) < own; ++depth) {
+        const schedule::Distribute directive{paths[at], depth};
+        const auto apart = schedule::apply_distribute(tree, directive, problem_);
+        if (!apart.ok()) break;  // no sum
+        if (!take_a_step()) return;
+        trace.directives.push_back(directive);
+        take_member(trace, *apart, orders);
+        count(orders);
+        distribute(at + 1, paths, trace, *apart, orders);
+        trace.directives.pop_back();
+      }
+    }
+  }
+
+  /// From the default nest: nests apart in their sequence, then sharing from the last one up, then the loops
+  /// below.
+  schedule::Trace trace_of(const Nests& chosen) const {
+    schedule::Trace trace;
+    const bool in_order = std::is_sorted(sequence_.begin(), sequence_.end());
+    const bool apart =
+        std::all_of(default_.begin(), default_.end(), [](const Nest& nest) { return nest.shared == 0; });
+    Nests now = nests_;
+    if (in_order && same_sharing(chosen)) {
+      now = default_;
+    } else {
+      if (!in_order || !apart) trace.directives.push_back(schedule::Sequence{sequence_});
+      for (std::size_t n = chosen.size() - 1; n-- > 0;) {
+        if (shared_[n].empty()) continue;
+        trace.directives.push_back(schedule::Share{static_cast<int>(n), shared_[n]});
+        schedule::share(now, n, shared_[n]);
+      }
+    }
+    const std::vector<schedule::Path> paths = schedule::paths_of(chosen);
+    for (std::size_t n = 0; n < chosen.size(); ++n) {
+      if (now[n].loops == chosen[n].loops) continue;
+      trace.directives.push_back(schedule::Reorder{
+          paths[n], Names(chosen[n].loops.begin() + static_cast<std::ptrdiff_t>(prefix(n).size()),
+                          chosen[n].loops.end())});
+    }
+    return trace;
+  }
+
+  /// The default nest shares just these loops.
+  bool same_sharing(const Nests& chosen) const {
+    for (std::size_t n = 0; n < chosen.size(); ++n) {
+      if (default_[n].shared != chosen[n].shared) return false;
+      if (!begins_with(default_[n].loops, prefix(n))) return false;
+    }
+    return true;
+  }
+
+  /// Orders of one nest that are looked at; more are counted.
+  static constexpr int max_orders = 720;
+
+  /// A loop that must stand outside of the index is not placed yet.
+  static bool waits(const std::vector<LoopOrder>& orders, const Names& placed, const std::string& index) {
+    return std::any_of(orders.begin(), orders.end(), [&](const LoopOrder& order) {
+      return order.after == index && !has(placed, order.before);
+    });
+  }
+
+  Nests default_;
+  const problem::Problem& problem_;
+  const ProgramOptions& options_;
+  const support::Cancellation& cancellation_;
+  std::vector<int> sequence_;                   ///< the present one, by number in default_
+  Nests nests_;                                 ///< in this sequence, apart
+  std::vector<std::vector<LoopOrder>> orders_;  ///< loop orders of each nest
+  std::vector<Names> shared_;                   ///< loops shared with the next one
+  std::map<std::pair<int, Names>, Below> known_;
+  ListedMembers found_;
+  /// Entries of a sparse result, by trie.
+  struct OfTrie {
+    ResultEntries entries;
+    mpz_class schedules;
+  };
+  std::vector<OfTrie> entries_;
+  std::vector<std::size_t> made_with_;  ///< by member: its trie, of entries_
+};
+
+}  // namespace
+
+Result<ListedMembers> program_members(const concrete_notation::StatementPtr& tree,
+                                      const problem::Problem& problem, const ProgramOptions& options,
+                                      const support::Cancellation& cancellation) {
+  SCHAAS_ASSIGN_OR_RETURN(Nests nests, schedule::nests_of(tree));
+  return Search(std::move(nests), problem, options, cancellation).run();
+}
+
+}  // namespace schaas::space

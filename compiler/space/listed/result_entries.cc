@@ -1,0 +1,201 @@
+#include "compiler/space/listed/result_entries.h"
+
+#include <algorithm>
+#include <bit>
+#include <string>
+
+#include "compiler/concrete_notation/loop_order.h"
+#include "compiler/cost/iteration_space.h"
+#include "compiler/index_notation/printer.h"
+
+// Entries of a sparse result, found from a schedule's nests without running them. Iteration spaces
+// (cost/iteration_space.h) are followed from temporary to reader. A temporary is known as a scalar or a
+// listed vector inside a loop, or as the result's workspace. An array that a phase leaves holds every
+// element. Spaces are unions of sets of operands. One is within another when each of its sets contains a set
+// of the other, whatever the operands store.
+namespace schaas::space {
+namespace {
+
+using cost::IterationSpace;
+using index_notation::Access;
+using schedule::Nests;
+
+/// One of the operands is walked along the index.
+bool restricts(cost::OperandSet set, const std::string& index, const cost::Operands& operands) {
+  for (; set != 0; set &= set - 1)
+    if (concrete_notation::is_walked(operands.at(std::countr_zero(set)), index, operands.problem()))
+      return true;
+  return false;
+}
+
+/// In each way to be needed, some operand is walked along the index.
+bool restricted(const IterationSpace& space, const std::string& index, const cost::Operands& operands) {
+  return std::all_of(space.begin(), space.end(),
+                     [&](cost::OperandSet way) { return restricts(way, index, operands); });
+}
+
+class Entries {
+ public:
+  Entries(const Nests& nests, const problem::Problem& problem)
+      : nests_(nests), problem_(problem), operands_(problem) {}
+
+  /// Follows the nests in their order; the last one writes the result.
+  ResultEntries run() {
+    for (std::size_t n = 0; n + 1 < nests_.size(); ++n) {
+      const auto& leaf = nests_[n].leaf();
+      if (leaf.monoid != problem_.semiring->sum) continue;
+      const auto written = met(n, std::max(loops_over_target(nests_[n]), shared_with_readers(n)));
+      if (!is_workspace(leaf.target.tensor)) {
+        const std::vector<std::size_t> own = own_modes(n);
+        if (own.size() > 1) continue;
+        if (own.size() == 1 &&
+            !(is_listed(n, own.front()) && restricted(written, leaf.target.indices[own.front()], operands_)))
+          continue;
+      }
+      const auto [temporary, first] = known_.try_emplace(leaf.target.tensor, written);
+      if (!first) temporary->second = cost::unite(temporary->second, written);  // terms of a sum
+    }
+    const IterationSpace space = met(nests_.size() - 1, loops_over_target(nests_.back()));
+    ResultEntries out{points_of(space)};
+    const Access& result = problem_.statement.result;
+    const auto& format = problem_.formats.at(result.tensor);
+    for (std::size_t level = 1; level < format.levels.size(); ++level) {
+      const auto& index = result.indices[static_cast<std::size_t>(format.mode_order[level])];
+      out.filled |= format::is_sparse(format.levels[level]) && !restricted(space, index, operands_);
+    }
+    return out;
+  }
+
+ private:
+  std::vector<std::set<std::string>> points_of(const IterationSpace& space) const {
+    std::vector<std::set<std::string>> points;
+    for (cost::OperandSet way : space) {
+      auto& names = points.emplace_back();
+      for (; way != 0; way &= way - 1) {
+        Access read = operands_.at(std::countr_zero(way));
+        // Schedules with and without copies are compared by the originals.
+        if (const problem::Copy* copy = problem_.copy_named(read.tensor)) read.tensor = copy->tensor;
+        names.insert(index_notation::print(read));
+      }
+    }
+    std::sort(points.begin(), points.end());
+    return points;
+  }
+
+  /// The number of loops down to the last one over an index of the target.
+  static std::size_t loops_over_target(const schedule::Nest& nest) {
+    const auto& kept = nest.leaf().target.indices;
+    const auto end = std::find_if(nest.loops.rbegin(), nest.loops.rend(), [&](const std::string& index) {
+      return std::find(kept.begin(), kept.end(), index) != kept.end();
+    });
+    return static_cast<std::size_t>(nest.loops.rend() - end);
+  }
+
+  /// The points that the nest's first loops meet; what sums below them find does not matter. Leaves out
+  /// operands that are sparse along other loops alone.
+  IterationSpace met(std::size_t number, std::size_t loops) const {
+    const schedule::Nest& nest = nests_[number];
+    const auto end = nest.loops.begin() + static_cast<std::ptrdiff_t>(loops);
+    cost::OperandSet below = 0;
+    for (const Access& read : index_notation::operands(nest.leaf().value)) {
+      const auto operand = operands_.number(read);
+      if (!operand) continue;
+      const auto bit = cost::OperandSet{1} << *operand;
+      const bool is_met = std::any_of(nest.loops.begin(), end, [&](const std::string& index) {
+        return restricts(bit, index, operands_);
+      });
+      if (!is_met) below |= bit;
+    }
+    IterationSpace out;
+    for (const cost::OperandSet way :
+         cost::iteration_space(nest.leaf().value, nest.leaf().monoid, operands_, known_))
+      out = cost::unite(out, {way & ~below});
+    return out;
+  }
+
+  /// The number of loops that the nest shares with all readers of its temporary.
+  std::size_t shared_with_readers(std::size_t number) const {
+    std::size_t shared = nests_[number].shared;
+    const std::size_t last = schedule::last_reader(nests_, number);
+    for (std::size_t n = number; n < last; ++n) shared = std::min(shared, nests_[n].shared);
+    return shared;
+  }
+
+  /// The modes of the nest's temporary over which readers have loops of their own.
+  std::vector<std::size_t> own_modes(std::size_t number) const {
+    const auto& loops = nests_[number].loops;
+    const auto end = loops.begin() + static_cast<std::ptrdiff_t>(shared_with_readers(number));
+    const auto& indices = nests_[number].leaf().target.indices;
+    std::vector<std::size_t> modes;
+    for (std::size_t mode = 0; mode < indices.size(); ++mode)
+      if (std::find(loops.begin(), end, indices[mode]) == end) modes.push_back(mode);
+    return modes;
+  }
+
+  /// The last nest does nothing but append the temporary.
+  bool is_workspace(const std::string& tensor) const {
+    const auto* read = std::get_if<Access>(&nests_.back().leaf().value.node);
+    return read != nullptr && read->tensor == tensor;
+  }
+
+  /// Readers walk the entries of the nest's temporary, a vector over this mode inside a loop.
+  bool is_listed(std::size_t number, std::size_t mode) const {
+    if (shared_with_readers(number) == 0) return false;
+    const std::size_t last = schedule::last_reader(nests_, number);
+    for (std::size_t n = number + 1; n <= last; ++n)
+      if (walks_others(nests_[n].leaf(), nests_[number].leaf().target.tensor, mode)) return false;
+    return true;
+  }
+
+  /// The loop over this mode of the temporary walks other operands, in which it is located.
+  bool walks_others(const concrete_notation::Assign& reader, const std::string& tensor,
+                    std::size_t mode) const {
+    const auto others = cost::iteration_space(reader.value, reader.monoid, operands_, known_);
+    for (const Access& read : index_notation::operands(reader.value)) {
+      if (read.tensor == tensor && restricted(others, read.indices[mode], operands_)) return true;
+    }
+    return false;
+  }
+
+  const Nests& nests_;
+  const problem::Problem& problem_;
+  const cost::Operands operands_;
+  cost::KnownTemporaries known_;
+};
+
+}  // namespace
+
+ResultEntries result_entries(const Nests& nests, const problem::Problem& problem) {
+  return Entries(nests, problem).run();
+}
+
+bool has_no_more_entries(const ResultEntries& a, const ResultEntries& b) {
+  const auto has_points_of = [&](const std::set<std::string>& stored) {
+    return std::any_of(b.points.begin(), b.points.end(), [&](const std::set<std::string>& other) {
+      return std::includes(stored.begin(), stored.end(), other.begin(), other.end());
+    });
+  };
+  return (b.filled || !a.filled) && std::all_of(a.points.begin(), a.points.end(), has_points_of);
+}
+
+std::vector<bool> with_fewest_entries(const std::vector<ResultEntries>& schedules) {
+  const auto fewest = std::find_if(schedules.begin(), schedules.end(), [&](const ResultEntries& one) {
+    return std::all_of(schedules.begin(), schedules.end(),
+                       [&](const ResultEntries& other) { return has_no_more_entries(one, other); });
+  });
+  std::vector<bool> kept(schedules.size(), true);
+  if (fewest == schedules.end()) return kept;
+  for (std::size_t n = 0; n < schedules.size(); ++n) kept[n] = has_no_more_entries(schedules[n], *fewest);
+  return kept;
+}
+
+void keep_fewest_entries(ListedMembers& listed, const std::vector<ResultEntries>& entries) {
+  const std::vector<bool> fewest = with_fewest_entries(entries);
+  std::size_t n = 0;
+  std::erase_if(listed.members, [&](const ListedMember& member) {
+    if (!fewest[n]) listed.schedules -= member.schedules;
+    return !fewest[n++];
+  });
+}
+
+}  // namespace schaas::space
