@@ -7,6 +7,11 @@
 
 #include "compiler/support/digest.h"
 
+// Authentication by the digest of a bearer token, authorisation by its scopes, quotas by its name. Usage is
+// kept by name beside the tokens, so that a reload of the file changes nothing about what runs. One mutex
+// covers tokens and usage.
+// Rate limiting is a token bucket: it fills evenly, holds one minute's requests, and each request takes one.
+// Over the limit the time until the next is known and sent along.
 namespace schaas::server {
 namespace {
 
@@ -33,6 +38,7 @@ Diagnostic no_scope(const Token& token, const Method& method) {
       "ask the server's operator to add `" + scope + "` to its scopes");
 }
 Diagnostic rate_exceeded(const Token& token, double seconds) {
+  // Whole seconds, rounded up; a millisecond less is not worth another one.
   const auto whole = static_cast<std::uint64_t>(std::ceil(seconds - 1e-3));
   return support::noting(
       support::exhausted("quota-requests", "`" + token.name + "` has made more than " +
@@ -90,6 +96,7 @@ Result<void> AccessControl::authorise_again(const Method& method, std::string_vi
   return {};
 }
 
+// Without a tokens file everybody is trusted; a Unix socket is guarded by its mode.
 bool AccessControl::is_trusted(std::string_view peer) const {
   return options_.tokens.empty() || (peer.starts_with("unix:") && !options_.sockets_need_token);
 }
@@ -113,6 +120,7 @@ const Token* AccessControl::authenticate(std::string_view text) const {
   return found;
 }
 
+// Returns the usage of a name, which begins with a full bucket.
 AccessControl::Usage& AccessControl::usage_of(const Token& token) {
   for (Usage& usage : usage_) {
     if (usage.name == token.name) return usage;
@@ -125,6 +133,7 @@ AccessControl::Usage& AccessControl::usage_of(const Token& token) {
 Result<void> AccessControl::count(const Token& token, double& retry) {
   Usage& usage = usage_of(token);
   const Quotas& quotas = token.quotas;
+  // Concurrency is checked first: a refusal must not use up a request.
   if (quotas.concurrent != 0 && usage.running >= quotas.concurrent) {
     retry = 1;
     return concurrency_exceeded(token);

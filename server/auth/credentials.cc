@@ -8,12 +8,16 @@
 
 #include <cstdio>
 
+// TLS files are checked by hand before gRPC gets them, so that a wrong one is an error of the start. gRPC
+// then watches the files itself, so that renewed certificates need no restart. Client certificates are
+// required where an authority for them is configured.
 namespace schaas::server {
 namespace {
 
 using support::Diagnostic;
 using support::Result;
 
+// Interval at which gRPC looks for changed files.
 constexpr unsigned seconds_between_looks = 2;
 
 using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
@@ -22,6 +26,7 @@ using PrivateKey = std::unique_ptr<EVP_PKEY, decltype(&EVP_PKEY_free)>;
 
 Diagnostic wrong(const std::string& what) { return support::invalid("tls", what); }
 
+// Opens a file that child processes do not inherit ("e").
 Result<File> open_file(const char* what, const std::string& path) {
   File file(std::fopen(path.c_str(), "re"), std::fclose);
   if (file) return file;

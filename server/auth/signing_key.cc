@@ -12,6 +12,9 @@
 #include <optional>
 #include <utility>
 
+// The server's private key in a file. A new one is written to a file of its own, flushed, and linked under
+// its name. Linking fails where the name exists, so two starts at a time cannot each have a key of their own.
+// A key that others may read is refused, not mended: nobody knows who has read it.
 namespace schaas::server {
 namespace {
 
@@ -48,6 +51,7 @@ class NewFile {
   int file_;
 };
 
+/// Makes a key from the system's randomness and stores it under its name.
 Result<SigningKey> make(const std::string& path) {
   std::array<char, SigningKey::seed_bytes> seed{};
   if (::getrandom(seed.data(), seed.size(), 0) != static_cast<ssize_t>(seed.size()))
@@ -64,6 +68,7 @@ Result<std::optional<SigningKey>> read(const std::string& path) {
   if (file < 0 && errno == ENOENT) return std::optional<SigningKey>();
   if (file < 0) return cannot("read", path);
   struct stat status {};
+  // Far more than a key in PEM has.
   std::array<char, 4096> text{};
   const bool known = ::fstat(file, &status) == 0;
   const ssize_t got = ::read(file, text.data(), text.size());
@@ -91,6 +96,7 @@ Result<SigningKey> open_signing_key(const std::string& path) {
 
 Result<void> check_signing_key(const std::string& path) {
   SCHAAS_ASSIGN_OR_RETURN(const auto key, read(path));
+  // Without a key one must be possible to make.
   if (key || ::access(std::filesystem::path(path).parent_path().c_str(), W_OK | X_OK) == 0) return {};
   return cannot("make", path);
 }

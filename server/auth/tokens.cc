@@ -12,6 +12,9 @@
 #include "compiler/support/hexadecimal.h"
 #include "compiler/support/nearest_name.h"
 
+// The tokens file: one line for each client, with the digest of its secret. The file can be read without
+// learning a token, but whoever can write it can become a client, so others than its owner may not. A wrong
+// line is an error of the whole file; a reload then keeps the old tokens.
 namespace schaas::server {
 namespace {
 
@@ -20,6 +23,7 @@ using support::Result;
 
 constexpr std::size_t max_name_bytes = 64, token_bytes = 32;
 
+// Names in the order of `Scope`, without `any`, which no token needs to have.
 const std::vector<std::string>& scope_names() {
   static const std::vector<std::string> names = {"read", "schedule", "precompute", "report", "admin"};
   return names;
@@ -36,6 +40,7 @@ Result<Scope> scope_of(const std::string& name) {
   return static_cast<Scope>(found - names.begin() + 1);
 }
 
+// Reads a quota. 0 is refused: it would mean no limit.
 Result<std::uint64_t> count_of(const std::string& word, const std::string& text) {
   std::uint64_t count = 0;
   const auto read = std::from_chars(text.data(), text.data() + text.size(), count);
@@ -52,6 +57,7 @@ Result<void> read_scopes(const std::string& list, Token& token) {
   return {};
 }
 
+// Reads `scopes=...` or a quota, `NAME=NUMBER`.
 Result<void> read_setting(const std::string& word, Token& token) {
   const std::size_t sign = word.find('=');
   const std::string name = word.substr(0, sign);
@@ -69,6 +75,7 @@ Result<void> read_setting(const std::string& word, Token& token) {
   return {};
 }
 
+// Reads a line: name, digest, settings.
 Result<Token> read_token(const std::string& line) {
   std::istringstream words(line);
   Token token;
@@ -85,6 +92,7 @@ Result<Token> read_token(const std::string& line) {
   return token;
 }
 
+// Points an error at its line.
 Diagnostic in_line(const Diagnostic& error, const std::string& path, const std::string& line,
                    std::uint64_t number) {
   Diagnostic out = support::at(error, path, line, {0, static_cast<std::uint32_t>(line.size())});
@@ -127,6 +135,7 @@ Result<std::vector<Token>> read_tokens(const std::string& path) {
   return tokens;
 }
 
+// 256 random bits: no guessing, so digests need no salt and no slow hash.
 std::string make_token() {
   std::string bytes(token_bytes, '\0');
   const bool made = ::getrandom(bytes.data(), bytes.size(), 0) == static_cast<ssize_t>(bytes.size());

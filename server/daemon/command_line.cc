@@ -9,6 +9,11 @@
 #include "server/daemon/options_check.h"
 #include "server/storage/backup.h"
 
+// The command line and the configuration file, by CLI11; the declarations are the documentation, since help
+// and manual page are printed from them. Values are written into `Written` first, with the types that the
+// library parses. The library's messages name no line of a file, so files are checked by hand before
+// (configuration_file.h), and its errors are located afterwards.
+// Each option may have former names; the first is the one that is printed.
 namespace schaas::server {
 namespace {
 
@@ -203,6 +208,7 @@ std::map<std::string, std::string> settings_of(const CLI::App& app) {
   for (const CLI::Option* option : app.get_options()) {
     if (option->get_configurable()) out[option->get_single_name()] = "\"\"";
   }
+  // The library's own text has every option with its value; texts without a value are added above.
   std::istringstream lines(app.config_to_str(true));
   for (std::string line; std::getline(lines, line);) {
     const auto equals = line.find('=');
@@ -249,6 +255,7 @@ Result<unsigned> mode_of(const std::string& text) {
                           "--socket-mode: `" + text + "` is no mode of a socket; expected 600, 660 or 666");
 }
 
+/// Converts numbers and texts to the types of the options, and fills in defaults that depend on others.
 Result<CommandLine> meaning_of(Written written) {
   CommandLine out = std::move(written.command);
   if (written.data_directory.empty()) {
@@ -321,6 +328,7 @@ Result<std::variant<CommandLine, Exit>> parse_command_line(int argc, const char*
       std::cout << (value == none ? "# " : "") << name << " = " << value << "\n";
     return Out(Exit{0});
   }
+  // A restore takes the lock, so it is refused beside a running daemon.
   if (!written.restore.empty()) {
     SCHAAS_ASSIGN_OR_RETURN(const DataDirectory directory,
                             DataDirectory::open(command->daemon.data_directory));

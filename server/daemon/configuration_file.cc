@@ -9,6 +9,9 @@
 
 #include "compiler/support/nearest_name.h"
 
+// The lines of a configuration file, for errors with a line and a caret. This is no second parser: it finds
+// the names of options and leaves values to the library. Only arrays may span lines, and their further lines
+// are skipped.
 namespace schaas::server {
 namespace {
 

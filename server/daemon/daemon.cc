@@ -26,11 +26,17 @@
 #include "server/providers/validating_provider.h"
 #include "server/storage/open_stores.h"
 
+// Composition of the server: every object is made here, gets what it uses, and is owned here. Order of
+// starting: options, lock, stores, key, addresses; only then anything listens. Members are declared in order
+// of dependence, so they end in reverse.
+// Order of stopping: readiness first, so that load balancers look elsewhere; then the job runner, whose item
+// goes back; then running requests, which get time; last the transports.
 namespace schaas::server {
 namespace {
 
 using support::Result;
 
+// Derives the options of scheduling, with solvers in processes where their program is there.
 SchedulingOptions scheduling_options(const DaemonOptions& options, const Stores& stores,
                                      const AdmissionQueues& queues, const Log& log) {
   SchedulingOptions out;
@@ -49,6 +55,7 @@ SchedulingOptions scheduling_options(const DaemonOptions& options, const Stores&
   return out;
 }
 
+// Builds the providers from the inside out, in the order that providers/README.md states.
 std::shared_ptr<KernelProvider> stack(const DaemonOptions& options, const DataDirectory& directory,
                                       std::shared_ptr<toolchain::Toolchain> toolchain, const Stores& stores,
                                       std::shared_ptr<KernelSigner> signer,
@@ -71,6 +78,7 @@ std::shared_ptr<KernelProvider> stack(const DaemonOptions& options, const DataDi
   return make_counting_provider(std::move(provider), metrics);
 }
 
+// Returns a time as gRPC's arguments take it.
 int milliseconds(std::chrono::milliseconds time) {
   return static_cast<int>(std::min<std::int64_t>(time.count(), std::numeric_limits<int>::max()));
 }
@@ -113,6 +121,7 @@ void warn_of_open_children(const Log& log) {
 
 Result<std::shared_ptr<grpc::ServerCredentials>> credentials_of(const ListenAddress& address,
                                                                 const TlsFiles& tls) {
+  // A Unix socket is guarded by its mode.
   if (address.is_unix || !tls.wanted()) return grpc::InsecureServerCredentials();
   return tls_credentials(tls);
 }
@@ -163,6 +172,7 @@ Daemon::Daemon(const DaemonOptions& options, DataDirectory directory, Stores sto
       metrics_);
   service_ = std::make_unique<SchedulerService>(
       *scheduling_, stores_, [this] { return facts(); }, signer_, *boundary_, response_cache_, metrics_);
+  // Runs a job's item as a client's request would be, without the client.
   const auto work = [this](const std::string& request, support::Cancellation& cancellation) -> Result<void> {
     SCHAAS_ASSIGN_OR_RETURN(ScheduleQuery query, query_of_stored(request));
     query.interactive = false;
@@ -216,6 +226,7 @@ Result<void> Daemon::listen(const std::vector<ListenAddress>& addresses) {
     }
     ListenAddress address = addresses[a];
     if (address.is_unix) {
+      // Until here the process's umask kept others out.
       ::chmod(address.path.c_str(), options_.socket_mode);
     } else {
       address.port = ports[a];

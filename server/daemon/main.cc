@@ -15,6 +15,10 @@
 #include "server/daemon/command_line.h"
 #include "server/daemon/service_manager.h"
 
+// The process around the daemon: signals, terminal, allocator, log. Signals are blocked in every thread
+// before any is started and taken one at a time by the main thread, so no handler runs anywhere. A reload
+// changes only what is listed; everything else waits for the next start, which the log says.
+
 /// Read by jemalloc at the start of the program, which server/CMakeLists.txt links. One arena without thread
 /// caches returns its free pages to the system within a second. MALLOC_CONF takes precedence.
 extern "C" {
@@ -84,6 +88,7 @@ void reload(Running& running) {
   running.log->info("reloaded");
 }
 
+/// Waits for signals and, where it is wanted, for idleness, five times a second.
 void run_until_stopped(Running& running) {
   const sigset_t signals = handled_signals();
   const auto idle = running.command.daemon.idle;

@@ -5,6 +5,8 @@
 
 #include "server/auth/signing_key.h"
 
+// Checks that `--check-config` and a start share. They change nothing and take nothing, so they may run
+// beside a daemon; free addresses and sound databases are known at a start only.
 namespace schaas::server {
 namespace {
 

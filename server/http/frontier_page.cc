@@ -10,6 +10,10 @@
 #include "server/http/html.h"
 #include "server/storage/stored_frontier.h"
 
+// One stored frontier as a page: a plot of time against memory, and a section for each entry. A plot needs
+// numbers, so sizes are chosen from those that the constraints allow. The best are the ones at which most
+// entries are Pareto optimal, because elsewhere entries hide behind others. Names are those of the last
+// request when its problem still has this canonical form.
 namespace schaas::server {
 namespace {
 
@@ -26,6 +30,7 @@ struct Point {
   double time = 0, memory = 0;  ///< weighted trips; elements
 };
 
+/// Draws the entries at the chosen sizes; a point leads to its section.
 std::string picture(const std::vector<NamedEntry>& entries, const std::vector<Point>& points) {
   support::Plot plot;
   plot.x_label = "memory: elements of temporaries, on one thread";
@@ -98,6 +103,7 @@ std::string measured_rows(const NamedEntry& entry, const std::vector<Measurement
          rows + "</table>\n";
 }
 
+/// Describes one entry: costs as formulas and at the chosen sizes, trace, code, timings.
 std::string section(const NamedEntry& entry, const Point& point,
                     const std::vector<MeasurementRow>& measurements) {
   return "<section id=\"" + escaped(entry.id) + "\">\n<h2>" + escaped(entry.id) + " <code>" +
@@ -114,6 +120,7 @@ std::string section(const NamedEntry& entry, const Point& point,
 Result<problem::Canonical> canonical_of(const kernels_cache::FrontierRow& row) {
   if (const auto request = problem::parse_problem(row.asked); request.ok()) {
     problem::Canonical canonical = problem::canonicalize(*request);
+    // The stored names are of no use when canonical form has changed since.
     if (canonical.text == row.canonical) return canonical;
   }
   SCHAAS_ASSIGN_OR_RETURN(const problem::Problem problem, problem::parse_problem(row.canonical));
@@ -138,6 +145,7 @@ std::string problem_table(const problem::Canonical& canonical) {
 
 }  // namespace
 
+/// The statement is the second line of a problem's text; the first is its version.
 std::string statement_of(const std::string& problem_text) {
   const std::size_t begin = problem_text.find('\n') + 1;
   return problem_text.substr(begin, problem_text.find('\n', begin) - begin);

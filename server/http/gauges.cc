@@ -6,6 +6,8 @@
 #include <fstream>
 #include <utility>
 
+// Gauges read the state when a monitor asks, so nothing has to be kept up to date. A source that cannot be
+// read yields no sample, which a monitor tells from 0.
 namespace schaas::server {
 namespace {
 
@@ -22,6 +24,7 @@ Samples entries(const std::string& directory, const std::string& ending) {
   return one(count);
 }
 
+// The second number of statm is the resident set, in pages.
 Samples resident_bytes() {
   std::ifstream statm("/proc/self/statm");
   double total = 0, resident = 0;
@@ -31,6 +34,7 @@ Samples resident_bytes() {
 
 void add_stored(Metrics& metrics, const GaugeSources& sources) {
   const auto rows = sources.stores.schedules;
+  // Each gauge reads the statistics anew: counts of one request may differ by what happens in between.
   const auto stored = [rows](auto field) {
     return [rows, field]() -> Samples {
       const auto statistics = rows->statistics();
@@ -64,6 +68,7 @@ void add_gauges(Metrics& metrics, const GaugeSources& sources) {
                [response_cache = sources.response_cache] {
                  return one(static_cast<double>(response_cache->statistics().bytes));
                });
+  // Both queues, told apart by a label.
   const auto each = [queues = sources.queues](auto count) {
     return [queues, count] {
       return Samples{

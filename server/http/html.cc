@@ -8,6 +8,7 @@
 #include "compiler/support/markup.h"
 #include "compiler/support/plot.h"
 
+// The few pieces that all pages share. Numbers are for people: with units, and with thousands set apart.
 namespace schaas::server::html {
 
 std::string escaped(std::string_view text) { return support::escaped_markup(text); }
@@ -35,6 +36,7 @@ std::string of_seconds(double seconds) {
   return fmt::format("{:.1f} h", seconds / 3600);
 }
 
+// Groups digits; from ten million on, and for what is not finite, as a power of ten.
 std::string of_count(double count) {
   if (!std::isfinite(count) || std::fabs(count) >= 1e7) return fmt::format("{:.2e}", count);
   std::string digits = fmt::format("{:.0f}", count);

@@ -7,11 +7,15 @@
 #include <algorithm>
 #include <cerrno>
 
+// A stream for the library over a socket, with one deadline and one size for a whole request. Without them
+// four clients that send a byte now and then held every thread of the server. Bytes that arrived with an
+// earlier request wait in the buffer and count for the next one.
 namespace schaas::server {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
+// Waits for the socket until a point in time, across interrupts by signals.
 bool wait_until(socket_t socket, short events, Clock::time_point end) {
   for (;;) {
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now()).count();
@@ -31,6 +35,7 @@ HttpConnection::~HttpConnection() {
 
 bool HttpConnection::await_request(std::chrono::milliseconds idle) {
   if (from_ == to_ && !wait_until(socket_, POLLIN, Clock::now() + idle)) return false;
+  // The deadline covers reading the request and writing its answer.
   deadline_ = Clock::now() + request_time;
   received_ = to_ - from_;
   return true;
@@ -43,6 +48,7 @@ bool HttpConnection::wait_for(short events) const { return wait_until(socket_, e
 bool HttpConnection::is_readable() const { return from_ < to_ || wait_for(POLLIN); }
 bool HttpConnection::is_writable() const { return wait_for(POLLOUT); }
 
+// Reads from the buffer, which is filled by one receive when it is empty.
 ssize_t HttpConnection::read(char* to, std::size_t size) {
   if (from_ == to_) {
     if (received_ >= request_bytes || Clock::now() >= deadline_ || !wait_for(POLLIN)) return -1;

@@ -11,6 +11,11 @@
 #include "server/http/http_connection.h"
 #include "server/http/listen_address.h"
 
+// HTTP for monitors and browsers of this machine, by cpp-httplib (docs/decisions/0002). Without
+// authentication three things protect it. It listens on the loopback interface alone. It answers only when
+// the Host is loopback, which defeats DNS rebinding. It reads only, and its pages run no script. The library
+// bounds single reads, so connections are streams of our own with a deadline for each request
+// (http_connection.h).
 namespace schaas::server {
 namespace {
 
@@ -32,6 +37,7 @@ class BoundedServer final : public httplib::Server {
   }
 
  private:
+  /// Serves the requests of one connection, at most `max_requests`, on a thread of the library.
   bool process_and_close_socket(socket_t socket) override {
     HttpConnection connection(socket);
     if (!enter(connection)) return false;
@@ -47,6 +53,7 @@ class BoundedServer final : public httplib::Server {
     return done;
   }
 
+  /// Registers a connection, unless the server is ending.
   bool enter(HttpConnection& connection) {
     const std::lock_guard lock(mutex_);
     if (!ending_) connections_.insert(&connection);
@@ -62,6 +69,7 @@ bool is_ours(const std::string& host) {
   return host == "localhost" || host == "[::1]" || host == "127.0.0.1";
 }
 
+/// Parses an address and refuses any that other machines could reach.
 Result<ListenAddress> loopback(const std::string& text) {
   const auto wrong = [&](const std::string& why) {
     return support::noting(support::invalid("http", "cannot serve HTTP on `" + text + "`: " + why),
@@ -81,6 +89,7 @@ std::string named_host(const httplib::Request& request) {
   return has_port ? host.substr(0, digits) : host;
 }
 
+/// Sets limits, headers that forbid scripts and frames, and the answers to errors.
 void set_up(httplib::Server& server, const Log& log) {
   server.new_task_queue = [] { return new httplib::ThreadPool(threads); };
   // Disables SO_REUSEPORT, the library's default: two daemons would share the requests.
@@ -90,6 +99,7 @@ void set_up(httplib::Server& server, const Log& log) {
   });
   server.set_keep_alive_max_count(max_requests);
   server.set_keep_alive_timeout(idle_time.count());
+  // Requests have no body.
   server.set_payload_max_length(1);
   server.set_default_headers(
       {{"Cache-Control", "no-store"},
@@ -133,6 +143,7 @@ struct HttpServer::State {
 HttpServer::HttpServer(std::unique_ptr<State> state) : state_(std::move(state)) {}
 
 HttpServer::~HttpServer() {
+  // No new connections first, then the present ones end.
   state_->server.stop();
   state_->server.end_connections();
   if (state_->listener.joinable()) state_->listener.join();
@@ -162,6 +173,7 @@ Result<std::unique_ptr<HttpServer>> HttpServer::open(const std::string& text, st
       response.set_content(made.body, made.type);
     });
   }
+  // Brackets belong to the text of an address, not to the host.
   const std::string host = address.host == "[::1]" ? "::1" : address.host;
   const int port = address.port == 0 ? state->server.bind_to_any_port(host)
                                      : (state->server.bind_to_port(host, address.port) ? address.port : -1);

@@ -10,6 +10,9 @@
 #include <cstring>
 #include <filesystem>
 
+// Addresses as texts, and Unix sockets as files. A socket file stays behind when its server dies. It is
+// removed only after a connection to it failed, and only when it is a socket: a file of the name is the
+// user's.
 namespace schaas::server {
 namespace {
 
@@ -20,6 +23,7 @@ Diagnostic wrong(const std::string& text, const std::string& why) {
   return support::invalid("listen", "cannot listen on `" + text + "`: " + why);
 }
 
+// Checks the path against the size of a socket address.
 Result<ListenAddress> parse_unix(const std::string& text, const std::string& path) {
   if (path.empty() || path[0] != '/') return wrong(text, "expected an absolute path after `unix:`");
   constexpr std::size_t longest = sizeof(sockaddr_un{}.sun_path) - 1;
@@ -60,6 +64,7 @@ std::string ListenAddress::text() const {
   return is_unix ? "unix:" + path : host + ":" + std::to_string(port);
 }
 
+// Reads both forms; an IPv6 host needs brackets, since its colons would hide the port.
 Result<ListenAddress> parse_listen_address(const std::string& text) {
   if (text.starts_with("unix:")) return parse_unix(text, text.substr(5));
   const std::size_t colon = text.rfind(':');

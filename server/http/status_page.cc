@@ -6,6 +6,8 @@
 #include "server/http/frontier_page.h"
 #include "server/http/html.h"
 
+// Pages for people, made on request from the stores; nothing is kept. Every text that comes from a request is
+// escaped. Every list has a bound, which keeps pages small on servers with many items.
 namespace schaas::server {
 namespace {
 
@@ -19,6 +21,7 @@ constexpr std::size_t jobs_shown = 100, problems_shown = 1000, items_shown = 200
 HttpResponse page(const std::string& title, const std::string& body) {
   return {200, html_type, html::page(title, body)};
 }
+// Returns the page of an error: 404 for what is not stored, else 500.
 HttpResponse cannot(const Diagnostic& error) {
   const bool unknown = error.code == "unknown-job" || error.code == "not-stored";
   return {unknown ? 404 : 500, html_type,
@@ -58,6 +61,7 @@ class StatusPage {
         facts_(std::move(facts)),
         is_ready_(std::move(is_ready)) {}
 
+  // Shows state, stored amounts and the newest jobs.
   HttpResponse overview() const {
     const ServerFacts facts = facts_();
     const auto rows = stores_.schedules->statistics();
@@ -101,6 +105,7 @@ class StatusPage {
     return page("Job " + id, job_table({*found}) + ended);
   }
 
+  // Lists stored problems, newest first, as they were asked and in canonical form.
   HttpResponse problems() const {
     const auto found = stores_.schedules->list();
     if (!found.ok()) return cannot(found.error());
@@ -129,6 +134,7 @@ class StatusPage {
                                 rows + "</table>\n");
   }
 
+  // Shows the newest frontier of a problem, with all timings of this code version.
   HttpResponse problem(const std::string& key) const {
     const auto row = stores_.schedules->newest_frontier(key);
     if (!row.ok()) return cannot(row.error());
@@ -154,6 +160,7 @@ std::vector<HttpRoute> status_routes(Stores stores, std::shared_ptr<kernels_cach
                                      std::function<ServerFacts()> facts, std::function<bool()> is_ready) {
   const auto status = std::make_shared<const StatusPage>(std::move(stores), std::move(jobs), std::move(facts),
                                                          std::move(is_ready));
+  // Patterns match whole paths, so ids and keys need no further check.
   return {{"/", [status](const HttpRequest&) { return status->overview(); }},
           {"/jobs", [status](const HttpRequest&) { return status->jobs(); }},
           {"/jobs/(j[0-9]{1,18})",

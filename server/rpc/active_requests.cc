@@ -1,5 +1,8 @@
 #include "server/rpc/active_requests.h"
 
+// Registry of running requests, and one thread that watches them for all: a client that left, a deadline, a
+// write that blocks. Handlers are plain functions; they learn of it by their Cancellation. One mutex guards
+// everything. A registration is removed before its request ends, so the watcher never touches a dead one.
 namespace schaas::server {
 
 using Steady = std::chrono::steady_clock;
@@ -19,6 +22,7 @@ ActiveRequests::~ActiveRequests() {
 ActiveRequests::Registration::Registration(ActiveRequests& all, const Request& request) : all_(all) {
   const std::lock_guard lock(all_.mutex_);
   entry_ = all_.entries_.insert(all_.entries_.end(), request);
+  // A wake-up is needed only when the watcher sleeps without a limit.
   if (all_.asleep_) all_.began_.notify_all();
 }
 
@@ -46,6 +50,7 @@ void ActiveRequests::wait_until_idle(Steady::duration longest) {
 
 void ActiveRequests::cancel_all() {
   const std::lock_guard lock(mutex_);
+  // Stays set: requests that outlive their clients are cancelled from now on, too.
   forced_ = true;
   for (const Request& request : entries_) request.cancellation->cancel();
 }
@@ -62,6 +67,7 @@ void ActiveRequests::watch() {
       asleep_ = false;
     }
     for (const Request& request : entries_) {
+      // The request goes on without its client, except at a forced shutdown.
       const bool alone = request.outlives_client != nullptr && *request.outlives_client && !forced_;
       if (request.pending_write->elapsed() > write_timeout_) request.context->TryCancel();
       if (!alone && request.context->IsCancelled()) request.cancellation->cancel();

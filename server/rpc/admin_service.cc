@@ -4,6 +4,8 @@
 
 #include "compiler/support/digest.h"
 
+// Calls of administrators, each a few lines inside the request boundary, which checks the scope `admin`.
+// Texts of a request are quoted in errors up to a bound.
 namespace schaas::server {
 
 using kernels_cache::Pinned;

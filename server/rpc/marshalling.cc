@@ -7,6 +7,12 @@
 #include "compiler/support/instruction_set.h"
 #include "compiler/support/limits.h"
 
+// Between messages of the wire and values of the domain, field by field; no other file but the services knows
+// generated headers. Costs go out as lists of variables with weights, never as texts that a client would have
+// to parse. A field that a client left empty has its default here, in one function for each message. Names of
+// fields such as `draft` are those of the wire (docs/STYLE.md).
+// Numbers from outside are clamped before they are narrowed. Texts in errors may quote any byte that a client
+// sent, so they are made valid UTF-8 first.
 namespace schaas::server {
 namespace {
 
@@ -37,6 +43,7 @@ v1::Variable::Kind to_proto(cost::Variable::Kind kind) {
   return v1::Variable::KIND_UNSPECIFIED;
 }
 
+/// Writes a variable of costs; those of a merge contain their lists.
 void set_variable(const cost::Variable& v, v1::Variable& out) {
   out.set_kind(to_proto(v.kind));
   out.set_index(v.index);
@@ -48,6 +55,7 @@ void set_variable(const cost::Variable& v, v1::Variable& out) {
   for (const cost::Variable& list : v.lists) set_variable(list, *out.add_lists());
 }
 
+/// Adds the variables whose bits are set in a term.
 void add_variables(cost::Term term, const cost::Variables& variables, v1::Term& out) {
   for (int bit = 0; bit < cost::access_shift; ++bit) {
     if ((term >> bit & 1) == 0) continue;
@@ -100,12 +108,14 @@ void add_time_terms(const cost::Cost& cost, const cost::Variables& variables, Me
   }
 }
 
+/// Writes the loops and accesses of one assignment, from which clients predict time.
 v1::Nest to_proto(const cost::LeafNest& nest, const cost::Variables& variables) {
   v1::Nest out;
   for (const cost::NestLoop& loop : nest.loops) {
     auto& to = *out.add_loops();
     v1::Term trips;
     add_variables(loop.trips, variables, trips);
+    // The trips of one loop are a single variable.
     *to.mutable_trips() = trips.variables(0);
     to.set_block(static_cast<std::uint32_t>(loop.block));
     to.set_inside(loop.inside);
@@ -125,6 +135,7 @@ v1::Nest to_proto(const cost::LeafNest& nest, const cost::Variables& variables) 
   return out;
 }
 
+/// Writes an entry of the frontier with its variants.
 v1::FrontierEntry to_proto(const NamedEntry& entry, const cost::Variables& variables) {
   v1::FrontierEntry out;
   out.set_id(entry.id);
@@ -190,6 +201,7 @@ v1::Removal to_proto(const NamedRemoval& removal, const cost::Variables& variabl
   return out;
 }
 
+/// Writes a side of a constraint, a sum of monomials.
 void add_sum(const std::vector<problem::Monomial>& sum,
              google::protobuf::RepeatedPtrField<v1::Constraint::Monomial>& out) {
   for (const auto& [coefficient, powers] : sum) {
@@ -247,6 +259,7 @@ std::string valid_utf8(const std::string& text) {
   std::string out;
   for (std::size_t at = 0; at < text.size();) {
     const auto first = static_cast<unsigned char>(text[at]);
+    // Length by the leading byte: 110, 1110 and 11110 begin sequences of two to four bytes.
     const std::size_t length = first < 0x80       ? 1
                                : first >> 5 == 6  ? 2
                                : first >> 4 == 14 ? 3
@@ -328,6 +341,7 @@ problem::ProblemText from_proto(const v1::Problem& problem) {
   return text;
 }
 
+/// A larger bound on indices than there can be is no bound, so it is clamped before it is narrowed.
 SearchBounds from_proto(const v1::SearchOptions& options) {
   SearchBounds bounds;
   bounds.memory_depth = static_cast<int>(std::min<std::uint32_t>(options.memory_depth(), max_indices));
@@ -336,6 +350,7 @@ SearchBounds from_proto(const v1::SearchOptions& options) {
   return bounds;
 }
 
+/// Reads a request; empty fields mean defaults.
 ScheduleQuery from_proto(const v1::ScheduleRequest& request) {
   ScheduleQuery query;
   query.problem = from_proto(request.problem());
@@ -423,6 +438,7 @@ v1::ScheduleEvent to_proto(const Event& event) {
   return out;
 }
 
+/// Writes a frontier with all that a client needs to choose: entries, variables, constraints, timings.
 v1::Frontier to_proto(const NamedFrontier& frontier) {
   v1::Frontier out;
   out.set_key(frontier.key);

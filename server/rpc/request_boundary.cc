@@ -9,6 +9,11 @@
 #include "server/rpc/marshalling.h"
 #include "server/rpc/status_code.h"
 
+// The one function through which every call passes. Its order matters: the id comes first, so that every
+// outcome can be logged; the request is registered before it is authorised, so that a shutdown sees it;
+// quotas are held until the handler has returned, by the object that authorisation gives. Exceptions and
+// internal errors end here: the client gets an id, the log the facts. Every call leaves one line and its
+// counts.
 namespace schaas::server {
 namespace {
 
@@ -21,6 +26,7 @@ using Steady = std::chrono::steady_clock;
 Steady::time_point deadline_of(const grpc::ServerContext& context, std::chrono::seconds longest) {
   const auto left = context.deadline() - std::chrono::system_clock::now();
   const auto now = Steady::now();
+  // gRPC tells deadlines by the system's clock; ours is steady, which no change of time moves.
   return left < longest ? now + std::chrono::duration_cast<Steady::duration>(left) : now + longest;
 }
 
@@ -69,6 +75,7 @@ RequestBoundary::RequestBoundary(Log log, Times times, std::shared_ptr<AccessCon
       metrics_(std::move(metrics)),
       active_(times.write_timeout) {
   char text[16];
+  // A random prefix, so that ids of two starts of the server differ.
   std::snprintf(text, sizeof text, "%08x-", static_cast<unsigned>(std::random_device{}()));
   id_prefix_ = text;
 }
@@ -127,11 +134,13 @@ void RequestBoundary::drain(Steady::duration longest) {
   active_.cancel_all();
 }
 
+// Runs the work; refuses it while stopping, and hides facts of internal errors.
 Result<void> RequestBoundary::guarded(const std::string& id, const std::function<Result<void>()>& work) {
   if (stopping_) return support::unreachable("stopping", "the server is stopping; retry in a moment");
   std::string facts;
   try {
     Result<void> outcome = work();
+    // A damaged binary is internal and yet of use to the client, which asks again.
     const bool ours = !outcome.ok() && outcome.error().family == support::Family::internal;
     if (!ours || outcome.error().code == "damaged-binary") return outcome;
     facts = support::render(outcome.error());

@@ -2,6 +2,11 @@
 
 #include <utility>
 
+// LRU cache: a list in order of use, and an index into it. Keys of the index are views of the requests in the
+// list's nodes, so each request is stored once. Nodes of a list do not move, and an entry leaves the index
+// before its node is freed. An entry is invalid as soon as its problem changed, and of no use after the
+// maximum age. An expired one is kept a while: its memory is used again when the recomputed response is
+// equal.
 namespace schaas::server {
 namespace {
 
@@ -24,6 +29,7 @@ std::shared_ptr<const ResponseCache::Response> ResponseCache::find(const std::st
   const auto found = by_request_.find(request);
   if (found == by_request_.end()) return nullptr;
   const auto entry = found->second;
+  // Compared before the age: a changed problem makes the bytes wrong, not only old.
   if (changes_.since(entry->stamp, entry->response->problem_key)) {
     drop(entry);
     return nullptr;
@@ -49,6 +55,7 @@ void ResponseCache::put(const std::string& request, Response response, kernels_c
   }
   drop_expired();
   entries_.push_front({request, std::make_shared<const Response>(std::move(response)), stamp, now_(), bytes});
+  // The view is of the stored text, not of the argument.
   by_request_.emplace(entries_.front().request, entries_.begin());
   bytes_ += bytes;
   while (bytes_ > limits_.bytes) drop(std::prev(entries_.end()));

@@ -13,12 +13,19 @@
 #include "proto/signed_problem.h"
 #include "server/rpc/marshalling.h"
 
+// Remote calls about schedules. Each handler unmarshals, calls `Scheduling` and marshals, inside the request
+// boundary, which alone deals with authorisation, errors and the log.
+// Responses that came from the stores alone are cached as they were sent. The stamp of changes is taken
+// before anything is read, so a change in between makes the entry invalid. Cached bytes are sent without
+// being parsed: as unknown fields of an empty message they are written out as they are. What depends on this
+// very request, the last event with its duration, is made anew.
 namespace schaas::server {
 namespace {
 
 using support::Cancellation;
 using support::Result;
 
+// Size of a chunk of a download (docs/limits.md).
 constexpr std::size_t chunk_bytes = 1 << 20;
 constexpr std::size_t key_digits = 12;  // enough to find the problem in a log
 
@@ -123,12 +130,14 @@ grpc::Status SchedulerService::Schedule(grpc::ServerContext* context, const v1::
         const auto send = [&](const Event& event) {
           v1::ScheduleEvent message = to_proto(event);
           if (const auto* frontier = std::get_if<NamedFrontier>(&event)) {
+            // The signature binds the problem as it was asked to its key, for answers that are kept in files.
             summary.key = frontier->key.substr(0, key_digits);
             message.mutable_frontier()->set_signature(
                 signer_->sign_text(signed_problem_text(query.problem, frontier->key)));
           }
           recorder.record(event, message);
           const bool delivered = summary.pending_write.send(*writer, message);
+          // From its first kernel on such a client may leave: the rest is made and stored without it.
           if (delivered && request->keep_working() && std::holds_alternative<NamedKernel>(event))
             detached = true;
           return delivered || detached;
@@ -142,6 +151,7 @@ grpc::Status SchedulerService::Schedule(grpc::ServerContext* context, const v1::
       &detached);
 }
 
+/// Sends a cached response and counts it like one that was made from the stores.
 Result<void> SchedulerService::replay(const ResponseCache::Response& cached,
                                       grpc::ServerWriter<v1::ScheduleEvent>& writer, RequestSummary& summary,
                                       Cancellation& cancellation) {
@@ -223,6 +233,7 @@ grpc::Status SchedulerService::Download(grpc::ServerContext* context, const v1::
             SCHAAS_RETURN_IF_ERROR(drop(stores_, request->sha256()));
           return bytes.error();
         }
+        // One chunk at least, also of an empty binary.
         for (std::size_t begin = 0; begin == 0 || begin < bytes->size(); begin += chunk_bytes) {
           SCHAAS_RETURN_IF_ERROR(cancellation.check("download"));
           v1::DownloadChunk chunk;
@@ -256,6 +267,7 @@ grpc::Status SchedulerService::Info(grpc::ServerContext* context, const v1::Info
   });
 }
 
+/// Lists stored problems, or one with its kernels when a key is given.
 grpc::Status SchedulerService::ListCache(grpc::ServerContext* context, const v1::ListCacheRequest* request,
                                          v1::ListCacheReply* reply) {
   return boundary_.run(
@@ -281,6 +293,7 @@ grpc::Status SchedulerService::ListCache(grpc::ServerContext* context, const v1:
       });
 }
 
+/// Reads every binary, and drops rows of those that are damaged or missing.
 grpc::Status SchedulerService::VerifyCache(grpc::ServerContext* context, const v1::VerifyCacheRequest*,
                                            v1::VerifyCacheReply* reply) {
   return boundary_.run(methods::verify_cache, *context, [&](RequestSummary&, Cancellation&) -> Result<void> {

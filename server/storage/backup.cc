@@ -14,6 +14,12 @@
 #include "kernels_cache/file_system.h"
 #include "kernels_cache/schedule_store_sqlite.h"
 
+// Backups without stopping, and restores that a crash cannot spoil. Databases are copied as of one instant
+// each, rows before binaries: a surplus binary is harmless. Binaries are linked, since they are never changed
+// in place. A backup is made under a hidden name and renamed when it is whole.
+// A restore copies everything beside the present content and renames the copy when it is whole: that is the
+// point of no return. Then parts replace what is there one by one. A part that is no longer in the copy has
+// been installed, so whoever opens the folder next can go on from any point (install_copy).
 namespace schaas::server {
 namespace {
 
@@ -33,6 +39,7 @@ Diagnostic cannot(const std::string& doing, const fs::path& path, const std::err
   return kernels_cache::file_error(doing + " `" + path.string() + "`", error.value());
 }
 
+/// A name becomes a folder: no separators, and no dot first, which marks partial ones.
 Result<void> check_name(const std::string& name) {
   const auto allowed = [](unsigned char c) {
     return std::isalnum(c) != 0 || c == '.' || c == '-' || c == '_';
@@ -80,6 +87,7 @@ Result<void> copy_key(const DataDirectory& directory, const fs::path& to) {
   return {};
 }
 
+/// Writes all parts of a backup into a new folder.
 Result<void> fill(const DataDirectory& directory, const fs::path& to, const Stores& stores,
                   kernels_cache::JobStore& jobs, BackedUp& out) {
   // Rows before binaries: a surplus binary is harmless, a row without one costs a compilation.
@@ -89,6 +97,7 @@ Result<void> fill(const DataDirectory& directory, const fs::path& to, const Stor
   return link_all(directory.binaries(), to / "binaries", out);
 }
 
+/// Opens both databases, which checks them as a whole; they are closed again at once.
 Result<void> check_backup(const fs::path& backup) {
   std::error_code error;
   for (const char* needed : {"schedules.db", "jobs.db", "binaries"}) {
@@ -114,6 +123,7 @@ Result<void> install_copy(const fs::path& to) {
   fs::create_directories(before, error);
   for (const char* part : parts) {
     if (!fs::exists(whole / part, error)) continue;
+    // Logs of a database go with it: beside another one they would be applied to that.
     for (const std::string ending : {"", "-wal", "-shm"}) {
       const std::string name = part + ending;
       if (fs::exists(to / name, error)) fs::rename(to / name, before / name, error);
@@ -131,6 +141,7 @@ Result<void> install_copy(const fs::path& to) {
 Result<BackedUp> back_up(const DataDirectory& directory, const std::string& name, const Stores& stores,
                          kernels_cache::JobStore& jobs) {
   std::string called = name.empty() ? kernels_cache::print(kernels_cache::system_clock()->now()) : name;
+  // Colons of the time are no part of a name.
   if (name.empty()) std::replace(called.begin(), called.end(), ':', '-');
   SCHAAS_RETURN_IF_ERROR(check_name(called));
   const fs::path all = fs::path(directory.path()) / "backups";
@@ -156,6 +167,7 @@ Result<BackedUp> back_up(const DataDirectory& directory, const std::string& name
 
 Result<void> restore(const DataDirectory& directory, const std::string& backup) {
   const fs::path from = backup, to = directory.path(), before = to / before_restore, next = to / copying;
+  // Finishes an earlier restore first: its copy would be lost otherwise.
   SCHAAS_RETURN_IF_ERROR(recover(directory));
   SCHAAS_RETURN_IF_ERROR(check_backup(from));
   std::error_code error;

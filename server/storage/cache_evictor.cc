@@ -6,11 +6,16 @@
 
 #include "compiler/pipeline/pipeline.h"
 
+// Eviction of the least recently used down to nine tenths of a limit, so that it does not start again with
+// the next item. Sizes are counted up while items are stored; a scan, which is expensive, makes them exact
+// when the count passes the limit. One thread evicts, others go on. Rows go before binaries, so that no row
+// names a binary that is gone. Pinned and recently used items stay, even above the limit.
 namespace schaas::server {
 
 using kernels_cache::UsedBinary;
 using support::Result;
 
+// Starts with what is stored; a store that cannot be read counts as empty until the next scan.
 CacheEvictor::CacheEvictor(Stores stores, CacheLimits limits, Log log)
     : stores_(std::move(stores)), limits_(limits), log_(std::move(log)) {
   if (const auto bytes = stored_bytes(*stores_.binaries); bytes.ok()) bytes_ = *bytes;
@@ -60,6 +65,7 @@ bool CacheEvictor::used_recently(kernels_cache::Clock::Time used) const {
   return used + limits_.min_age > kernels_cache::system_clock()->now();
 }
 
+// Evicts binaries, oldest use first, and corrects the count.
 Result<void> CacheEvictor::evict(EvictionReport& out) {
   SCHAAS_ASSIGN_OR_RETURN(std::vector<UsedBinary> binaries, stores_.binaries->uses());
   std::uint64_t total = 0;
@@ -69,6 +75,7 @@ Result<void> CacheEvictor::evict(EvictionReport& out) {
     std::sort(binaries.begin(), binaries.end(),
               [](const UsedBinary& a, const UsedBinary& b) { return a.used < b.used; });
     for (const auto& binary : binaries) {
+      // Binaries are sorted by use: after a recent one all others are recent, too.
       if (total <= limits_.bytes / 10 * 9 || used_recently(binary.used)) break;
       if (pinned.count(binary.digest.sha256) != 0) continue;
       SCHAAS_RETURN_IF_ERROR(stores_.schedules->drop_kernels_with(binary.digest.sha256));
@@ -83,6 +90,7 @@ Result<void> CacheEvictor::evict(EvictionReport& out) {
   return {};
 }
 
+// Evicts frontiers, which the store sorts by itself.
 Result<void> CacheEvictor::evict_frontiers(EvictionReport& out) {
   if (limits_.frontier_bytes == 0) return {};
   SCHAAS_ASSIGN_OR_RETURN(const auto rows, stores_.schedules->statistics());

@@ -11,6 +11,9 @@
 #include <filesystem>
 #include <utility>
 
+// The daemon's folder is private, because binaries from it are loaded into other programs: its owner is the
+// daemon's user and its mode 0700. It is held by flock, which the system releases with the process, so a
+// crash leaves nothing to clean up. The number in the lock file is for messages only.
 namespace schaas::server {
 namespace {
 
@@ -48,6 +51,7 @@ Result<void> make_private(const std::string& path) {
   return {};
 }
 
+// Reads the number that the holder wrote; it may be empty for a moment.
 std::string read_owner(int lock) {
   char text[32] = {};
   const ssize_t got = ::pread(lock, text, sizeof text - 1, 0);
@@ -66,6 +70,7 @@ Result<void> DataDirectory::check(const std::string& path, const FileSystemOf& l
   return errno == 0 ? Result<void>() : cannot("create the data directory", path);
 }
 
+// Checks, makes and locks the folder; checks come first, so that a refusal changes nothing.
 Result<DataDirectory> DataDirectory::open(const std::string& path, const FileSystemOf& look) {
   SCHAAS_RETURN_IF_ERROR(check(path, look));
   SCHAAS_RETURN_IF_ERROR(make_private(path));

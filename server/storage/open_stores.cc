@@ -8,6 +8,9 @@
 #include "kernels_cache/sqlite.h"
 #include "server/storage/backup.h"
 
+// Damage found at the start is handled by the kind of database. The schedule database is a cache: it is set
+// aside and begun anew. Jobs were promised: those that are whole are kept, and where none can be read the
+// start is refused.
 namespace schaas::server {
 
 support::Result<Stores> open_stores(const DataDirectory& directory, const Log& log) {
@@ -32,6 +35,7 @@ support::Result<std::unique_ptr<kernels_cache::JobStore>> open_jobs(const DataDi
   auto jobs = kernels_cache::open_job_store(path, kernels_cache::system_clock(), limits);
   if (jobs.ok() || jobs.error().code != "damaged-database") return jobs;
   const auto salvaged = kernels_cache::salvage_jobs(path);
+  // The first error tells more when nothing could be kept.
   if (!salvaged.ok()) return salvaged.error().code == "damaged-database" ? jobs.error() : salvaged.error();
   log->error("the job database is damaged: {} jobs are kept, {} are lost; it is kept as {}.damaged: {}",
              salvaged->kept, salvaged->lost, path, support::render(jobs.error()));

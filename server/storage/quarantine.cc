@@ -6,6 +6,9 @@
 
 #include "kernels_cache/clock.h"
 
+// Two files for each kernel; the report is the entry, the binary is for inspection. Its time of modification
+// is when the entry began. Nothing is locked; copies of the object share the folder. Old entries are removed
+// when a new one comes.
 namespace schaas::server {
 namespace {
 
@@ -39,6 +42,7 @@ std::optional<std::string> Quarantine::reason(const std::string& key) const {
   return first_line(report);
 }
 
+/// Drops expired entries and writes a new one; beyond the maximum the new one is dropped.
 bool Quarantine::add(const std::string& key, const std::string& binary, const std::string& report) const {
   std::error_code error;
   fs::create_directories(directory_, error);
@@ -52,6 +56,7 @@ bool Quarantine::add(const std::string& key, const std::string& binary, const st
     }
   }
   if (kept >= max_kernels) return true;
+  // The report is written last, because it is what counts.
   std::ofstream(path(key, ".so"), std::ios::binary) << binary;
   std::ofstream text(path(key, ".txt"), std::ios::binary);
   text << report;

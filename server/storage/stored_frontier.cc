@@ -5,6 +5,10 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+// A frontier as one JSON object, in canonical names (docs/decisions/0010). Costs are the bits of their terms,
+// whose meaning follows from the canonical problem; trees and sentences are made again when they are shown.
+// Nothing that is read is trusted: types and ranges are checked here, traces are parsed, and callers apply
+// them again. Anything unexpected makes the row a miss, never a crash. The reader is fuzzed.
 namespace schaas::server {
 namespace {
 
@@ -42,6 +46,7 @@ Json to_json(const frontier::Survivor& s) {
           {"traces", std::move(traces)}};
 }
 
+// Writes a sentence as its parts: texts, and sums of terms that are printed in each user's names.
 Json to_json(const frontier::Argument& argument) {
   Json parts = Json::array();
   for (const auto& part : argument.parts()) {
@@ -112,6 +117,7 @@ Result<Certificate::Kind> read_kind(const std::string& text) {
   return support::internal("stored-frontier", "unknown kind of certificate `" + text + "`");
 }
 
+// Reads an entry, with its traces parsed; a class without a trace could not be compiled.
 Result<frontier::Survivor> read_survivor(const Json& json) {
   frontier::Survivor s;
   s.id = json.at("id");
@@ -175,6 +181,7 @@ frontier::Seconds read_seconds(const Json& json) {
   return {json.at("space"), json.at("stage1"), json.at("stage2"), json.at("stage3"), json.at("total")};
 }
 
+// Reads the whole object, whose version comes first.
 Result<Frontier> read_frontier(const Json& json) {
   if (const std::uint64_t version = whole(json.at("version")); version != format_version) {
     return support::internal("stored-frontier",
@@ -188,6 +195,7 @@ Result<Frontier> read_frontier(const Json& json) {
     SCHAAS_ASSIGN_OR_RETURN(const Certificate::Kind kind, read_kind(entry.at(0)));
     f.proofs.push_back({kind, read_terms(entry.at(1)), read_terms(entry.at(2))});
   }
+  // May be absent: the frontier was searched.
   f.relaxed_from = json.value("looser", "");
   for (const auto& entry : json.at("survivors")) {
     SCHAAS_ASSIGN_OR_RETURN(frontier::Survivor s, read_survivor(entry));

@@ -14,6 +14,9 @@
 #include "compiler/support/nearest_name.h"
 #include "kernels_cache/file_system.h"
 
+// The log, by spdlog: one line for each event, in UTC. Lines are flushed from level info on, so that a crash
+// of the process loses none of these. Files rotate by size. What can be checked before the log is opened is
+// checked without making a file.
 namespace schaas::server {
 namespace {
 
@@ -33,11 +36,13 @@ support::Result<void> check_log_level(const std::string& level) {
 
 void set_level(const Log& log, const std::string& level) { log->set_level(spdlog::level::from_str(level)); }
 
+// Checks that the log could be opened; makes and changes nothing.
 support::Result<void> check_log(const LogOptions& options) {
   SCHAAS_RETURN_IF_ERROR(check_log_level(options.level));
   if (options.file.empty()) return {};
   const std::string file = std::filesystem::absolute(options.file).string();
   const bool there = std::filesystem::exists(std::filesystem::symlink_status(file));
+  // A missing file must be possible to make; a present one must be a file and writable.
   const int why_not = !there                                ? kernels_cache::creation_error(file)
                       : std::filesystem::is_directory(file) ? EISDIR
                       : ::access(file.c_str(), W_OK) != 0   ? errno

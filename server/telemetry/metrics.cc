@@ -5,6 +5,9 @@
 
 #include <spdlog/fmt/fmt.h>
 
+// Counters and histograms in maps under one mutex, printed in Prometheus' text format. Label texts are made
+// once, when an event is counted, and serve as keys. Names and help texts stand in switches without a
+// default, so a new family needs both. Monitors depend on the names, so they stay.
 namespace schaas::server {
 namespace {
 
@@ -13,6 +16,7 @@ struct Family {
   const char* help;
 };
 
+// Returns name and help of a counter.
 Family described(Metrics::Counter family) {
   switch (family) {
     case Metrics::Counter::requests:
@@ -45,6 +49,7 @@ constexpr std::array all_counters = {
     Counter::compile_seconds, Counter::solver_queries, Counter::solver_unknown,
     Counter::sent_bytes,      Counter::refused,        Counter::response_cache_hits};
 
+// Returns name and help of a histogram.
 Family described(Metrics::Times family) {
   switch (family) {
     case Metrics::Times::request:
@@ -59,6 +64,7 @@ void head(std::string& out, const std::string& name, const std::string& help, co
   out += "# HELP " + name + " " + help + "\n# TYPE " + name + " " + type + "\n";
 }
 
+// Prints one line: name, labels, value.
 void sample(std::string& out, const std::string& name, const std::string& labels, double value) {
   out += labels.empty() ? fmt::format("{} {}\n", name, value)
                         : fmt::format("{}{{{}}} {}\n", name, labels, value);
@@ -66,6 +72,7 @@ void sample(std::string& out, const std::string& name, const std::string& labels
 
 }  // namespace
 
+// Escapes backslashes, quotes and line feeds, as the format demands.
 std::string Metrics::labels_text(Labels labels) {
   std::string out;
   for (const auto& [name, value] : labels) {
@@ -92,6 +99,7 @@ void Metrics::add(Counter family, Labels labels, double amount) {
 
 void Metrics::observe(Times family, Labels labels, double seconds) {
   const std::string text = labels_text(labels);
+  // A bound belongs to its bucket ("le"); the last bucket has no bound.
   const auto bucket = std::lower_bound(bounds.begin(), bounds.end(), seconds) - bounds.begin();
   const std::lock_guard lock(mutex_);
   Distribution& distribution = times_[family][text];
@@ -122,6 +130,7 @@ std::string Metrics::text() const {
     const std::string name = known.name;
     head(out, name, known.help, "histogram");
     for (const auto& [labels, distribution] : values) {
+      // Buckets are stored one by one and printed cumulatively, as the format wants them.
       std::uint64_t below = 0;
       for (std::size_t b = 0; b <= bounds.size(); ++b) {
         below += distribution.counts[b];
