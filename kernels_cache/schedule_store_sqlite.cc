@@ -196,6 +196,7 @@ class SqliteScheduleStore final : public ScheduleStore {
     return std::optional(std::move(row));
   }
 
+  // Lists complete frontiers only: a part of a space subsumes nothing.
   Result<std::vector<FrontierRow>> frontiers_of(const std::string& unconstrained_key,
                                                 const std::string& options, int search_version,
                                                 std::size_t limit) override {
@@ -221,6 +222,7 @@ class SqliteScheduleStore final : public ScheduleStore {
     });
   }
 
+  // Orders by time and then by id, which tells rows of one millisecond apart.
   Result<std::optional<FrontierRow>> newest_frontier(const std::string& problem_key) override {
     const std::lock_guard lock(mutex_);
     Statement query(

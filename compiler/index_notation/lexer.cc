@@ -29,6 +29,7 @@ class Lexer {
  public:
   Lexer(std::string_view text, const std::string& what) : text_(text), what_(what) {}
 
+  // Ends with a token of kind `end`, so parsers need not watch for the last word.
   Result<std::vector<Token>> lex() {
     if (text_.size() > Limits::expression_bytes) {
       return support::invalid("too-long", "the " + what_ + " has " + std::to_string(text_.size()) +
@@ -124,6 +125,8 @@ class Lexer {
     return {};
   }
 
+  // Takes two characters where they are one operator. Any other is a symbol of its own, for the parser to
+  // refuse.
   void symbol() {
     static constexpr std::array<std::string_view, 9> pairs = {"<=", ">=", "==", "!=", "+=", "-=", "*=", "/=", "**"};
     const std::string_view two = text_.substr(at_, 2);

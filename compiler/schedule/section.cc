@@ -62,6 +62,7 @@ StatementPtr replace_at(const StatementPtr& tree, const Path& path, std::size_t 
 
 }  // namespace
 
+/// Follows the path step by step; an error tells the step and the section that it leaves from.
 Result<StatementPtr> find_statement(const StatementPtr& tree, const Path& path) {
   StatementPtr at = tree;
   for (std::size_t step = 0; step < path.size(); ++step) {
@@ -92,6 +93,7 @@ Result<StatementPtr> find_statement(const StatementPtr& tree, const Path& path) 
   return at;
 }
 
+/// Takes the loops below the end of the path off, down to the assignment.
 Result<Section> find_section(const StatementPtr& tree, const Path& path) {
   SCHAAS_ASSIGN_OR_RETURN(StatementPtr at, find_statement(tree, path));
   Section section;

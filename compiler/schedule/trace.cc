@@ -26,6 +26,7 @@ std::string renamed(const std::string& name, const NewNames& names) {
 
 }  // namespace
 
+// Each kind has its text here once; its arguments come in the order of the documentation.
 std::string print(const Directive& directive) {
   return concrete_notation::match(
       directive,
@@ -112,6 +113,7 @@ bool is_annotation(const Directive& directive) {
       [](const auto&) { return false; });
 }
 
+// The name is the text of the directive before its parenthesis.
 std::string name(const Directive& directive) {
   const std::string text = print(directive);
   return text.substr(0, text.find('('));

@@ -50,6 +50,7 @@ class Parser {
  public:
   explicit Parser(std::string_view text) : text_(text) {}
 
+  /// Reads directives to the end of the text; a semicolon may follow the last one.
   Result<Trace> whole() {
     if (text_.size() > trace_bytes) {
       return support::invalid("trace-too-long", "the trace has " + std::to_string(text_.size()) +
@@ -72,6 +73,7 @@ class Parser {
   }
 
  private:
+  /// Tells whether the text is `linear` alone; otherwise nothing is taken from it.
   bool is_linear() {
     const std::size_t begin = at_;
     const auto first = word("linear");
@@ -80,6 +82,7 @@ class Parser {
     return false;
   }
 
+  /// Reads a directive with its arguments, each at most once.
   Result<Call> parse_call() {
     Call call;
     SCHAAS_ASSIGN_OR_RETURN(call.name, word("a directive"));
@@ -98,6 +101,7 @@ class Parser {
     return call;
   }
 
+  /// Reads a word, a part such as 1/8, or a list in braces.
   Result<Argument> parse_value() {
     Argument value;
     skip_space();
@@ -155,6 +159,7 @@ class Parser {
     return found->second;
   }
 
+  /// Checks the name of a directive; its error lists all of them.
   Result<void> check_name(const Word& name) const {
     std::vector<std::string> known;
     std::string all;
@@ -179,6 +184,8 @@ class Parser {
                   support::did_you_mean(name.text, known));
   }
 
+  /// Gives the arguments of a call their types. Required ones may be missing, optional ones keep their
+  /// defaults.
   Result<Directive> directive_of(const Call& call) const {
     Path path;
     if (call.arguments.count("path")) {
@@ -301,6 +308,7 @@ class Parser {
     return Directive{std::move(fuse)};
   }
 
+  /// Returns a required argument, which `list` and `single` then check for its form.
   Result<Argument> argument(const Call& call, const char* name) const {
     const auto found = call.arguments.find(name);
     if (found != call.arguments.end()) return found->second.second;
@@ -406,6 +414,7 @@ class Parser {
     return at(word.range, "trace-syntax", "argument `storage` is `dense` or `hash`, not `" + word.text + "`");
   }
 
+  /// Reads the side that becomes the producer.
   Result<bool> is_left(const Call& call) const {
     SCHAAS_ASSIGN_OR_RETURN(const Word side, single(call, "pol"));
     if (side.text == "left" || side.text == "right") return side.text == "left";
@@ -447,6 +456,7 @@ class Parser {
     while (at_ < text_.size() && std::isspace(static_cast<unsigned char>(text_[at_])) != 0) ++at_;
   }
 
+  /// Points at the next character, or right behind the text.
   Diagnostic expected(const std::string& what) const {
     const std::string found = at_ < text_.size() ? quoted(text_[at_]) : "the end of the text";
     const auto begin = static_cast<std::uint32_t>(at_);

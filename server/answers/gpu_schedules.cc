@@ -95,6 +95,7 @@ std::vector<pipeline::GpuSchedule> GpuSchedules::likeliest(std::size_t most) con
   return out;
 }
 
+// Finds a schedule; one that `deterministic` leaves out is told apart from one that does not exist.
 Result<pipeline::GpuSchedule> GpuSchedules::schedule(const std::string& id) const {
   std::vector<std::string> ids;
   for (const auto& schedule : all_) {

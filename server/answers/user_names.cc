@@ -22,6 +22,7 @@ const std::string& renamed(const Names& names, const std::string& name) {
   return found->second;
 }
 
+// Rebuilds canonical values under the user's names.
 class Renaming {
  public:
   explicit Renaming(const problem::Canonical& canonical)

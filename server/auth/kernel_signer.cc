@@ -3,6 +3,9 @@
 #include "proto/kernel_abi.h"
 #include "proto/signed_kernel.h"
 
+// Verified signatures are remembered by a digest over signature and text, in a direct-mapped table. A later
+// one with the same slot replaces an earlier one, which is then verified again. Only whole digests are
+// compared, so a collision of slots is never a wrong answer.
 namespace schaas::server {
 namespace {
 

@@ -55,6 +55,7 @@ void declare_addresses(CLI::App& app, Written& out) {
                  "state (default: $XDG_DATA_HOME/schaas or ~/.local/share/schaas)");
 }
 
+/// Declares keys, certificates, tokens and the mode of sockets.
 void declare_trust(CLI::App& app, Written& out) {
   DaemonOptions& daemon = out.command.daemon;
   app.add_option("--signing-key", daemon.signing_key,
@@ -70,6 +71,7 @@ void declare_trust(CLI::App& app, Written& out) {
   app.add_option("--socket-mode", out.socket_mode, "permissions of Unix sockets, octal")->type_name("MODE");
 }
 
+/// Declares time limits; numbers are seconds.
 void declare_times(CLI::App& app, Written& out) {
   app.add_option(
          "--idle-seconds", out.idle,
@@ -89,6 +91,7 @@ void declare_times(CLI::App& app, Written& out) {
       ->check(CLI::Range(1L, 3'600L));
 }
 
+/// Declares limits of searches, compilations, stores, messages and threads.
 void declare_work(CLI::App& app, Written& out) {
   Admission& admission = out.command.daemon.admission;
   app.add_option("--searches", admission.searches, "concurrent searches")->check(CLI::Range(1, 256));
@@ -227,6 +230,7 @@ Diagnostic explained(Diagnostic error, const CLI::App& app) {
   return file.empty() ? error : located(std::move(error), file, names_of(app));
 }
 
+/// Checks values by themselves, without looking at files.
 Result<void> check_values(const CommandLine& command) {
   SCHAAS_RETURN_IF_ERROR(check_log_level(command.log.level));
   for (const auto& listen : command.daemon.listen) {
@@ -246,6 +250,7 @@ Result<void> check_start(const CommandLine& command) {
   return check_options(command.daemon);
 }
 
+/// Reads an octal mode. The owner must be able to connect, and sockets are not executed.
 Result<unsigned> mode_of(const std::string& text) {
   const bool octal =
       !text.empty() && text.size() <= 4 && text.find_first_not_of("01234567") == std::string::npos;
@@ -264,6 +269,7 @@ Result<CommandLine> meaning_of(Written written) {
   out.daemon.data_directory = absolute_directory(written.data_directory);
   out.daemon.version = SCHAAS_VERSION;
   SCHAAS_ASSIGN_OR_RETURN(out.daemon.socket_mode, mode_of(written.socket_mode));
+  // A private daemon ends after some idle time by default.
   out.daemon.idle =
       std::chrono::seconds(written.idle >= 0 ? written.idle : (out.is_private ? private_idle : 0));
   out.daemon.search.solver_milliseconds = static_cast<int>(written.solver * 1000);

@@ -8,6 +8,8 @@
 #include <cstdlib>
 #include <string_view>
 
+// The notification protocol of systemd (sd_notify(3)) by hand: one datagram to the socket that NOTIFY_SOCKET
+// names. Without the variable, outside of a service, nothing happens.
 namespace schaas::server {
 
 void tell_service_manager(const std::string& state) {

@@ -31,6 +31,7 @@ std::string row(const std::string& name, const std::string& value) {
   return "<tr><th>" + escaped(name) + "</th><td>" + escaped(value) + "</td></tr>\n";
 }
 
+// Shows a job with its progress: items that ended, of all.
 std::string job_row(const JobRow& job) {
   const std::uint64_t ended = job.done + job.failed + job.cancelled, all = ended + job.waiting + job.running;
   return "<tr><td><a href=\"/jobs/" + escaped(job.id) + "\">" + escaped(job.id) + "</a></td><td>" +
@@ -85,6 +86,7 @@ class StatusPage {
     return found.ok() ? page("Jobs", job_table(*found)) : cannot(found.error());
   }
 
+  // Shows a job and the items that ended first, up to a bound.
   HttpResponse job(const std::string& id) const {
     const auto found = jobs_->job(id);
     if (!found.ok()) return cannot(found.error());

@@ -23,6 +23,7 @@ using support::Result;
 constexpr std::size_t jobs_listed = 100, max_jobs_listed = 10'000;
 constexpr std::size_t items_at_once = 256;
 constexpr std::chrono::milliseconds poll_interval{100};
+// Delays that a refused client is told to wait.
 constexpr double seconds_until_some_are_done = 20, seconds_until_some_leave = 2;
 
 /// Counts a watching client for as long as it lives.
@@ -74,6 +75,7 @@ JobsService::JobsService(Scheduling& checking, std::shared_ptr<kernels_cache::Jo
                          JobRunner& runner, RequestBoundary& boundary, Limits limits)
     : checking_(checking), store_(std::move(store)), runner_(runner), boundary_(boundary), limits_(limits) {}
 
+/// A priority above 0 passes the jobs of others, so it takes the scope `admin`.
 Result<void> JobsService::check_priority(const Principal& principal, int priority) {
   if (priority <= 0 || principal.name.empty() || principal.is_admin) return {};
   return support::noting(
@@ -83,6 +85,7 @@ Result<void> JobsService::check_priority(const Principal& principal, int priorit
       "lower the priority of your other jobs instead");
 }
 
+/// A token changes its own jobs; an administrator, and everybody where no tokens are, any.
 Result<void> JobsService::check_owner(const Principal& principal, const std::string& id) {
   SCHAAS_ASSIGN_OR_RETURN(const JobRow row, store_->job(id));
   if (principal.may_modify(row.client)) return {};
@@ -91,6 +94,7 @@ Result<void> JobsService::check_owner(const Principal& principal, const std::str
                          "its owner, or a token with the scope `admin`, may do that");
 }
 
+/// Checks texts, numbers and then each request; an error names the request.
 Result<kernels_cache::NewJob> JobsService::checked(const v1::SubmitJobRequest& request,
                                                    const Cancellation& cancellation) {
   SCHAAS_RETURN_IF_ERROR(
@@ -155,6 +159,7 @@ grpc::Status JobsService::List(grpc::ServerContext* context, const v1::ListJobsR
   });
 }
 
+/// Streams items in the order in which they ended, and the job whenever it changed, until it has ended.
 grpc::Status JobsService::Watch(grpc::ServerContext* context, const v1::WatchJobRequest* request,
                                 grpc::ServerWriter<v1::JobEvent>* writer) {
   return boundary_.run(
@@ -168,6 +173,7 @@ grpc::Status JobsService::Watch(grpc::ServerContext* context, const v1::WatchJob
         std::uint64_t after = request->after();
         v1::Job last_sent;
         for (;;) {
+          // A watch may last for hours, in which its token may be withdrawn.
           SCHAAS_RETURN_IF_ERROR(summary.authorise_again());
           // The job is read first, so that every item it counts as ended is listed below.
           SCHAAS_ASSIGN_OR_RETURN(const JobRow row, store_->job(request->id()));

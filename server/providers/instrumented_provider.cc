@@ -61,6 +61,7 @@ class TimingProvider final : public KernelProvider {
     stage("search", watch.seconds());
     if (!answer.ok()) return answer;
     const frontier::Seconds& seconds = answer->frontier->seconds;
+    // Parts of a search, as the search itself measured them.
     stage("search-space", seconds.space);
     stage("search-proofs", seconds.stage3);
     const frontier::Counts& counts = answer->frontier->counts;

@@ -45,6 +45,7 @@ grpc::Status AdminService::Pin(grpc::ServerContext* context, const v1::PinReques
   });
 }
 
+// Removes what nothing refers to, then evicts; waits for an eviction that runs.
 grpc::Status AdminService::Collect(grpc::ServerContext* context, const v1::CollectRequest*,
                                    v1::CollectReply* reply) {
   return boundary_.run(methods::collect, *context,
@@ -81,6 +82,7 @@ grpc::Status AdminService::LiftQuarantine(grpc::ServerContext* context,
   return boundary_.run(
       methods::lift_quarantine, *context, [&](RequestSummary&, Cancellation&) -> Result<void> {
         const std::string& key = request->key();
+        // The key becomes the name of a file, so it must be a digest.
         if (support::is_sha256_hex(key) && quarantine_.lift(key)) return {};
         return support::invalid("not-stored", "no kernel in quarantine has the key " + key.substr(0, 80));
       });

@@ -160,6 +160,8 @@ v1::FrontierEntry to_proto(const NamedEntry& entry, const cost::Variables& varia
   return out;
 }
 
+/// Words of the wire are older than those of the domain: take is the grain, share the threads per item, width
+/// the group size.
 v1::GpuSchedule to_proto(const NamedGpuSchedule& schedule, const cost::Variables& variables) {
   v1::GpuSchedule out;
   out.set_id(schedule.id);
@@ -187,6 +189,7 @@ v1::GpuSchedule to_proto(const NamedGpuSchedule& schedule, const cost::Variables
   return out;
 }
 
+/// Writes a removed class, whose memory is told without scopes.
 v1::Removal to_proto(const NamedRemoval& removal, const cost::Variables& variables) {
   v1::Removal out;
   out.set_id(removal.id);
@@ -385,6 +388,7 @@ ReportQuery from_proto(const v1::ReportRequest& request) {
   return query;
 }
 
+/// Writes an explanation; `rivals` are its competitors.
 v1::Explanation to_proto(const NamedExplanation& explanation) {
   v1::Explanation out;
   out.set_verdict(name(explanation.verdict));
@@ -474,6 +478,7 @@ v1::Frontier to_proto(const NamedFrontier& frontier) {
   return out;
 }
 
+/// Writes a kernel; its costs are those of its own trace, with the copies that it reads.
 v1::Kernel to_proto(const NamedKernel& kernel) {
   v1::Kernel out;
   out.set_id(kernel.id);
@@ -494,6 +499,7 @@ v1::Kernel to_proto(const NamedKernel& kernel) {
   return out;
 }
 
+/// Writes a diagnostic; 0 for begin and end means nothing without `has_range`.
 v1::Diagnostic to_proto(const support::Diagnostic& diagnostic) {
   v1::Diagnostic out;
   out.set_family(support::name(diagnostic.family));
@@ -509,6 +515,7 @@ v1::Diagnostic to_proto(const support::Diagnostic& diagnostic) {
   return out;
 }
 
+/// Writes facts of the server; its limits are at most those of the language.
 v1::ServerInfo to_proto(const ServerFacts& facts) {
   using support::Limits;
   v1::ServerInfo out;

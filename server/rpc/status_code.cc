@@ -1,5 +1,7 @@
 #include "server/rpc/status_code.h"
 
+// Statuses of gRPC by the code of an error where one says more than its family; clients that do not read our
+// metadata see these alone.
 namespace schaas::server {
 
 grpc::StatusCode status_code(const support::Diagnostic& diagnostic) {

@@ -60,6 +60,7 @@ Json to_json(const frontier::Argument& argument) {
   return parts;
 }
 
+// Writes a removed class with its certificate; null where a limit removed it, not a winner.
 Json to_json(const frontier::Removal& r) {
   return {{"cost", to_json(r.cost)},
           {"kind", kind_name(r.certificate.kind)},

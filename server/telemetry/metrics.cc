@@ -97,6 +97,7 @@ void Metrics::add(Counter family, Labels labels, double amount) {
   counters_[family][text] += amount;
 }
 
+// Counts a duration in its bucket.
 void Metrics::observe(Times family, Labels labels, double seconds) {
   const std::string text = labels_text(labels);
   // A bound belongs to its bucket ("le"); the last bucket has no bound.

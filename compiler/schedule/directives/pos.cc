@@ -4,6 +4,8 @@
 #include "compiler/schedule/loop_annotation.h"
 #include "compiler/schedule/section.h"
 
+// Position loops (Senanayake et al., OOPSLA 2020) as an annotation: the outermost of the loops is given their
+// number. Threads then share the entries that these loops walk together.
 namespace schaas::schedule {
 
 using concrete_notation::Forall;
@@ -15,6 +17,7 @@ support::Result<StatementPtr> apply_pos(const StatementPtr& tree, const Pos& dir
   std::string outermost;
   int loops = 0;
   for (const Forall* loop = std::get_if<Forall>(&at->node); loop; loop = std::get_if<Forall>(&at->node)) {
+    // Counting begins at `from`, or at the first loop of the section.
     const bool counts = loops > 0 || directive.from.empty() || loop->index == directive.from;
     if (counts && loops++ == 0) outermost = loop->index;
     if (loop->index == directive.loop && counts) {

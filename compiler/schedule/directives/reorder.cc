@@ -6,6 +6,8 @@
 #include "compiler/schedule/section.h"
 #include "compiler/support/nearest_name.h"
 
+// A permutation of the section's loops. The verifier decides whether storage orders allow it, on the tree
+// that results.
 namespace schaas::schedule {
 namespace {
 
@@ -15,6 +17,7 @@ std::string list(const std::vector<std::string>& names) {
   return "{" + out + "}";
 }
 
+// Checks that every loop is named once, and names the first that is unknown, repeated or missing.
 support::Result<void> check_permutation(const std::vector<std::string>& order,
                                         const std::vector<std::string>& loops) {
   for (auto index = order.begin(); index != order.end(); ++index) {
