@@ -1,5 +1,5 @@
-// schaas-solver: answers the solver questions of one search on standard input (frontier/solver_protocol.h)
-// and is killed by schaasd when it takes too long.
+// schaas-solver: answers the solver questions of one search on standard input
+// (frontier/proofs/solver_protocol.h) and is killed by schaasd when it takes too long.
 #include <iostream>
 
 #include "compiler/frontier/proofs/solver_protocol.h"
