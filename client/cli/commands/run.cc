@@ -356,8 +356,8 @@ support::Result<Answer> run(RunOptions options) {
   SCHAAS_ASSIGN_OR_RETURN(TensorArguments arguments, tensor_arguments(options.tensors, text.value_type));
   arguments.formats = text.formats;
 
-  // The server knows more of programs than the client: it may explain an error better, so its check goes
-  // first.
+  // A program that cannot be read is told by the server where there is one: it reads formats and constraints
+  // as well.
   const auto program = client::parse_program(text.expression);
   if (program.ok()) {
     SCHAAS_RETURN_IF_ERROR(check_names(arguments, *program));

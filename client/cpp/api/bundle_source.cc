@@ -7,7 +7,10 @@
 #include "schaas/expression.h"
 #include "schaas/host.h"
 
-/// Answers from a file.
+// Answers from a file, in the role of a server. A request is compared with the problems of the file. Blanks,
+// brackets, and ways of naming a format do not matter, widths of positions only where there are positions. Of
+// several instruction sets the best one that this processor runs is taken. Nothing is searched or compiled,
+// so what the file lacks is an error that lists what it has.
 namespace schaas::client {
 namespace {
 
@@ -108,6 +111,7 @@ class BundleSource final : public KernelSource {
         *state_, known ? "kernels for this processor (" + host_isa() + ") are" : described(problem) + " is");
   }
 
+  // Kernels are named by their id or their trace; the answer has the name that was asked for.
   static std::vector<KernelInfo> wanted(const BundledAnswer& answer, const ScheduleRequest& request) {
     if (!request.traces_only) return answer.kernels;
     std::vector<KernelInfo> kernels;
@@ -152,6 +156,8 @@ support::Diagnostic not_in_bundle(const Bundle::State& state, const std::string&
   return found;
 }
 
+// Statements are compared as texts, not by their canonical form: a bundle's kernels bear the names of its
+// problem.
 bool same_kernels(const ProblemText& a, const ProblemText& b) {
   if (plain(a.expression) != plain(b.expression) || a.value_type != b.value_type) return false;
   const auto program = parse_program(a.expression);

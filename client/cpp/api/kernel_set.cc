@@ -242,6 +242,7 @@ support::Result<ChoiceRequest> KernelSet::State::request(const Sizes& sizes, con
   return request;
 }
 
+// Kernels for different devices, or with determinism, are requested apart.
 std::shared_ptr<KernelPool> KernelSet::State::pool(const ChoiceRequest& request) {
   const std::string kind = std::string(!request.gpu         ? ""
                                        : request.gpu->alone ? "gpu alone"
@@ -253,6 +254,8 @@ std::shared_ptr<KernelPool> KernelSet::State::pool(const ChoiceRequest& request)
   return pool;
 }
 
+// Returns a decision for the same sizes: one that was measured, else a recent one that still holds. A call
+// that may wait for the best kernel does not take a decision that is not final.
 DecisionPointer KernelSet::State::known(const Decision& wanted, const WaitOptions& wait) {
   const auto fits = [&](const DecisionPointer& one) { return one->is_for_same(wanted); };
   const std::lock_guard lock(mutex);
@@ -304,6 +307,7 @@ support::Result<DecisionPointer> KernelSet::State::decide(const Sizes& sizes, co
   return DecisionPointer(std::move(decision));
 }
 
+// Returns 1 for little work, else 0: the execution decides.
 int KernelSet::State::threads_for(const KernelInfo& kernel, const Sizes& sizes,
                                   const BindOptions& bind) const {
   if (bind.threads > 0) return bind.threads;

@@ -6,8 +6,12 @@
 
 #include "compiler/format/assembled_format.h"
 
+// Operands that were read from files, packed as kernels take them: in the formats of the problem, in blocks
+// where it has some. Packed tensors are validated once more, as kernels check nothing. The values that an
+// update starts from are kept, so that runs can be repeated.
 namespace schaas::client {
 
+// The order of arguments is the server's; names that the expression lacks are a fault of its answer.
 std::vector<PackedTensor*> Packed::arguments(const std::vector<std::string>& order) {
   std::vector<PackedTensor*> pointers;
   for (const auto& name : order) {
@@ -72,6 +76,7 @@ support::Result<Packed> pack_all(const Operands& operands, const Program& progra
   return packed;
 }
 
+// Sizes as kernels see them: where formats are in blocks, those of the split tensors.
 Sizes all_sizes(const Operands& operands, const Packed& packed) {
   Sizes sizes;
   sizes.extents = operands.kernel_extents;
@@ -82,6 +87,7 @@ Sizes all_sizes(const Operands& operands, const Packed& packed) {
   return sizes;
 }
 
+// Sizes as people are told them: entries of dense tensors follow from the extents.
 Sizes reported_sizes(Sizes sizes, const Packed& packed) {
   for (const auto& [name, tensor] : packed.tensors) {
     if (tensor.format().all_dense()) sizes.entries.erase(name);

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <sstream>
 
+// Reads the problem text that is inside a kernel: the canonical statement, formats, types, and widths.
+// Arguments are checked against this text, whatever a file or a server says of the kernel. Lines with unknown
+// keywords are passed over: a newer compiler wrote them.
 namespace schaas::client {
 namespace {
 
@@ -10,6 +13,8 @@ support::Diagnostic unreadable(const std::string& what) {
   return support::invalid("kernel-problem", "the kernel's problem text cannot be read: " + what);
 }
 
+// Returns, for each index, a representative of those that have the same extent. Several accesses of one
+// tensor agree mode by mode, and so do indices that the statement links.
 std::map<std::string, std::string> same_extents(const KernelProblem& problem) {
   std::map<std::string, std::string> representative;
   for (const auto& index : problem.indices) representative[index] = index;
@@ -29,6 +34,8 @@ std::map<std::string, std::string> same_extents(const KernelProblem& problem) {
   return representative;
 }
 
+// Turns extents that are fixed by argument and mode into extents by index. The numbers come from the kernel's
+// descriptor and are checked.
 support::Result<std::map<std::string, std::int64_t>> by_index(const KernelProblem& problem,
                                                               std::span<const schaas_fixed_extent> fixed) {
   std::map<std::string, std::int64_t> extents;

@@ -6,6 +6,9 @@
 #include "compiler/support/nearest_name.h"
 #include "schaas/extents.h"
 
+// Binds the indices of a program to the extents of tensors in memory, by name. Each index has one extent:
+// from the modes of the operands that have it, or from the caller where none has. An update also reads its
+// result.
 namespace schaas::client {
 namespace {
 
@@ -17,6 +20,7 @@ std::vector<std::string> names_of(const std::vector<Access>& accesses) {
   return names;
 }
 
+// Checks that each operand is given and that nothing else is, with the nearest names in messages.
 support::Result<void> check_names(const Program& program, const std::vector<Access>& read,
                                   const std::map<std::string, PackedTensor*>& operands,
                                   const std::map<std::string, std::int64_t>& given) {
