@@ -187,7 +187,8 @@ class FileBinaryStore final : public BinaryStore {
       if (!bytes.ok() && bytes.error().code == "unknown-binary") continue;
       ++report.checked;
       if (bytes.ok()) continue;
-      if (bytes.error().code != "damaged-binary") {  // unreadable counts as damaged
+      if (bytes.error().code == "descriptors") return bytes.error();  // says nothing of the binary
+      if (bytes.error().code != "damaged-binary") {                   // unreadable counts as damaged
         SCHAAS_RETURN_IF_ERROR(move_away(digest.sha256));
       }
       report.damaged.push_back(digest.sha256);

@@ -133,6 +133,20 @@ std::optional<support::Diagnostic> disk_error(const std::string& doing, int numb
       return support::exhausted("disk-read-only", "cannot " + doing + ": the file system is read-only");
     case EIO:  // also the write during which a file system turns read-only
       return support::exhausted("disk-failing", "cannot " + doing + ": the disk fails");
+    case EACCES:
+    case EPERM:
+      return support::noting(
+          support::exhausted("disk-denied", "cannot " + doing + ": the system does not permit it"),
+          "the data directory and all in it must belong to the server's user; see its security module's log");
+    case EXDEV:
+      return support::noting(
+          support::exhausted("disk-split", "cannot " + doing + ": it lies on another file system"),
+          "mount one file system for the whole data directory");
+    case EMFILE:
+    case ENFILE:
+      return support::noting(
+          support::exhausted("descriptors", "cannot " + doing + ": no file descriptors are left"),
+          "retry in a moment; the operator may raise the limit (LimitNOFILE=, ulimit -n)");
     default:
       return std::nullopt;
   }
@@ -141,6 +155,30 @@ std::optional<support::Diagnostic> disk_error(const std::string& doing, int numb
 support::Diagnostic file_error(const std::string& doing, int number) {
   if (auto known = disk_error(doing, number)) return *std::move(known);
   return support::internal("storage", "cannot " + doing + ": " + std::strerror(number));
+}
+
+FilesInPlace::FilesInPlace(std::vector<std::string> paths) {
+  for (auto& path : paths) {
+    const Identity identity = identity_of(path);
+    files_.emplace_back(std::move(path), identity);
+  }
+}
+
+FilesInPlace::Identity FilesInPlace::identity_of(const std::string& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0) return {};
+  return {status.st_dev, status.st_ino};
+}
+
+support::Result<void> FilesInPlace::check(const std::string& doing) const {
+  for (const auto& [path, identity] : files_) {
+    if (identity_of(path) == identity) continue;
+    return support::noting(
+        support::exhausted("file-replaced", "cannot " + doing + ": `" + path +
+                                                "` was removed or replaced while the server has it open"),
+        "what is stored from now on would be lost: restart the server");
+  }
+  return {};
 }
 
 support::Result<void> check_flushed(const std::string& path, const std::string& doing) {

@@ -1,7 +1,11 @@
 #pragma once
+#include <sys/types.h>
+
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "compiler/support/result.h"
 
@@ -33,11 +37,26 @@ int creation_error(const std::string& path);
 support::Result<void> check_file_system(const std::string& directory,
                                         const FileSystemOf& look = file_system_of);
 
-/// Maps an errno to exhausted [disk-full] (also quotas and file size limits), [disk-read-only] or
-/// [disk-failing]; none for other numbers. `doing`: "write `/path`".
+/// Maps an errno to exhausted [disk-full] (also quotas and file size limits), [disk-read-only],
+/// [disk-failing], [disk-denied], [disk-split] (EXDEV) or [descriptors]; none for other numbers. `doing`:
+/// "write `/path`".
 std::optional<support::Diagnostic> disk_error(const std::string& doing, int number);
 /// Maps every errno: to internal [storage] with the system's message where disk_error returns none.
 support::Diagnostic file_error(const std::string& doing, int number);
+
+/// Files that are open and must stay at their paths: what is written to a removed file is lost with the
+/// process.
+class FilesInPlace {
+ public:
+  explicit FilesInPlace(std::vector<std::string> paths);
+  /// Errors: exhausted [file-replaced].
+  support::Result<void> check(const std::string& doing) const;
+
+ private:
+  using Identity = std::pair<dev_t, ino_t>;
+  static Identity identity_of(const std::string& path);
+  std::vector<std::pair<std::string, Identity>> files_;
+};
 
 /// Checks that a successful fsync can be believed. On ext4 (Linux 6.18) fsync succeeds although the
 /// transaction was aborted by a failing disk; the file system turns read-only only then. From that instant no

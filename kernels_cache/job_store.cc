@@ -182,7 +182,11 @@ std::uint64_t bytes_of(const NewJob& job) {
 class SqliteJobStore final : public JobStore {
  public:
   SqliteJobStore(Database database, std::string path, std::shared_ptr<const Clock> clock, JobLimits limits)
-      : database_(std::move(database)), path_(std::move(path)), clock_(std::move(clock)), limits_(limits) {}
+      : database_(std::move(database)),
+        path_(std::move(path)),
+        in_place_({path_, path_ + "-wal"}),
+        clock_(std::move(clock)),
+        limits_(limits) {}
 
   Result<std::string> submit(const NewJob& job) override {
     SCHAAS_CHECK(!job.idempotency_key.empty() && !job.requests.empty(), "a job without key or requests");
@@ -304,6 +308,7 @@ class SqliteJobStore final : public JobStore {
     SCHAAS_RETURN_IF_ERROR(fail.bind(std::int64_t{max_attempts}).run(doing));
     Statement again(database_, "UPDATE item SET state = 'waiting' WHERE state = 'running'");
     SCHAAS_RETURN_IF_ERROR(again.run(doing));
+    SCHAAS_RETURN_IF_ERROR(fail_changed(doing));
     return transaction.commit(doing);
   }
 
@@ -417,7 +422,43 @@ class SqliteJobStore final : public JobStore {
 
  private:
   // Verifies a commit before it is acknowledged. After an error the outcome is unknown.
-  Result<void> flushed(const std::string& doing) { return check_flushed(path_, doing); }
+  // Fails what waits of jobs whose rows no longer have the digest of what was submitted: another problem
+  // would be worked on than the client asked for.
+  Result<void> fail_changed(const std::string& doing) {
+    Statement waiting(database_, "SELECT DISTINCT job FROM item WHERE state = 'waiting'");
+    SCHAAS_ASSIGN_OR_RETURN(const auto ids,
+                            all_rows(waiting, doing, [](const Statement& row) { return row.integer(0); }));
+    for (const std::int64_t id : ids) {
+      SCHAAS_ASSIGN_OR_RETURN(const bool sound, has_its_digest(id, doing));
+      if (sound) continue;
+      Statement fail(database_,
+                     ending("state = 'failed', error = 'its rows in the database were changed; submit "
+                            "the job again'",
+                            "job = ? AND state = 'waiting'")
+                         .c_str());
+      SCHAAS_RETURN_IF_ERROR(fail.bind(id).run(doing));
+      SCHAAS_RETURN_IF_ERROR(note_change(id, doing));
+    }
+    return {};
+  }
+
+  Result<bool> has_its_digest(std::int64_t id, const std::string& doing) {
+    Statement row(database_,
+                  "SELECT key, name, label, priority, budget, digest FROM job JOIN client ON client.id = "
+                  "job.client WHERE job.id = ?");
+    SCHAAS_ASSIGN_OR_RETURN(const bool found, row.bind(id).step(doing));
+    if (!found) return false;
+    NewJob job{row.text(0), row.text(1), row.text(2), static_cast<int>(row.integer(3)), row.real(4), {}};
+    Statement items(database_, "SELECT request FROM item WHERE job = ? ORDER BY number");
+    SCHAAS_ASSIGN_OR_RETURN(
+        job.requests, all_rows(items.bind(id), doing, [](const Statement& item) { return item.text(0); }));
+    return is_digest_of(row.text(5), job);
+  }
+
+  Result<void> flushed(const std::string& doing) {
+    SCHAAS_RETURN_IF_ERROR(in_place_.check(doing));
+    return check_flushed(path_, doing);
+  }
 
   /// Notes that an item ended: retention counts from the last one.
   Result<void> note_change(std::int64_t job, const std::string& doing) {
@@ -494,6 +535,7 @@ class SqliteJobStore final : public JobStore {
 
   Database database_;
   const std::string path_;
+  const FilesInPlace in_place_;
   std::shared_ptr<const Clock> clock_;
   const JobLimits limits_;
   std::mutex mutex_;  // one connection, one statement at a time

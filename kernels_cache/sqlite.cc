@@ -250,7 +250,7 @@ Result<void> set_aside(const std::string& path) {
     const std::string from = path + part, to = path + ".damaged" + part;
     ::unlink(to.c_str());
     if (std::rename(from.c_str(), to.c_str()) != 0 && errno != ENOENT)
-      return support::internal("storage", "cannot rename `" + from + "`: " + std::strerror(errno));
+      return file_error("rename `" + from + "`", errno);
   }
   return {};
 }

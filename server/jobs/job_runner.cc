@@ -31,7 +31,7 @@ constexpr int max_retries = 720;
 }  // namespace
 
 bool is_disk_error(const support::Diagnostic& error) {
-  return error.code == "disk-full" || error.code == "disk-read-only" || error.code == "disk-failing";
+  return error.code.starts_with("disk-") || error.code == "descriptors" || error.code == "file-replaced";
 }
 
 JobRunner::JobRunner(std::shared_ptr<kernels_cache::JobStore> store, Options options, Log log)

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <csignal>
 #include <fstream>
 #include <utility>
 
 #include "compiler/toolchain/child_process.h"
 #include "compiler/toolchain/temporary_directory.h"
+#include "kernels_cache/file_system.h"
 
 // One trial: the binary and the problem in a temporary folder, a child with limits, and its exit status as
 // the verdict (server/trial/trial_main.cc). Only what the kernel did itself convicts it. Signals from outside
@@ -61,12 +63,13 @@ Result<TrialVerdict> verdict_of(const toolchain::ChildResult& child, int seconds
 
 // Writes a file whole: a truncated kernel would fail its trial.
 Result<void> write(const std::string& path, const std::string& bytes) {
+  errno = 0;
   std::ofstream file(path, std::ios::binary);
   file << bytes;
   file.close();
   if (file) return {};
-  return support::exhausted("disk-full",
-                            "cannot write `" + path + "` for the trial of a kernel: the disk is full");
+  return kernels_cache::file_error("write `" + path + "` for the trial of a kernel",
+                                   errno == 0 ? ENOSPC : errno);
 }
 
 }  // namespace

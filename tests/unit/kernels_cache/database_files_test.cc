@@ -262,6 +262,43 @@ TEST(Disks, AreFullAlsoByQuotaAndLimit) {
   EXPECT_FALSE(disk_error("write `f`", ENOENT).has_value());
 }
 
+TEST(Disks, HaveARemedyForWhatTheOperatorCanMend) {
+  const auto said = [](int number) { return support::render(disk_error("remove `f`", number).value()); };
+  for (const int number : {EACCES, EPERM})
+    EXPECT_EQ(said(number),
+              "exhausted [disk-denied]: cannot remove `f`: the system does not permit it\n"
+              "  note: the data directory and all in it must belong to the server's user; see its security "
+              "module's log");
+  EXPECT_EQ(said(EXDEV),
+            "exhausted [disk-split]: cannot remove `f`: it lies on another file system\n"
+            "  note: mount one file system for the whole data directory");
+  for (const int number : {EMFILE, ENFILE})
+    EXPECT_EQ(said(number),
+              "exhausted [descriptors]: cannot remove `f`: no file descriptors are left\n"
+              "  note: retry in a moment; the operator may raise the limit (LimitNOFILE=, ulimit -n)");
+}
+
+// A process writes on into a file that was removed, and what it stores ends with it.
+TEST(OpenJobs, AreNotAcknowledgedIntoFilesThatWereRemovedOrReplaced) {
+  for (const std::string part : {"", "-wal"}) {
+    for (const bool replaced : {false, true}) {
+      const test_support::TemporaryDirectory directory;
+      const std::string path = directory / "jobs.db";
+      const auto store = open_job_store(path, system_clock()).value();
+      ASSERT_TRUE(store->submit({"first", "c", "", 0, 0, {"request"}}).ok());
+      std::filesystem::rename(path + part, path + part + ".moved");
+      if (replaced) std::filesystem::copy_file(path + part + ".moved", path + part);
+      const auto refused = store->submit({"second", "c", "", 0, 0, {"request"}});
+      ASSERT_FALSE(refused.ok()) << part << replaced;
+      EXPECT_EQ(refused.error().code, "file-replaced");
+      const auto again = store->submit({"first", "c", "", 0, 0, {"request"}});
+      ASSERT_FALSE(again.ok()) << "it was acknowledged before, but would not be there after a restart";
+      std::filesystem::rename(path + part + ".moved", path + part);
+      EXPECT_TRUE(store->submit({"second", "c", "", 0, 0, {"request"}}).ok()) << "it is back";
+    }
+  }
+}
+
 // On a file system of one mebibyte, where mounting is allowed.
 class SmallDisk : public testing::Test {
  protected:

@@ -1,4 +1,5 @@
 #include "kernels_cache/job_store.h"
+#include "kernels_cache/sqlite.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -103,6 +104,22 @@ TEST_F(Jobs, AreIdempotent) {
   EXPECT_EQ(store_->jobs(10)->size(), 2u);
   EXPECT_EQ(store_->jobs(10)->front().id, "j2");
   EXPECT_EQ(store_->jobs(1)->size(), 1u);
+}
+
+TEST_F(Jobs, FailWhereTheirRowsWereChanged) {
+  const std::string changed = submit("changed", {"first", "second"}), whole = submit("whole", {"third"});
+  store_.reset();
+  {
+    const Database database = open_unchecked(directory_ / "jobs.db", "change a row").value();
+    Statement change(database, "UPDATE item SET request = 'other' WHERE request = 'second'");
+    ASSERT_TRUE(change.run("change a row").ok());
+  }
+  open();
+  ASSERT_TRUE(store_->recover().ok());
+  const std::string why = " failed its rows in the database were changed; submit the job again";
+  EXPECT_EQ(ended(changed), (std::vector<std::string>{"0" + why, "1" + why}));
+  EXPECT_EQ(counts(whole), "1 0 0 0 0");
+  EXPECT_EQ(claim(), "third");
 }
 
 TEST_F(Jobs, TellSmallBudgetsApart) {
@@ -241,10 +258,10 @@ TEST_F(Jobs, AreNotAcceptedOnAFailingDisk) {
   EXPECT_FALSE(std::filesystem::exists(directory_ / "jobs.db-flushed"));
   std::filesystem::remove_all(directory_.path());
   const auto code = [](const auto& result) { return result.ok() ? "no error" : result.error().code; };
-  EXPECT_EQ(code(store_->submit({"c", "me", "", 0, 0, {"x"}})), "storage");
-  EXPECT_EQ(code(store_->submit({"c", "me", "", 0, 0, {"x"}})), "storage");  // the same again
-  EXPECT_EQ(code(store_->cancel(id)), "storage");
-  EXPECT_EQ(code(store_->retry(id, 0)), "storage");
+  EXPECT_EQ(code(store_->submit({"c", "me", "", 0, 0, {"x"}})), "file-replaced");
+  EXPECT_EQ(code(store_->submit({"c", "me", "", 0, 0, {"x"}})), "file-replaced");  // the same again
+  EXPECT_EQ(code(store_->cancel(id)), "file-replaced");
+  EXPECT_EQ(code(store_->retry(id, 0)), "file-replaced");
 }
 
 TEST_F(Jobs, CanBeCancelledAndRetried) {
