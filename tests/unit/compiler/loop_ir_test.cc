@@ -376,6 +376,17 @@ TEST(LoopIr, VerifierKnowsWhatMayBeDeclared) {
             verdict("array p: index32 = positions 1 level 0\narray x: byte = scratch count p[0]\n", ""));
 }
 
+TEST(LoopIr, VerifierTakesIdentifiersAlone) {
+  auto kernel = parse("kernel f64 arguments 1 {\n  extent n = argument 0 mode 0\n}\n").value();
+  EXPECT_TRUE(verify(kernel).ok());
+  for (const std::string name : {"n-1", "n;", "n ", "n\n", "1n", ""}) {
+    kernel.arrays = {{name, Element::value, Scratch{loop_ir::name("n")}, true}};
+    const auto verified = verify(kernel);
+    ASSERT_FALSE(verified.ok()) << name;
+    EXPECT_EQ("internal [loop-ir]: `" + name + "` is no identifier", support::render(verified.error()));
+  }
+}
+
 TEST(LoopIr, VerifierKnowsWhatIsMet) {
   const auto declared = [](const std::string& array) {
     return verdict("array x: " + array + "\n", "phase range n over x { }\n");
@@ -462,6 +473,8 @@ TEST(LoopIr, VerifierChecksWideLoads) {
             wide(" aligned 4 extents n arrays C", ""));
   EXPECT_EQ("internal [loop-ir]: `a` is folded by a group of threads that there are not",
             verdict("", "phase range n { let a: value = 1.0 group 8 sum }\n"));
+  EXPECT_EQ("internal [loop-ir]: `A` is written by a group of threads that there are not",
+            verdict("array A: value = values 0 written\n", "phase range n { group 8 sum A[0] += 1.0 }\n"));
   EXPECT_EQ("internal [loop-ir]: an alignment to single values", wide(" aligned 1 extents n arrays B", ""));
 }
 

@@ -269,6 +269,22 @@ TEST(LogProof, DistributesWholeTerms) {
             SumProof::distributed);
 }
 
+TEST(ProvenDominance, CountsOnlySmallTemporariesAsFree) {
+  LogBounds bounds(problem_of({"i <= 64", "j <= 64", "k <= 65"}));
+  ProvenDominance dominance(bounds, 1, 4096);
+  EXPECT_TRUE(dominance.free(i | j)) << "4096 elements at most";
+  EXPECT_FALSE(dominance.free(i | k)) << "4160 elements at some size";
+  EXPECT_FALSE(ProvenDominance(bounds, 1, 0).free(i));
+  EXPECT_TRUE(ProvenDominance(bounds, 1, 0).free(0));
+}
+
+TEST(ProvenDominance, DropsOnlyTemporariesAboveTheLimit) {
+  LogBounds bounds(problem_of({"1000 <= j", "500 <= k", "1001 <= l"}));
+  ProvenDominance dominance(bounds, 1, 0, 500'000);
+  EXPECT_TRUE(dominance.fits(j | k)) << "500,000 elements fit";
+  EXPECT_FALSE(dominance.fits(l | k)) << "500,500 elements do not";
+}
+
 TEST(LogProof, ThePublishedRuleWouldRemoveAScheduleThatWins) {
   // T1 = i*j' * l, N1 = 2*j against T2 = j*k*l, N2 = j: the second is smaller, the first is faster when i*j'
   // < j*k.
