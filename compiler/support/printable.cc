@@ -42,4 +42,27 @@ std::string printable(std::string_view text) {
   return out;
 }
 
+std::string valid_utf8(const std::string& text) {
+  std::string out;
+  for (std::size_t at = 0; at < text.size();) {
+    const auto first = static_cast<unsigned char>(text[at]);
+    const std::size_t length = first < 0x80       ? 1
+                               : first >> 5 == 6  ? 2
+                               : first >> 4 == 14 ? 3
+                               : first >> 3 == 30 ? 4
+                                                  : 0;
+    bool whole = length > 0 && at + length <= text.size() && first != 0xc0 && first != 0xc1 && first < 0xf5;
+    for (std::size_t n = 1; whole && n < length; ++n)
+      whole = (static_cast<unsigned char>(text[at + n]) & 0xc0) == 0x80;
+    if (whole && length >= 3) {  // overlong forms, surrogates, beyond the last character
+      const auto second = static_cast<unsigned char>(text[at + 1]);
+      whole = !(first == 0xe0 && second < 0xa0) && !(first == 0xed && second >= 0xa0) &&
+              !(first == 0xf0 && second < 0x90) && !(first == 0xf4 && second >= 0x90);
+    }
+    out += whole ? text.substr(at, length) : "?";
+    at += whole ? length : 1;
+  }
+  return out;
+}
+
 }  // namespace schaas::support

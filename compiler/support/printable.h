@@ -8,4 +8,7 @@ namespace schaas::support {
 /// line feed. Does the same to C1 in UTF-8, and to characters that change the direction of writing.
 std::string printable(std::string_view text);
 
+/// Replaces by `?` each byte that is not of valid UTF-8, which protobuf neither sends nor takes.
+std::string valid_utf8(const std::string& text);
+
 }  // namespace schaas::support

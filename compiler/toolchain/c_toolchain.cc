@@ -64,6 +64,8 @@ support::Result<void> check_isa(const Target& target) {
   return {};
 }
 
+constexpr int could_not_start = 127;  // ChildResult::exit_code
+
 class CToolchain : public Toolchain {
  public:
   explicit CToolchain(CToolchainOptions options)
@@ -98,6 +100,11 @@ class CToolchain : public Toolchain {
     if (result.timed_out) {
       return support::exhausted("compiler-timeout", "`" + options_.compiler + "` took more than " +
                                                         std::to_string(options_.timeout_seconds) + " s");
+    }
+    if (result.exit_code == could_not_start) {
+      return with_output(
+          support::exhausted("compiler-start", "`" + options_.compiler + "` could not be started"),
+          result.output, 20);
     }
     std::ifstream file(output, std::ios::binary);
     std::string bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};

@@ -3,6 +3,7 @@
 #include <google/protobuf/stubs/logging.h>
 #include <grpc/grpc.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -119,6 +120,17 @@ std::string sibling_program(const char* program) {
   return std::filesystem::exists(path, error) ? path.string() : "";
 }
 
+/// Refuses an address space in which gRPC ends by a signal, without a word, as soon as a thread has no stack.
+support::Result<void> check_address_space() {
+  constexpr rlim_t enough = rlim_t{256} << 20;
+  rlimit limit{};
+  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur >= enough) return {};
+  return support::noting(support::exhausted("address-space", "the address space is limited to " +
+                                                                 std::to_string(limit.rlim_cur >> 20) +
+                                                                 " MiB; schaasd needs at least 256"),
+                         "raise the limit: ulimit -v, LimitAS=");
+}
+
 int run(int argc, const char* const* argv, server::CommandLine command) {
   // A private daemon logs into its data directory, which must be created and owned first. Until then it logs
   // to standard error, and a refusal is reported there.
@@ -160,6 +172,7 @@ int main(int argc, char** argv) {
   ::signal(SIGPIPE, SIG_IGN);
   ::signal(SIGXFSZ, SIG_IGN);  // a file size limit is reported as a full disk
   umask(0077);
+  if (const auto space = check_address_space(); !space.ok()) return fail(space.error());
   // Clients that fail to connect, or send no valid messages, would fill standard error.
   setenv("GRPC_VERBOSITY", "NONE", 0);
   google::protobuf::SetLogHandler(nullptr);

@@ -6,6 +6,7 @@
 #include "compiler/concrete_notation/thread_mapping.h"
 #include "compiler/support/instruction_set.h"
 #include "compiler/support/limits.h"
+#include "compiler/support/printable.h"
 
 // Between messages of the wire and values of the domain, field by field; no other file but the services knows
 // generated headers. Costs go out as lists of variables with weights, never as texts that a client would have
@@ -256,32 +257,6 @@ v1::Seconds to_proto(const frontier::Seconds& seconds) {
   return out;
 }
 
-// Replaces invalid bytes by '?': protobuf accepts valid UTF-8 only, and an error about a stray byte quotes
-// it.
-std::string valid_utf8(const std::string& text) {
-  std::string out;
-  for (std::size_t at = 0; at < text.size();) {
-    const auto first = static_cast<unsigned char>(text[at]);
-    // Length by the leading byte: 110, 1110 and 11110 begin sequences of two to four bytes.
-    const std::size_t length = first < 0x80       ? 1
-                               : first >> 5 == 6  ? 2
-                               : first >> 4 == 14 ? 3
-                               : first >> 3 == 30 ? 4
-                                                  : 0;
-    bool whole = length > 0 && at + length <= text.size() && first != 0xc0 && first != 0xc1 && first < 0xf5;
-    for (std::size_t n = 1; whole && n < length; ++n)
-      whole = (static_cast<unsigned char>(text[at + n]) & 0xc0) == 0x80;
-    if (whole && length >= 3) {  // overlong forms, surrogates, beyond the last character
-      const auto second = static_cast<unsigned char>(text[at + 1]);
-      whole = !(first == 0xe0 && second < 0xa0) && !(first == 0xed && second >= 0xa0) &&
-              !(first == 0xf0 && second < 0x90) && !(first == 0xf4 && second >= 0x90);
-    }
-    out += whole ? text.substr(at, length) : "?";
-    at += whole ? length : 1;
-  }
-  return out;
-}
-
 const char* name(frontier::Explanation::Verdict verdict) {
   switch (verdict) {
     case frontier::Explanation::Verdict::survivor:
@@ -504,14 +479,14 @@ v1::Diagnostic to_proto(const support::Diagnostic& diagnostic) {
   v1::Diagnostic out;
   out.set_family(support::name(diagnostic.family));
   out.set_code(diagnostic.code);
-  out.set_message(valid_utf8(diagnostic.message));
-  out.set_source_name(valid_utf8(diagnostic.source_name));
-  out.set_source(valid_utf8(diagnostic.source));
+  out.set_message(support::valid_utf8(diagnostic.message));
+  out.set_source_name(support::valid_utf8(diagnostic.source_name));
+  out.set_source(support::valid_utf8(diagnostic.source));
   out.set_first_line(diagnostic.first_line);
   out.set_has_range(diagnostic.range.has_value());
   out.set_begin(diagnostic.range ? diagnostic.range->begin : 0);
   out.set_end(diagnostic.range ? diagnostic.range->end : 0);
-  for (const auto& note : diagnostic.notes) out.add_notes(valid_utf8(note));
+  for (const auto& note : diagnostic.notes) out.add_notes(support::valid_utf8(note));
   return out;
 }
 
@@ -527,7 +502,7 @@ v1::ServerInfo to_proto(const ServerFacts& facts) {
   out.set_kernels(facts.kernels);
   out.set_binary_bytes(facts.binary_bytes);
   out.set_uptime_seconds(facts.uptime_seconds);
-  out.set_data_directory(facts.data_directory);
+  out.set_data_directory(support::valid_utf8(facts.data_directory));
   out.set_public_key(facts.public_key);
   out.set_isolation(facts.isolation);
   out.set_gpu_toolchain(facts.gpu_toolchain);

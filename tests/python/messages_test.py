@@ -51,6 +51,8 @@ class Messages(unittest.TestCase):
                 (self.call(extents=[3]), "option", "extents=[3]: expected a dict of whole numbers, such as {'j': 3}"),
                 (self.call(extents={"i": "3"}), "option", "extents={'i': '3'}"),
                 (lambda: schaas.kernel(5), "option", "expression=5: expected a text"),
+                (lambda: schaas.kernel("y(i) = x(i)\0 * z(i)"), "option", "'y(i) = x(i)\\x00 * z(i)' has a character NUL"),
+                (lambda: schaas.kernel("y(i) = x(i)", where=["i <= 5\0"]), "option", "has a character NUL"),
                 (lambda: schaas.kernel("y(i) = x(i)", where=5), "option", "where=5: expected a text"),
                 (lambda: schaas.kernel("y(i) = x(i)", space=5), "option", "space=5: expected a text"),
                 (lambda: schaas.kernel("y(i) = x(i)", patience="x"), "option", "patience='x': expected a number of seconds"),

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -24,7 +25,7 @@ namespace {
 // A running schaasd whose output is read through a pipe. Killed at the end when it still runs.
 class Process {
  public:
-  explicit Process(std::vector<std::string> arguments) {
+  explicit Process(std::vector<std::string> arguments, rlim_t address_space = RLIM_INFINITY) {
     arguments.insert(arguments.begin(), SCHAAS_BINARY_DIR "/schaasd");
     std::array<int, 2> ends{};
     if (pipe2(ends.data(), O_CLOEXEC) != 0) throw std::runtime_error("pipe2");
@@ -35,6 +36,8 @@ class Process {
       std::vector<char*> argv;
       for (auto& argument : arguments) argv.push_back(argument.data());
       argv.push_back(nullptr);
+      const rlimit limit{address_space, address_space};
+      setrlimit(RLIMIT_AS, &limit);
       execv(argv[0], argv.data());
       _exit(127);
     }
@@ -102,6 +105,14 @@ int run(const std::vector<std::string>& arguments, std::string& said) {
   Process process(arguments);
   said = process.said();
   return process.wait();
+}
+
+TEST_F(DaemonProcess, RefusesAnAddressSpaceInWhichNoThreadStarts) {
+  Process process(arguments(), rlim_t{160} << 20);
+  EXPECT_EQ(process.said(),
+            "schaasd: exhausted [address-space]: the address space is limited to 160 MiB; schaasd needs at "
+            "least 256\n  note: raise the limit: ulimit -v, LimitAS=\n");
+  EXPECT_EQ(process.wait(), 4);
 }
 
 TEST(CommandLine, PrintsItsVersionAndItsOptions) {

@@ -243,9 +243,12 @@ const char* name(Verdict verdict) {
 
 v1::Problem to_proto(const ProblemText& problem) {
   v1::Problem wire;
-  wire.set_expression(problem.expression);
-  for (const auto& [tensor, format] : problem.formats) (*wire.mutable_formats())[tensor] = format;
-  for (const auto& constraint : problem.constraints) wire.add_constraints(constraint);
+  // A stray byte is no word of the language: the server refuses what stands for it.
+  using support::valid_utf8;
+  wire.set_expression(valid_utf8(problem.expression));
+  for (const auto& [tensor, format] : problem.formats)
+    (*wire.mutable_formats())[valid_utf8(tensor)] = valid_utf8(format);
+  for (const auto& constraint : problem.constraints) wire.add_constraints(valid_utf8(constraint));
   wire.set_value_type(name(problem.value_type));
   wire.set_position_bits(problem.position_bits);
   wire.set_profile(problem.profile);

@@ -37,7 +37,7 @@ ZERO, ONE = Number(0.0), Number(1.0)
 
 def parsed(text):
     """What schaas_parse says of a program, its values as trees."""
-    told = json.loads(library.text_from(library.api.schaas_parse, text.encode()))
+    told = json.loads(library.text_from(library.api.schaas_parse, library.text(text)))
     for statement in told["statements"]:
         statement["value"] = _tree(statement["value"])
         statement["result"] = _tree(statement["result"])

@@ -52,7 +52,7 @@ class _Set:
     def __init__(self, owner, formats, values, index):
         problem = library.Problem()
         problem.struct_bytes = ctypes.sizeof(problem)
-        problem.expression = owner._text.encode()
+        problem.expression = library.text(owner._text)
         pairs = [text for pair in formats.items() for text in pair]
         problem.formats, problem.format_count = library.texts(pairs), len(formats)
         problem.constraints, problem.constraint_count = library.texts(owner._where), len(owner._where)
@@ -106,7 +106,7 @@ class Kernel:
         self._prepared = []  # for calls like the last ones, not in use
         self._lock = Lock()
         self._check()
-        told = json.loads(library.text_from(library.api.schaas_parse, self._text.encode()))
+        told = json.loads(library.text_from(library.api.schaas_parse, library.text(self._text)))
         self.operands = [operand["name"] for operand in told["operands"]]
         self._indices = {operand["name"]: operand["indices"] for operand in told["operands"]}
         self.result = told["result"]["name"]

@@ -210,6 +210,13 @@ def text_option(name, given):
     """The bytes of an option that is a text."""
     if not isinstance(given, str):
         raise invalid("option", f"{name}={given!r}: expected a text")
+    return text(given)
+
+
+def text(given):
+    """The bytes of a text for C, where a character NUL would end it."""
+    if "\0" in given:
+        raise invalid("option", f"{given!r} has a character NUL")
     return given.encode()
 
 
@@ -234,4 +241,4 @@ def extents_option(given):
 
 def texts(values):
     """An array of C strings."""
-    return (c_char_p * max(len(values), 1))(*[value.encode() for value in values])
+    return (c_char_p * max(len(values), 1))(*[text(value) for value in values])

@@ -26,5 +26,15 @@ TEST(Printable, ReplacesWhatReversesTheOrderOfWriting) {
     EXPECT_EQ(printable("a" + std::string(mark) + "b"), "a?b");
 }
 
+TEST(ValidUtf8, ReplacesStrayBytesAlone) {
+  for (const char* text : {"", "B(i,j)", "Größe", "行列", "\xf0\x9f\x98\x80"})
+    EXPECT_EQ(valid_utf8(text), text);
+  EXPECT_EQ(valid_utf8("a\xff"
+                       "b\xc3"),
+            "a?b?");
+  EXPECT_EQ(valid_utf8("\xc0\xaf \xed\xa0\x80 \xf4\x90\x80\x80"), "?? ??? ????")
+      << "overlong, surrogate, beyond the last";
+}
+
 }  // namespace
 }  // namespace schaas::support

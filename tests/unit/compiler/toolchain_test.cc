@@ -95,6 +95,29 @@ TEST_F(Toolchains, NoCompiler) {
       support::render(binary.error()));
 }
 
+TEST_F(Toolchains, ACompilerThatDoesNotStartIsNoBugOfOurs) {
+  const test_support::TemporaryDirectory directory;
+  options_.compiler = directory / "cc";
+  std::ofstream(options_.compiler) << "#!/nonexistent/interpreter\n";
+  fs::permissions(options_.compiler, fs::perms::owner_all);
+  options_.readable.push_back(directory.path());
+  EXPECT_EQ(support::render(make_c_toolchain(options_)->compile_c("int x;", {}, {}).error()),
+            "exhausted [compiler-start]: `" + options_.compiler + "` could not be started");
+}
+
+TEST_F(Toolchains, TheFolderThatTmpdirWronglyNamesIsNamed) {
+  const char* before = std::getenv("TMPDIR");
+  const std::string kept = before == nullptr ? "" : before;
+  ASSERT_EQ(0, setenv("TMPDIR", "/nonexistent/folder", 1));
+  options_.temporary_directory = "";
+  EXPECT_EQ(
+      support::render(make_c_toolchain(options_)->compile_c("int x;", {}, {}).error()),
+      "exhausted [temporary-directory]: no temporary directory can be made in `/nonexistent/folder`: No "
+      "such file or directory\n"
+      "  note: the environment variable TMPDIR names the folder; without it, it is /tmp");
+  ASSERT_EQ(0, before == nullptr ? unsetenv("TMPDIR") : setenv("TMPDIR", kept.c_str(), 1));
+}
+
 TEST_F(Toolchains, IdentityTellsTargetsApart) {
   const auto toolchain = make_c_toolchain(options_);
   EXPECT_EQ(toolchain->identity({"x86-64-v3"}), toolchain->identity({"x86-64-v3"}));
