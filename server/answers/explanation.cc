@@ -161,9 +161,11 @@ Result<std::vector<NamedExplanation>> explain(const ExplainQuery& query, KernelP
                           prepare(query.problem, query.bounds, means, cancellation));
   if (query.no_stage2) SCHAAS_RETURN_IF_ERROR(leave_out_stage2(prepared));
   const auto unheard = [](const frontier::Stage&) {};
-  SCHAAS_ASSIGN_OR_RETURN(
-      const FrontierAnswer answer,
-      frontier_of(prepared, provider, {prepared.canonical, prepared.options}, unheard, cancellation));
+  SCHAAS_ASSIGN_OR_RETURN(const FrontierAnswer answer, frontier_of(prepared, provider,
+                                                                   {.canonical = prepared.canonical,
+                                                                    .options = prepared.options,
+                                                                    .requester = query.requester},
+                                                                   unheard, cancellation));
   SCHAAS_ASSIGN_OR_RETURN(const auto asked, find(query.schedule, *answer.frontier, prepared, cancellation));
   frontier::Explainer explainer(prepared.canonical.problem, *answer.frontier, prepared.options, cancellation);
   std::vector<NamedExplanation> out;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <sstream>
 #include <utility>
 
 #include "compiler/concrete_notation/printer.h"
@@ -172,7 +173,8 @@ NamedRemoval named(const frontier::Frontier& found, std::size_t index, const Use
   return out;
 }
 
-/// Applies the bounds of a request to the options. Errors: invalid [search-bounds].
+/// Applies the bounds of a request to the options, whose time limit is the server's. Errors: invalid
+/// [search-bounds].
 Result<void> apply_bounds(const SearchBounds& bounds, const problem::Problem& problem,
                           frontier::Options& options) {
   if (bounds.memory_depth > 0) {
@@ -185,9 +187,11 @@ Result<void> apply_bounds(const SearchBounds& bounds, const problem::Problem& pr
                             "the search of profile sparseauto takes no limit in bytes or seconds; bound the "
                             "indices of temporaries, or use the default profile");
   }
-  if (!(bounds.seconds >= 0 && bounds.seconds <= RequestLimits::search_seconds)) {
-    return support::invalid("search-bounds", "the seconds of a search must be 0, for the default, to " +
-                                                 std::to_string(RequestLimits::search_seconds));
+  if (!(bounds.seconds >= 0 && bounds.seconds <= options.search_seconds)) {
+    std::ostringstream message;
+    message << "the seconds of a search must be 0, for the default, to " << options.search_seconds;
+    return support::noting(support::invalid("search-bounds", message.str()),
+                           "the server's operator sets the bound: schaasd --search-seconds");
   }
   if (bounds.seconds > 0) options.search_seconds = bounds.seconds;
   if (bounds.max_temporary_bytes > 0) {

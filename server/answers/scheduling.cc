@@ -128,7 +128,8 @@ class Work {
 
   Result<void> search(ThreadPool& pool) {
     const FrontierQuery question{prepared_.canonical, prepared_.options,
-                                 query_.no_cache ? Source::made : Source::stored_or_made, priority()};
+                                 query_.no_cache ? Source::made : Source::stored_or_made, priority(),
+                                 query_.requester};
     // Only a product has parts that can be searched first; the schedules of programs are listed at once.
     const problem::Problem& problem = prepared_.canonical.problem;
     const bool parted = problem.profile == problem::Profile::standard && problem::is_contraction(problem);
@@ -281,7 +282,8 @@ class Work {
             target,
             pipeline::kernel_key(prepared_.canonical, wanted.trace, target, toolchain_),
             source,
-            priority()};
+            priority(),
+            query_.requester};
   }
 
   Priority priority() const { return query_.interactive ? Priority::interactive : Priority::batch; }
@@ -487,9 +489,11 @@ Result<EmitAnswer> Scheduling::emit(const EmitQuery& query, const Cancellation& 
     return print(trace);
   }
   const auto unheard = [](const frontier::Stage&) {};
-  SCHAAS_ASSIGN_OR_RETURN(
-      const FrontierAnswer answer,
-      frontier_of(prepared, *provider_, {prepared.canonical, prepared.options}, unheard, cancellation));
+  SCHAAS_ASSIGN_OR_RETURN(const FrontierAnswer answer, frontier_of(prepared, *provider_,
+                                                                   {.canonical = prepared.canonical,
+                                                                    .options = prepared.options,
+                                                                    .requester = query.requester},
+                                                                   unheard, cancellation));
   if (automatic) {
     const auto best = representatives(*answer.frontier, prepared.canonical.problem, 1);
     SCHAAS_CHECK(!best.empty(), "an empty frontier");

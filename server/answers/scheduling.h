@@ -45,6 +45,7 @@ struct ScheduleQuery {
   bool gpu = false;            ///< include GPU schedules; with isa "cuda" these alone
   bool deterministic = false;  ///< only GPU schedules whose results are the same each time
   bool interactive = true;     ///< false: no client waits, so no baseline kernel is compiled
+  Requester requester = {};
 };
 
 /// Seconds of one execution of a schedule, measured by a client.
@@ -65,7 +66,6 @@ struct ReportQuery {
 struct RequestLimits {
   static constexpr std::size_t traces = 64;
   static constexpr std::size_t measurements = 64;
-  static constexpr int search_seconds = 3600;
   static constexpr std::size_t removals = 500;  ///< sent with a frontier; further ones are counted only
 };
 
@@ -158,6 +158,7 @@ struct EmitQuery {
   std::string language = "c";
   std::string isa = support::default_isa;
   std::string passes, last_pass;  ///< see pipeline::parse_passes
+  Requester requester = {};
 };
 struct EmitAnswer {
   std::string text;
@@ -170,6 +171,7 @@ struct ExplainQuery {
   /// "s2", "r17" (a removed class), "linear", a trace, or the short form of a loop tree: "i<j<k,l>,lm>".
   std::string schedule;
   bool no_stage2 = false;  ///< only with profile sparseauto
+  Requester requester = {};
 };
 /// Sizes at which the schedule needs less time or memory than a survivor; without sizes when none are known.
 struct NamedCompetitor {
@@ -192,7 +194,7 @@ support::Result<void> check_isa(const std::string& isa);
 /// Resources of a search; the budgets are those of frontier::Options.
 struct SearchMeans {
   frontier::SolverFactory solver;                       ///< none: Z3 in this process
-  double seconds = frontier::Options().search_seconds;  ///< default for requests without a limit
+  double seconds = frontier::Options().search_seconds;  ///< limit and default of a request's limit
   int solver_milliseconds =
       frontier::Options().solver_total_milliseconds;                 ///< budget for all queries of a search
   int query_milliseconds = frontier::Options().solver_milliseconds;  ///< budget for one query

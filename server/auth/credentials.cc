@@ -2,6 +2,7 @@
 
 #include <grpcpp/security/tls_certificate_provider.h>
 #include <grpcpp/security/tls_credentials_options.h>
+#include <openssl/bio.h>
 #include <openssl/pem.h>
 #include <openssl/x509.h>
 #include <sys/stat.h>
@@ -18,9 +19,10 @@ using support::Diagnostic;
 using support::Result;
 
 // Interval at which gRPC looks for changed files.
-constexpr unsigned seconds_between_looks = 2;
+constexpr unsigned seconds_between_looks = 1;
 
 using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
+using Memory = std::unique_ptr<BIO, decltype(&BIO_free)>;
 using Certificate = std::unique_ptr<X509, decltype(&X509_free)>;
 using PrivateKey = std::unique_ptr<EVP_PKEY, decltype(&EVP_PKEY_free)>;
 
@@ -33,49 +35,91 @@ Result<File> open_file(const char* what, const std::string& path) {
   return wrong(std::string("the ") + what + " `" + path + "` cannot be read");
 }
 
-Result<Certificate> read_certificate(const char* what, const std::string& path) {
-  SCHAAS_ASSIGN_OR_RETURN(const File file, open_file(what, path));
-  Certificate certificate(PEM_read_X509(file.get(), nullptr, nullptr, nullptr), X509_free);
-  if (certificate) return certificate;
-  return wrong(std::string("the ") + what + " `" + path + "` is no certificate in PEM");
+std::string read_all(std::FILE* file) {
+  std::string text;
+  char buffer[4096];
+  for (std::size_t got; (got = std::fread(buffer, 1, sizeof buffer, file)) > 0;) text.append(buffer, got);
+  return text;
 }
 
-Result<PrivateKey> read_key(const std::string& path) {
+Result<std::string> read_file(const char* what, const std::string& path) {
+  SCHAAS_ASSIGN_OR_RETURN(const File file, open_file(what, path));
+  return read_all(file.get());
+}
+
+Result<std::string> read_key(const std::string& path) {
   SCHAAS_ASSIGN_OR_RETURN(const File file, open_file("key", path));
   struct stat status {};
   if (::fstat(::fileno(file.get()), &status) == 0 && (status.st_mode & 077) != 0)
     return support::noting(wrong("others than its owner may read or write the key `" + path + "`"),
                            "`chmod 600 " + path + "`");
+  return read_all(file.get());
+}
+
+Memory memory_of(const std::string& text) {
+  return {BIO_new_mem_buf(text.data(), static_cast<int>(text.size())), BIO_free};
+}
+
+std::size_t count(const std::string& text, const char* word) {
+  std::size_t found = 0;
+  for (auto at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) ++found;
+  return found;
+}
+
+// Parses the first certificate. A chain that is cut off within a later one is half written.
+Result<Certificate> certificate_in(const char* what, const std::string& path, const std::string& text) {
+  Certificate certificate(PEM_read_bio_X509(memory_of(text).get(), nullptr, nullptr, nullptr), X509_free);
+  if (certificate && count(text, "-----BEGIN ") == count(text, "-----END ")) return certificate;
+  return wrong(std::string("the ") + what + " `" + path + "` is no certificate in PEM");
+}
+
+Result<PrivateKey> key_in(const std::string& path, const std::string& text) {
   // An empty passphrase: with none OpenSSL would prompt on the terminal.
-  PrivateKey key(PEM_read_PrivateKey(file.get(), nullptr, nullptr, const_cast<char*>("")), EVP_PKEY_free);
+  PrivateKey key(PEM_read_bio_PrivateKey(memory_of(text).get(), nullptr, nullptr, const_cast<char*>("")),
+                 EVP_PKEY_free);
   if (key) return key;
   return wrong("the key `" + path + "` is no private key in PEM, without a passphrase");
 }
 
 }  // namespace
 
-Result<void> check_tls(const TlsFiles& files) {
+Result<TlsTexts> read_tls(const TlsFiles& files) {
   if (files.certificate.empty() || files.key.empty())
     return wrong("TLS needs both a certificate (--tls-cert) and its key (--tls-key)");
-  SCHAAS_ASSIGN_OR_RETURN(const Certificate certificate, read_certificate("certificate", files.certificate));
-  SCHAAS_ASSIGN_OR_RETURN(const PrivateKey key, read_key(files.key));
+  TlsTexts texts;
+  SCHAAS_ASSIGN_OR_RETURN(texts.certificate, read_file("certificate", files.certificate));
+  SCHAAS_ASSIGN_OR_RETURN(texts.key, read_key(files.key));
+  if (!files.client_ca.empty()) {
+    SCHAAS_ASSIGN_OR_RETURN(texts.client_ca, read_file("authority of clients", files.client_ca));
+  }
+  return texts;
+}
+
+Result<void> check_texts(const TlsTexts& texts, const TlsFiles& files) {
+  SCHAAS_ASSIGN_OR_RETURN(const Certificate certificate,
+                          certificate_in("certificate", files.certificate, texts.certificate));
+  SCHAAS_ASSIGN_OR_RETURN(const PrivateKey key, key_in(files.key, texts.key));
   if (X509_check_private_key(certificate.get(), key.get()) != 1)
     return wrong("the key `" + files.key + "` is not that of the certificate `" + files.certificate + "`");
+  if (files.client_ca.empty()) return {};
+  return certificate_in("authority of clients", files.client_ca, texts.client_ca).ok()
+             ? Result<void>()
+             : wrong("the authority of clients `" + files.client_ca + "` is no certificate in PEM");
+}
+
+Result<void> check_tls(const TlsFiles& files) {
+  SCHAAS_ASSIGN_OR_RETURN(const TlsTexts texts, read_tls(files));
+  SCHAAS_RETURN_IF_ERROR(check_texts(texts, files));
+  SCHAAS_ASSIGN_OR_RETURN(const Certificate certificate,
+                          certificate_in("certificate", files.certificate, texts.certificate));
   if (X509_cmp_current_time(X509_get0_notAfter(certificate.get())) < 0)
     return wrong("the certificate `" + files.certificate + "` has expired");
   if (X509_cmp_current_time(X509_get0_notBefore(certificate.get())) > 0)
     return wrong("the certificate `" + files.certificate + "` is not valid yet");
-  if (!files.client_ca.empty())
-    SCHAAS_RETURN_IF_ERROR([&]() -> Result<void> {
-      SCHAAS_ASSIGN_OR_RETURN(const Certificate authority,
-                              read_certificate("authority of clients", files.client_ca));
-      return {};
-    }());
   return {};
 }
 
-Result<std::shared_ptr<grpc::ServerCredentials>> tls_credentials(const TlsFiles& files) {
-  SCHAAS_RETURN_IF_ERROR(check_tls(files));
+std::shared_ptr<grpc::ServerCredentials> tls_credentials(const TlsFiles& files) {
   using grpc::experimental::FileWatcherCertificateProvider;
   const bool of_clients = !files.client_ca.empty();
   const auto provider = of_clients ? std::make_shared<FileWatcherCertificateProvider>(

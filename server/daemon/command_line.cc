@@ -66,6 +66,8 @@ void declare_trust(CLI::App& app, Written& out) {
                  "certificate authority that must have issued the certificates of TCP clients (PEM)");
   app.add_option("--tokens", daemon.tokens,
                  "file of bearer tokens with scopes and quotas; clients must authenticate with one");
+  app.add_flag("--reflection", daemon.reflection,
+               "describe the protocol (gRPC reflection) to everybody who connects, with a token or without");
   app.add_flag("--insecure-tcp", daemon.insecure_tcp,
                "allow TCP without TLS on addresses other than loopback");
   app.add_option("--socket-mode", out.socket_mode, "permissions of Unix sockets, octal")->type_name("MODE");
@@ -103,8 +105,10 @@ void declare_work(CLI::App& app, Written& out) {
   app.add_option("--max-waiting-compilations,--waiting-compilations", admission.waiting_compilations,
                  "queued compilations; further ones are refused")
       ->check(CLI::Range(0, 100'000));
-  app.add_option("--search-seconds", out.command.daemon.search.seconds,
-                 "default time limit of a search; then parts of the space stand for the whole")
+  app.add_option(
+         "--search-seconds", out.command.daemon.search.seconds,
+         "time limit of a search, and the longest that a request may ask for; then parts of the space stand "
+         "for the whole")
       ->check(CLI::Range(1.0, 1e9));
   app.add_option("--solver-seconds", out.solver,
                  "time limit of the solver in one search; remaining queries stay undecided")
@@ -149,6 +153,10 @@ void declare_work(CLI::App& app, Written& out) {
       ->check(CLI::Range(std::uint64_t{1} << 24, std::uint64_t{1} << 40));
   app.add_option("--streams", out.command.daemon.streams, "concurrent calls of one connection")
       ->check(CLI::Range(1, 100'000));
+  app.add_option(
+         "--connections", out.command.daemon.connections,
+         "concurrent connections of all clients; one host, or user of a Unix socket, has at most half")
+      ->check(CLI::Range(2, 1'000'000));
   app.add_option("--threads", out.command.daemon.threads, "concurrent calls")->check(CLI::Range(8, 4096));
 }
 

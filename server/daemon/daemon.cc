@@ -3,7 +3,6 @@
 #include <grpcpp/ext/proto_server_reflection_plugin.h>
 #include <grpcpp/grpcpp.h>
 #include <grpcpp/health_check_service_interface.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <limits>
@@ -88,6 +87,10 @@ int milliseconds(std::chrono::milliseconds time) {
 void set_limits(grpc::ServerBuilder& builder, const DaemonOptions& options) {
   builder.SetMaxReceiveMessageSize(options.message_bytes);
   builder.SetMaxSendMessageSize(ConnectionLimits::sent_bytes);
+  // A message of a kilobyte may unpack to a megabyte before its size is looked at.
+  builder.SetCompressionAlgorithmSupportStatus(GRPC_COMPRESS_GZIP, false);
+  builder.SetCompressionAlgorithmSupportStatus(GRPC_COMPRESS_DEFLATE, false);
+  builder.AddChannelArgument(GRPC_ARG_ENABLE_PER_MESSAGE_DECOMPRESSION, 0);
   builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, options.streams);
   builder.AddChannelArgument(GRPC_ARG_MAX_METADATA_SIZE, ConnectionLimits::metadata_bytes);
   builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, milliseconds(options.handshake_timeout));
@@ -117,13 +120,6 @@ void warn_of_open_children(const Log& log) {
   if (offered == toolchain::Isolation{true, true, true}) return;
   log->warn("this system keeps compilers and kernels on trial from {} alone; docs/security.md",
             toolchain::print(offered));
-}
-
-Result<std::shared_ptr<grpc::ServerCredentials>> credentials_of(const ListenAddress& address,
-                                                                const TlsFiles& tls) {
-  // A Unix socket is guarded by its mode.
-  if (address.is_unix || !tls.wanted()) return grpc::InsecureServerCredentials();
-  return tls_credentials(tls);
 }
 
 }  // namespace
@@ -168,8 +164,10 @@ Daemon::Daemon(const DaemonOptions& options, DataDirectory directory, Stores sto
       stack(options_, directory_, toolchain_, stores_, signer_, evictor_, log_, queues_, metrics_),
       toolchain_, scheduling_options(options_, stores_, queues_, log_));
   boundary_ = std::make_unique<RequestBoundary>(
-      log_, RequestBoundary::Times{options_.max_request_time, options_.write_timeout}, access_control_,
-      metrics_);
+      log_,
+      RequestBoundary::Limits{options_.max_request_time, options_.write_timeout,
+                              static_cast<std::size_t>(options_.threads - options_.threads / 4)},
+      access_control_, metrics_);
   service_ = std::make_unique<SchedulerService>(
       *scheduling_, stores_, [this] { return facts(); }, signer_, *boundary_, response_cache_, metrics_);
   // Runs a job's item as a client's request would be, without the client.
@@ -202,15 +200,20 @@ Daemon::Daemon(const DaemonOptions& options, DataDirectory directory, Stores sto
 
 Result<void> Daemon::listen(const std::vector<ListenAddress>& addresses) {
   grpc::EnableDefaultHealthCheckService(true);
-  grpc::reflection::InitProtoReflectionServerBuilderPlugin();
+  // The plugin is for all servers of the process, and answers before any token is asked for.
+  if (options_.reflection) grpc::reflection::InitProtoReflectionServerBuilderPlugin();
   grpc::ServerBuilder builder;
-  std::vector<int> ports(addresses.size(), 0);
-  for (std::size_t a = 0; a < addresses.size(); ++a) {
-    SCHAAS_ASSIGN_OR_RETURN(const auto credentials, credentials_of(addresses[a], options_.tls));
-    builder.AddListeningPort(addresses[a].text(), credentials, &ports[a]);
+  if (options_.tls.wanted()) {
+    SCHAAS_ASSIGN_OR_RETURN(certificates_, CertificateCopies::start(options_.tls, directory_.tls(), log_));
   }
-  // Two servers sharing one port would split its connections at random.
-  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
+  acceptor_ = std::make_unique<ConnectionAcceptor>(options_.connections, log_);
+  std::vector<ListenAddress> real = addresses;
+  for (ListenAddress& address : real) {
+    const auto credentials = certificates_ == nullptr || address.is_unix
+                                 ? grpc::InsecureServerCredentials()
+                                 : tls_credentials(certificates_->files());
+    SCHAAS_RETURN_IF_ERROR(acceptor_->listen(address, options_.socket_mode, builder, credentials));
+  }
   set_limits(builder, options_);
   builder.SetResourceQuota(
       grpc::ResourceQuota("schaasd").SetMaxThreads(options_.threads).Resize(options_.connection_memory));
@@ -219,26 +222,17 @@ Result<void> Daemon::listen(const std::vector<ListenAddress>& addresses) {
   builder.RegisterService(jobs_service_.get());
   builder.RegisterService(admin_service_.get());
   server_ = builder.BuildAndStart();
-  for (std::size_t a = 0; a < addresses.size(); ++a) {
-    if (server_ == nullptr || ports[a] == 0) {
-      return support::invalid("listen", "cannot listen on `" + addresses[a].text() +
-                                            "`: the address is in use, or not one of this machine");
-    }
-    ListenAddress address = addresses[a];
-    if (address.is_unix) {
-      // Until here the process's umask kept others out.
-      ::chmod(address.path.c_str(), options_.socket_mode);
-    } else {
-      address.port = ports[a];
-      const bool asks = !options_.tokens.empty() || !options_.tls.client_ca.empty();
-      if (!address.is_local() && !options_.tls.wanted())
-        log_->warn("listening on {} without TLS: traffic can be read and modified", address.text());
-      if (!address.is_local() && !asks)
-        log_->warn(
-            "listening on {} without tokens and client certificates: any client that reaches it is "
-            "authorised",
-            address.text());
-    }
+  SCHAAS_CHECK(server_ != nullptr, "a server without an address to fail");
+  acceptor_->start();
+  for (const ListenAddress& address : real) {
+    const bool asks = !options_.tokens.empty() || !options_.tls.client_ca.empty();
+    if (!address.is_local() && !options_.tls.wanted())
+      log_->warn("listening on {} without TLS: traffic can be read and modified", address.text());
+    if (!address.is_local() && !asks)
+      log_->warn(
+          "listening on {} without tokens and client certificates: any client that reaches it is "
+          "authorised",
+          address.text());
     addresses_.push_back(address.text());
     log_->info("listening on {}", addresses_.back());
   }
@@ -292,6 +286,7 @@ void Daemon::stop() {
   boundary_->drain(options_.drain);
   // A longer deadline would make gRPC wait seconds for idle clients to disconnect. At this one it cancels the
   // remaining calls, which ActiveRequests passes on.
+  acceptor_->stop();
   server_->Shutdown(std::chrono::system_clock::now() + std::chrono::milliseconds(200));
   server_.reset();
   http_.reset();

@@ -7,13 +7,14 @@
 #include <vector>
 
 #include "server/auth/access_control.h"
-#include "server/auth/credentials.h"
+#include "server/auth/certificate_copies.h"
 #include "server/auth/kernel_signer.h"
 #include "server/http/http_server.h"
 #include "server/http/listen_address.h"
 #include "server/jobs/jobs_service.h"
 #include "server/providers/admitting_provider.h"
 #include "server/rpc/admin_service.h"
+#include "server/rpc/connection_acceptor.h"
 #include "server/rpc/response_cache.h"
 #include "server/rpc/scheduler_service.h"
 #include "server/storage/cache_evictor.h"
@@ -49,6 +50,7 @@ struct DaemonOptions {
   // Authentication
   TlsFiles tls;               ///< for all TCP addresses
   std::string tokens;         ///< path of the tokens file; none: every client is authorised for everything
+  bool reflection = false;    ///< describe the protocol to everybody who connects
   bool insecure_tcp = false;  ///< allow TCP without TLS on addresses other than loopback
   unsigned socket_mode =
       0600;  ///< mode of Unix sockets; users beside the owner need a token when there are any
@@ -68,8 +70,9 @@ struct DaemonOptions {
       toolchain::CToolchainOptions().source_bytes;            ///< limit on the source of one kernel
   std::size_t job_requests = JobsService::Limits().requests;  ///< limit on the requests of one job
   int message_bytes = 16 << 20;                               ///< limit on received messages
-  int threads = 64;   ///< gRPC's threads; further calls fail with RESOURCE_EXHAUSTED
-  int streams = 128;  ///< concurrent calls per connection; further ones wait in the client
+  int threads = 64;                ///< gRPC's threads; further calls fail with RESOURCE_EXHAUSTED
+  int streams = 128;               ///< concurrent calls per connection; further ones wait in the client
+  std::size_t connections = 1000;  ///< of all clients (connection_acceptor.h)
   std::chrono::milliseconds handshake_timeout{
       20'000};  ///< a new connection that has not completed its handshake by then is closed
   std::chrono::milliseconds keepalive_time{
@@ -139,7 +142,9 @@ class Daemon {
   std::unique_ptr<JobRunner> runner_;
   std::unique_ptr<JobsService> jobs_service_;
   std::unique_ptr<AdminService> admin_service_;
+  std::unique_ptr<CertificateCopies> certificates_;
   std::unique_ptr<grpc::Server> server_;
+  std::unique_ptr<ConnectionAcceptor> acceptor_;
   std::unique_ptr<HttpServer> http_;
   std::vector<std::string> addresses_;
 };

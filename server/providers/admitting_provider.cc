@@ -17,23 +17,24 @@ class AdmittingProvider final : public KernelProvider {
   support::Result<FrontierAnswer> frontier(const FrontierQuery& query, const frontier::Progress& progress,
                                            const support::Cancellation& cancellation) override {
     SCHAAS_ASSIGN_OR_RETURN(const AdmissionQueue::Permit permit,
-                            acquire(*queues_.searches, "search", query.priority, cancellation));
+                            acquire(*queues_.searches, "search", query, cancellation));
     return next_->frontier(query, progress, cancellation);
   }
 
   support::Result<KernelAnswer> kernel(const KernelQuery& query,
                                        const support::Cancellation& cancellation) override {
     SCHAAS_ASSIGN_OR_RETURN(const AdmissionQueue::Permit permit,
-                            acquire(*queues_.compilations, "compile", query.priority, cancellation));
+                            acquire(*queues_.compilations, "compile", query, cancellation));
     return next_->kernel(query, cancellation);
   }
 
  private:
+  template <class Query>
   support::Result<AdmissionQueue::Permit> acquire(AdmissionQueue& queue, const std::string& what,
-                                                  Priority priority,
+                                                  const Query& query,
                                                   const support::Cancellation& cancellation) {
     const auto start = std::chrono::steady_clock::now();
-    auto permit = queue.acquire(priority, cancellation);
+    auto permit = queue.acquire(query.priority, query.requester.client, cancellation);
     const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - start;
     metrics_->observe(Metrics::Times::stage, {{"stage", "wait-" + what}}, waited.count());
     if (!permit.ok() && permit.error().code == "overloaded")

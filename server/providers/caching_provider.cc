@@ -1,6 +1,7 @@
 #include "server/providers/caching_provider.h"
 
 #include <utility>
+#include <vector>
 
 #include "compiler/pipeline/pipeline.h"
 #include "compiler/schedule/replay/apply.h"
@@ -38,15 +39,12 @@ class CachingProvider final : public KernelProvider {
   Result<FrontierAnswer> frontier(const FrontierQuery& query, const frontier::Progress& progress,
                                   const Cancellation& cancellation) override {
     // A complete answer serves every time budget; one cut by its budget serves this budget alone.
-    frontier::Options any_budget = query.options;
-    any_budget.search_seconds = 0;
-    const FrontierKey cut{query.canonical.key, fingerprint(query.options), pipeline::search_version};
-    const FrontierKey key{query.canonical.key, fingerprint(any_budget), pipeline::search_version};
+    const FrontierKey key = key_within(0, query);
     if (query.source != Source::made) {
-      auto stored = stored_frontier(key, query.canonical.problem);
-      if (!stored && query.options.search_seconds != 0)
-        stored = stored_frontier(cut, query.canonical.problem);
-      if (stored) return FrontierAnswer{std::move(stored), true};
+      for (const double seconds : budgets_of(query)) {
+        if (auto stored = stored_frontier(key_within(seconds, query), query.canonical.problem))
+          return FrontierAnswer{std::move(stored), true, seconds};
+      }
     }
     if (query.source == Source::stored) return not_stored();
     const std::string unconstrained = unconstrained_key(query.canonical.problem);
@@ -55,11 +53,12 @@ class CachingProvider final : public KernelProvider {
                               relaxed_frontier(key, unconstrained, query, progress, cancellation));
       if (derived) {
         keep(key, unconstrained, query, *derived);
-        return FrontierAnswer{std::move(derived), false};
+        return FrontierAnswer{std::move(derived), false, query.options.search_seconds};
       }
     }
     SCHAAS_ASSIGN_OR_RETURN(FrontierAnswer answer, next_->frontier(query, progress, cancellation));
-    keep(answer.frontier->complete ? key : cut, unconstrained, query, *answer.frontier);
+    const double budget = answer.frontier->complete ? 0 : answer.search_seconds;
+    keep(key_within(budget, query), unconstrained, query, *answer.frontier);
     return answer;
   }
 
@@ -84,6 +83,23 @@ class CachingProvider final : public KernelProvider {
   }
 
  private:
+  // Returns the key of the answers that a search of so many seconds cut; 0: of complete answers.
+  static FrontierKey key_within(double seconds, const FrontierQuery& query) {
+    frontier::Options options = query.options;
+    options.search_seconds = seconds;
+    return {query.canonical.key, fingerprint(options), pipeline::search_version};
+  }
+
+  // Returns the time limits whose answers serve the query, the best first.
+  static std::vector<double> budgets_of(const FrontierQuery& query) {
+    std::vector<double> budgets = {0};
+    for (const double seconds : {query.options.search_seconds,
+                                 within_deadline(query.options, query.requester.deadline).search_seconds}) {
+      if (seconds != budgets.back()) budgets.push_back(seconds);
+    }
+    return budgets;
+  }
+
   static Diagnostic not_stored() {
     return support::noting(support::invalid("not-stored", "nothing is stored for this problem"),
                            "request its schedule, which computes and stores it");

@@ -21,7 +21,9 @@ class CoalescingProvider final : public KernelProvider {
 
   Result<FrontierAnswer> frontier(const FrontierQuery& query, const frontier::Progress& progress,
                                   const Cancellation& cancellation) override {
-    const std::string key = kind(query.source) + query.canonical.key + " " + fingerprint(query.options);
+    // A request with more time must not share an answer that a nearer deadline cuts.
+    const std::string key = kind(query.source) + query.canonical.key + " " +
+                            fingerprint(within_deadline(query.options, query.requester.deadline));
     bool joined = false;
     auto answer = frontiers_.run(
         key, cancellation, [&] { return next_->frontier(query, progress, cancellation); }, joined);

@@ -20,10 +20,11 @@ class CompilingProvider final : public KernelProvider {
 
   Result<FrontierAnswer> frontier(const FrontierQuery& query, const frontier::Progress& progress,
                                   const Cancellation& cancellation) override {
-    SCHAAS_ASSIGN_OR_RETURN(
-        frontier::Frontier found,
-        frontier::compute(query.canonical.problem, query.options, progress, cancellation));
-    return FrontierAnswer{std::make_shared<const frontier::Frontier>(std::move(found)), false};
+    const frontier::Options options = within_deadline(query.options, query.requester.deadline);
+    SCHAAS_ASSIGN_OR_RETURN(frontier::Frontier found,
+                            frontier::compute(query.canonical.problem, options, progress, cancellation));
+    return FrontierAnswer{std::make_shared<const frontier::Frontier>(std::move(found)), false,
+                          options.search_seconds};
   }
 
   Result<KernelAnswer> kernel(const KernelQuery& query, const Cancellation& cancellation) override {

@@ -28,15 +28,24 @@ enum class Source {
   made,  ///< a new answer, which is stored
 };
 
+/// Whose work a query is, and until when it is of use.
+struct Requester {
+  using Clock = support::Cancellation::Clock;
+  std::string client;  ///< for the admission queues; "": the server's own work
+  Clock::time_point deadline = Clock::time_point::max();
+};
+
 struct FrontierQuery {
   problem::Canonical canonical;
   frontier::Options options;
   Source source = Source::stored_or_made;
   Priority priority = Priority::interactive;
+  Requester requester = {};
 };
 struct FrontierAnswer {
   std::shared_ptr<const frontier::Frontier> frontier;
-  bool hit = false;  ///< no search was made for this request
+  bool hit = false;           ///< no search was made for this request
+  double search_seconds = 0;  ///< time limit of the search; below the query's where its deadline came first
 };
 
 struct KernelQuery {
@@ -46,6 +55,7 @@ struct KernelQuery {
   std::string kernel_key;  ///< pipeline::kernel_key of the above
   Source source = Source::stored_or_made;
   Priority priority = Priority::interactive;
+  Requester requester = {};
 };
 struct KernelAnswer {
   std::shared_ptr<const std::string> bytes;  ///< a shared object
@@ -69,5 +79,9 @@ class KernelProvider {
 
 /// Prints the search options: equal texts mean equal effort. Part of a stored frontier's key.
 std::string fingerprint(const frontier::Options& options);
+
+/// Shortens the time limits of a search to what the deadline leaves, so that it ends with a part of the space
+/// instead of an error. Shortened limits are powers of two: equal deadlines give equal limits.
+frontier::Options within_deadline(frontier::Options options, Requester::Clock::time_point deadline);
 
 }  // namespace schaas::server

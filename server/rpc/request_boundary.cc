@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdio>
+#include <new>
 #include <random>
 #include <utility>
 
+#include "compiler/support/printable.h"
 #include "server/rpc/marshalling.h"
 #include "server/rpc/status_code.h"
 
@@ -59,6 +61,13 @@ bool is_request_id(std::string_view text) {
   return !text.empty() && text.size() <= 64 && std::all_of(text.begin(), text.end(), allowed);
 }
 
+// Returns the name of the token, else gRPC's name of the peer without the port: connections of one host
+// share.
+std::string client_of(const Principal& principal, const std::string& peer) {
+  if (!principal.name.empty()) return principal.name;
+  return peer.starts_with("unix:") ? peer : peer.substr(0, peer.rfind(':'));
+}
+
 // Returns true for refusals that a retry may overcome.
 bool is_for_now(const Diagnostic& error) {
   return error.code == "overloaded" || error.code == "jobs-full" || error.code == "quota-requests" ||
@@ -67,13 +76,13 @@ bool is_for_now(const Diagnostic& error) {
 
 }  // namespace
 
-RequestBoundary::RequestBoundary(Log log, Times times, std::shared_ptr<AccessControl> access,
+RequestBoundary::RequestBoundary(Log log, Limits limits, std::shared_ptr<AccessControl> access,
                                  std::shared_ptr<Metrics> metrics)
     : log_(std::move(log)),
-      times_(times),
+      limits_(limits),
       access_control_(std::move(access)),
       metrics_(std::move(metrics)),
-      active_(times.write_timeout) {
+      active_(limits.write_timeout) {
   char text[16];
   // A random prefix, so that ids of two starts of the server differ.
   std::snprintf(text, sizeof text, "%08x-", static_cast<unsigned>(std::random_device{}()));
@@ -91,7 +100,8 @@ grpc::Status RequestBoundary::run(const Method& method, grpc::ServerContext& con
   const auto start = Steady::now();
   const std::string id = id_of(context);
   context.AddTrailingMetadata(request_id_metadata, id);
-  Cancellation cancellation(deadline_of(context, times_.longest));
+  const Steady::time_point deadline = deadline_of(context, limits_.longest);
+  Cancellation cancellation(deadline);
   RequestSummary summary;
   Result<void> outcome;
   {
@@ -103,6 +113,8 @@ grpc::Status RequestBoundary::run(const Method& method, grpc::ServerContext& con
           access_control_->authorise(method, context.peer(), metadata_of(context, "authorization"),
                                      &summary.retry_seconds));
       summary.principal = pass.principal();
+      summary.requester = {client_of(summary.principal, context.peer()), deadline};
+      SCHAAS_ASSIGN_OR_RETURN(const Share share, share_of(summary.requester.client));
       summary.authorise_again = [&] {
         return access_control_->authorise_again(method, context.peer(),
                                                 metadata_of(context, "authorization"));
@@ -125,7 +137,31 @@ grpc::Status RequestBoundary::run(const Method& method, grpc::ServerContext& con
   if (is_for_now(outcome.error()))
     context.AddTrailingMetadata(retry_metadata, fmt::format("{:.3f}", summary.retry_seconds));
   context.AddTrailingMetadata(diagnostic_metadata, serialised(outcome.error()));
-  return {status_code(outcome.error()), outcome.error().code + ": " + outcome.error().message};
+  // The message of the status is metadata as well, each byte of which may take three.
+  constexpr std::size_t status_bytes = 512;
+  return {status_code(outcome.error()),
+          outcome.error().code + ": " + support::valid_utf8(outcome.error().message.substr(0, status_bytes))};
+}
+
+RequestBoundary::Share::~Share() {
+  if (boundary_ == nullptr) return;
+  const std::lock_guard lock(boundary_->mutex_);
+  const auto own = boundary_->running_.find(client_);
+  if (--own->second == 0) boundary_->running_.erase(own);
+}
+
+// Leaves threads to other clients.
+Result<RequestBoundary::Share> RequestBoundary::share_of(const std::string& client) {
+  const std::lock_guard lock(mutex_);
+  const auto own = running_.find(client);
+  if (own != running_.end() && own->second >= limits_.calls_per_client) {
+    return support::noting(support::exhausted("overloaded", std::to_string(own->second) +
+                                                                " requests of this client are running, and "
+                                                                "the others are for other clients"),
+                           "retry when one of them has ended");
+  }
+  ++running_[client];
+  return Share(*this, client);
 }
 
 void RequestBoundary::drain(Steady::duration longest) {
@@ -144,6 +180,11 @@ Result<void> RequestBoundary::guarded(const std::string& id, const std::function
     const bool ours = !outcome.ok() && outcome.error().family == support::Family::internal;
     if (!ours || outcome.error().code == "damaged-binary") return outcome;
     facts = support::render(outcome.error());
+  } catch (const std::bad_alloc&) {
+    log_->error("request id={} ran out of memory", id);
+    return support::noting(
+        support::exhausted("out-of-memory", "the server has not enough memory for this request"),
+        "bound the search (memory depth, seconds), or retry when less is going on");
   } catch (const std::exception& error) {
     facts = error.what();
   }

@@ -126,7 +126,8 @@ grpc::Status SchedulerService::Schedule(grpc::ServerContext* context, const v1::
             return replay(*cached, *writer, summary, cancellation);
         }
         ResponseRecorder recorder;
-        const ScheduleQuery query = from_proto(*request);
+        ScheduleQuery query = from_proto(*request);
+        query.requester = summary.requester;
         const auto send = [&](const Event& event) {
           v1::ScheduleEvent message = to_proto(event);
           if (const auto* frontier = std::get_if<NamedFrontier>(&event)) {
@@ -200,24 +201,26 @@ grpc::Status SchedulerService::Lookup(grpc::ServerContext* context, const v1::Lo
 
 grpc::Status SchedulerService::Explain(grpc::ServerContext* context, const v1::ExplainRequest* request,
                                        v1::ExplainReply* reply) {
-  return boundary_.run(methods::explain, *context,
-                       [&](RequestSummary&, Cancellation& cancellation) -> Result<void> {
-                         SCHAAS_ASSIGN_OR_RETURN(const auto explanations,
-                                                 scheduling_.explain(from_proto(*request), cancellation));
-                         for (const auto& explanation : explanations)
-                           *reply->add_explanations() = to_proto(explanation);
-                         return {};
-                       });
+  return boundary_.run(
+      methods::explain, *context, [&](RequestSummary& summary, Cancellation& cancellation) -> Result<void> {
+        ExplainQuery query = from_proto(*request);
+        query.requester = summary.requester;
+        SCHAAS_ASSIGN_OR_RETURN(const auto explanations, scheduling_.explain(query, cancellation));
+        for (const auto& explanation : explanations) *reply->add_explanations() = to_proto(explanation);
+        return {};
+      });
 }
 
 grpc::Status SchedulerService::Emit(grpc::ServerContext* context, const v1::EmitRequest* request,
                                     v1::EmitReply* reply) {
-  return boundary_.run(
-      methods::emit, *context, [&](RequestSummary&, Cancellation& cancellation) -> Result<void> {
-        SCHAAS_ASSIGN_OR_RETURN(const auto answer, scheduling_.emit(from_proto(*request), cancellation));
-        *reply = to_proto(answer);
-        return {};
-      });
+  return boundary_.run(methods::emit, *context,
+                       [&](RequestSummary& summary, Cancellation& cancellation) -> Result<void> {
+                         EmitQuery query = from_proto(*request);
+                         query.requester = summary.requester;
+                         SCHAAS_ASSIGN_OR_RETURN(const auto answer, scheduling_.emit(query, cancellation));
+                         *reply = to_proto(answer);
+                         return {};
+                       });
 }
 
 grpc::Status SchedulerService::Download(grpc::ServerContext* context, const v1::DownloadRequest* request,

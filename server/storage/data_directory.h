@@ -15,6 +15,7 @@ namespace schaas::server {
 ///     binaries/      binary store
 ///     quarantine/    kernels that failed their trial
 ///     signing.key    private key for signing kernels
+///     tls/           copies of certificate and key while it serves over TLS
 class DataDirectory {
  public:
   /// Checks that the directory could be opened, ignoring the lock; changes nothing. Errors: invalid
@@ -36,6 +37,7 @@ class DataDirectory {
   std::string database() const { return path_ + "/schedules.db"; }
   std::string jobs() const { return path_ + "/jobs.db"; }
   std::string binaries() const { return path_ + "/binaries"; }
+  std::string tls() const { return path_ + "/tls"; }
   std::string quarantine() const { return path_ + "/quarantine"; }
   std::string signing_key() const { return signing_key_in(path_); }
   static std::string signing_key_in(const std::string& path) { return path + "/signing.key"; }

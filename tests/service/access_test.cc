@@ -424,6 +424,36 @@ TEST_F(TransportSecurity, ReloadsChangedCertificates) {
   EXPECT_THAT(outcome(to_server(ours_.authority())), HasSubstr("[tls-failed]"));
 }
 
+TEST_F(TransportSecurity, KeepsTheLastCertificateWhileARenewalIsHalfWritten) {
+  const std::string certificate = directory_ / "c.pem", key = directory_ / "c.key";
+  const auto text_of = [](const std::string& path) {
+    std::ifstream file(path);
+    return std::string{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  };
+  const auto write = [](const std::string& path, const std::string& text) {
+    std::ofstream(path, std::ios::trunc) << text;
+    chmod(path.c_str(), 0600);
+  };
+  write(key, text_of(ours_.key("server")));
+  write(certificate, text_of(ours_.certificate("server")));
+  DaemonOptions options;
+  options.tls = {certificate, key, ""};
+  start(options);
+  const std::string renewed = text_of(others_.certificate("server"));
+  write(certificate, renewed.substr(0, renewed.size() / 2));
+  std::this_thread::sleep_for(std::chrono::seconds(4));
+  EXPECT_EQ(outcome(to_server(ours_.authority())), "connected") << "half a certificate";
+  write(certificate, renewed);
+  std::this_thread::sleep_for(std::chrono::seconds(4));
+  EXPECT_EQ(outcome(to_server(ours_.authority())), "connected") << "a certificate without its key";
+  write(key, text_of(others_.key("server")));
+  const auto patience = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+  while (outcome(to_server(others_.authority())) != "connected") {
+    ASSERT_LT(std::chrono::steady_clock::now(), patience);
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+}
+
 TEST_F(TransportSecurity, EnforcesScopesOverTheWire) {
   const std::string reader = make_token(), worker = make_token(), other = make_token(), admin = make_token();
   DaemonOptions options;

@@ -33,7 +33,11 @@ class Http2Connection {
   /// Connects to `address`, "unix:/path". Sends and reads time out after `patience`.
   explicit Http2Connection(const std::string& address,
                            std::chrono::seconds patience = std::chrono::minutes(1))
-      : socket_(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+      : Http2Connection(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), address, patience) {}
+  /// Connects a socket, which it closes in the end.
+  Http2Connection(int socket, const std::string& address,
+                  std::chrono::seconds patience = std::chrono::minutes(1))
+      : socket_(socket) {
     const timeval time{patience.count(), 0};
     ::setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &time, sizeof time);
     ::setsockopt(socket_, SOL_SOCKET, SO_SNDTIMEO, &time, sizeof time);

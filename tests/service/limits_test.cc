@@ -6,6 +6,7 @@
 #include <atomic>
 #include <filesystem>
 #include <fstream>
+#include <new>
 #include <sstream>
 #include <thread>
 
@@ -237,8 +238,7 @@ TEST_F(Limits, BoundMessagesAndKernelsAsConfigured) {
       "INVALID_ARGUMENT invalid [kernels]: 8 kernels are asked for; at most 7 are made for one request");
 }
 
-// Too little for its first state, so that not even a part of the space stands for the whole. A request may
-// ask for more.
+// Too little for its first state, so that not even a part of the space stands for the whole.
 TEST_F(Limits, BoundsTheTimeOfSearches) {
   server::DaemonOptions options;
   options.search.seconds = 1e-6;
@@ -250,6 +250,8 @@ TEST_F(Limits, BoundsTheTimeOfSearches) {
   const auto cut = client_->schedule(request);
   EXPECT_THAT(cut.refusal.text(), HasSubstr("DEADLINE_EXCEEDED exhausted [deadline]"));
   request.mutable_search()->set_seconds(150);
+  EXPECT_THAT(client_->schedule(request).refusal.text(), HasSubstr("invalid [search-bounds]"));
+  start({});
   const auto whole = client_->schedule(request);
   ASSERT_TRUE(whole.ok()) << whole.refusal.text();
   EXPECT_TRUE(whole.frontier->complete());
@@ -459,6 +461,38 @@ TEST_F(Limits, RefusesMoreCallsThanThreads) {
   EXPECT_EQ(served, hold.held);
   v1::ServerInfo info;
   EXPECT_EQ(client_->call(&v1::Scheduler::Stub::Info, v1::InfoRequest(), info).status, grpc::StatusCode::OK);
+}
+
+/// Has no memory for a search.
+class OutOfMemory final : public server::KernelProvider {
+ public:
+  support::Result<server::FrontierAnswer> frontier(const server::FrontierQuery&, const frontier::Progress&,
+                                                   const support::Cancellation&) override {
+    throw std::bad_alloc();
+  }
+  support::Result<server::KernelAnswer> kernel(const server::KernelQuery&,
+                                               const support::Cancellation&) override {
+    throw std::bad_alloc();
+  }
+};
+
+TEST_F(Limits, ReportARequestThatRunsOutOfMemory) {
+  server::DaemonOptions options;
+  options.wrap_compiling = [](auto) { return std::make_unique<OutOfMemory>(); };
+  start(options);
+  EXPECT_EQ(
+      client_->schedule(a_search()).refusal.text(),
+      "RESOURCE_EXHAUSTED exhausted [out-of-memory]: the server has not enough memory for this request");
+  EXPECT_THAT(logged_.str(), HasSubstr("ran out of memory"));
+}
+
+// The status and its diagnostic are metadata, of which a client takes 8 KiB.
+TEST_F(Limits, SendLongDiagnosticsShortened) {
+  v1::ScheduleRequest request = a_search();
+  request.mutable_problem()->add_constraints(std::string(9000, 'q') + " <= 5");
+  const auto refusal = client_->schedule(request).refusal;
+  EXPECT_EQ(refusal.status, grpc::StatusCode::INVALID_ARGUMENT) << refusal.text().substr(0, 300);
+  EXPECT_FALSE(refusal.diagnostic.code().empty());
 }
 
 TEST_F(Limits, SendARetryDelayWhenTheQueueIsFull) {

@@ -34,7 +34,7 @@ class FakeProvider final : public KernelProvider {
   };
   explicit FakeProvider(std::shared_ptr<Record> record) : record_(std::move(record)) {}
 
-  Result<FrontierAnswer> frontier(const FrontierQuery&, const frontier::Progress&,
+  Result<FrontierAnswer> frontier(const FrontierQuery& query, const frontier::Progress&,
                                   const Cancellation& cancellation) override {
     ++record_->searches;
     SCHAAS_RETURN_IF_ERROR(work(cancellation));
@@ -45,7 +45,8 @@ class FakeProvider final : public KernelProvider {
     frontier::Frontier found;
     found.survivors = {survivor};
     found.complete = !record_->cut;
-    return FrontierAnswer{std::make_shared<const frontier::Frontier>(found), false};
+    return FrontierAnswer{std::make_shared<const frontier::Frontier>(found), false,
+                          within_deadline(query.options, query.requester.deadline).search_seconds};
   }
 
   Result<KernelAnswer> kernel(const KernelQuery& query, const Cancellation& cancellation) override {
@@ -240,6 +241,31 @@ TEST_F(ProviderStack, CachingIgnoresAStoredFrontierThatIsReadableAndOfAnotherPro
   EXPECT_TRUE(caching()->frontier(frontier(), {}, never_)->hit) << "it was stored anew";
 }
 
+TEST_F(ProviderStack, CachingStoresWhatADeadlineCutForRequestsWithNoMoreTime) {
+  const auto provider = caching();
+  const auto hit_within = [&](std::chrono::seconds left) {
+    FrontierQuery query = frontier();
+    query.requester.deadline = Requester::Clock::now() + left;
+    return provider->frontier(query, {}, never_)->hit;
+  };
+  record_->cut = true;
+  EXPECT_FALSE(hit_within(std::chrono::seconds(50)));
+  EXPECT_TRUE(hit_within(std::chrono::seconds(50)));
+  EXPECT_FALSE(hit_within(std::chrono::seconds(200))) << "it has more time";
+  EXPECT_FALSE(hit_within(std::chrono::seconds(2000))) << "it has all the time that it asks for";
+  EXPECT_TRUE(hit_within(std::chrono::seconds(10))) << "it has less";
+}
+
+TEST(SearchWithinDeadline, EndsBeforeTheDeadlineWithAPartOfTheSpace) {
+  const auto deadline = Requester::Clock::now() + std::chrono::seconds(4);
+  frontier::Options options = within_deadline({}, deadline);
+  EXPECT_EQ(options.search_seconds, 1);
+  EXPECT_EQ(options.solver_total_milliseconds, 500);
+  EXPECT_EQ(within_deadline({}, Requester().deadline).search_seconds, frontier::Options().search_seconds);
+  options.search_seconds = 0;
+  EXPECT_EQ(within_deadline(options, deadline).search_seconds, 0) << "without a limit it has none";
+}
+
 TEST_F(ProviderStack, CachingStoresNoFailure) {
   const auto provider = caching();
   record_->fail = true;
@@ -374,12 +400,12 @@ TEST(AdmissionQueue, AdmitsInteractiveWorkFirst) {
   std::vector<int> order;
   std::vector<std::thread> askers;
   {
-    const auto held = queue.acquire(Priority::interactive, never);
+    const auto held = queue.acquire(Priority::interactive, "me", never);
     const std::array<Priority, 4> arrivals = {Priority::batch, Priority::interactive, Priority::batch,
                                               Priority::interactive};
     for (std::size_t a = 0; a < arrivals.size(); ++a) {
       askers.emplace_back([&, a] {
-        const auto permit = queue.acquire(arrivals[a], never);
+        const auto permit = queue.acquire(arrivals[a], "me", never);
         order.push_back(static_cast<int>(a));  // one at a time: there is one permit
       });
       while (queue.waiting() < a + 1) std::this_thread::sleep_for(std::chrono::milliseconds(1));

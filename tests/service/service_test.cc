@@ -546,7 +546,7 @@ TEST_F(Service, ListsItsCache) {
             "digits");
 }
 
-TEST_F(Service, HasAHealthServiceAndReflection) {
+TEST_F(Service, HasAHealthService) {
   const auto raw = [&](const std::string& method, const std::string& request) {
     grpc::GenericStub stub(client_->channel());
     grpc::ClientContext context;
@@ -569,10 +569,6 @@ TEST_F(Service, HasAHealthServiceAndReflection) {
   };
   // HealthCheckResponse{status: SERVING}
   EXPECT_EQ(raw("/grpc.health.v1.Health/Check", ""), "\x08\x01");
-  // ServerReflectionRequest{list_services: ""}
-  EXPECT_THAT(
-      raw("/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo", std::string("\x3a\x00", 2)),
-      testing::AllOf(testing::HasSubstr("schaas.v1.Scheduler"), testing::HasSubstr("grpc.health.v1.Health")));
 }
 
 // ---- partial frontiers ----

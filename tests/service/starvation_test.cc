@@ -31,13 +31,13 @@ std::vector<std::string> order_after(milliseconds waited, milliseconds starvatio
   const auto enter = [&](Priority priority, const std::string& name) {
     const std::size_t before = queue.waiting();
     threads.emplace_back([&, priority, name] {
-      const auto permit = queue.acquire(priority, never);
+      const auto permit = queue.acquire(priority, "me", never);
       order.push_back(name);
     });
     EXPECT_TRUE(wait_for([&] { return queue.waiting() == before + 1; }));
   };
   {
-    const auto held = queue.acquire(Priority::interactive, never);
+    const auto held = queue.acquire(Priority::interactive, "me", never);
     enter(Priority::batch, "batch");
     enter(Priority::interactive, "interactive");
     std::this_thread::sleep_for(waited);

@@ -1,0 +1,113 @@
+#include "server/providers/admission_queue.h"
+
+#include <algorithm>
+#include <tuple>
+
+// Fair queueing by client with longest queue drop: of a full queue the client that has the most waiting loses
+// its latest arrival, as in stochastic fairness queueing (McKenney, 1990). The permit beyond the number is
+// for a client that would wait for the end of another's searches, which take minutes.
+namespace schaas::server {
+
+using support::Diagnostic;
+using support::Result;
+
+Result<AdmissionQueue::Permit> AdmissionQueue::acquire(Priority priority, const std::string& client,
+                                                       const support::Cancellation& cancellation) {
+  std::unique_lock lock(mutex_);
+  const Position own =
+      queue_.insert(queue_.end(), {priority, client, ++arrivals_, priority == Priority::interactive});
+  const auto leave = [&] {
+    queue_.erase(own);
+    changed_.notify_all();
+  };
+  if (own->refusable && in_queue() > max_waiting_ && !is_next(*own) && !make_room(client)) {
+    leave();
+    return overloaded();
+  }
+  const auto starved = Clock::now() + starvation_bound_;
+  while (!is_next(*own)) {
+    if (const auto state = cancellation.check("waiting in the admission queue"); !state.ok()) {
+      leave();
+      return state.error();
+    }
+    if (own->displaced) {
+      leave();
+      return overloaded();
+    }
+    if (Clock::now() >= starved) own->priority = Priority::interactive;
+    changed_.wait_for(lock, std::chrono::milliseconds(20));  // a Cancellation cannot wake a waiting thread
+  }
+  ++held_[client];
+  ++running_;
+  leave();
+  return Permit(*this, client);
+}
+
+std::size_t AdmissionQueue::waiting() const {
+  const std::lock_guard lock(mutex_);
+  return in_queue();
+}
+
+std::size_t AdmissionQueue::running() const {
+  const std::lock_guard lock(mutex_);
+  return running_;
+}
+
+std::size_t AdmissionQueue::in_queue() const {
+  return static_cast<std::size_t>(
+      std::count_if(queue_.begin(), queue_.end(), [](const Waiting& one) { return !one.displaced; }));
+}
+
+std::size_t AdmissionQueue::held_by(const std::string& client) const {
+  const auto found = held_.find(client);
+  return found == held_.end() ? 0 : found->second;
+}
+
+// Returns true when a permit is free, or the client gets the one beyond the number.
+bool AdmissionQueue::has_room(const std::string& client) const {
+  return running_ < count_ || (running_ == count_ && held_.size() == 1 && held_by(client) == 0);
+}
+
+// Returns true when no other work may begin before this one.
+bool AdmissionQueue::is_next(const Waiting& own) const {
+  const auto rank = [&](const Waiting& one) {
+    return std::tuple(one.priority, held_by(one.client), one.arrival);
+  };
+  if (own.displaced || !has_room(own.client)) return false;
+  if (running_ >= count_ && own.priority != Priority::interactive) return false;
+  return std::none_of(queue_.begin(), queue_.end(), [&](const Waiting& other) {
+    return !other.displaced && rank(other) < rank(own) && has_room(other.client);
+  });
+}
+
+// Displaces the latest interactive arrival of the client that has the most waiting, if it has more than this
+// one, whose arrival is counted.
+bool AdmissionQueue::make_room(const std::string& client) {
+  std::map<std::string, std::size_t> waiting;
+  for (const Waiting& one : queue_) waiting[one.client] += one.displaced ? 0 : 1;
+  Position latest = queue_.end();
+  for (auto one = queue_.begin(); one != queue_.end(); ++one) {
+    if (one->displaced || !one->refusable) continue;
+    if (latest == queue_.end() || waiting[one->client] >= waiting[latest->client]) latest = one;
+  }
+  if (latest == queue_.end() || waiting[latest->client] <= waiting[client]) return false;
+  latest->displaced = true;
+  changed_.notify_all();
+  return true;
+}
+
+Diagnostic AdmissionQueue::overloaded() const {
+  return support::noting(
+      support::exhausted("overloaded", "the server is overloaded: " + std::to_string(in_queue()) + " " +
+                                           what_ + " are waiting"),
+      "stored answers are still served; retry in a moment");
+}
+
+void AdmissionQueue::release(const std::string& client) {
+  const std::lock_guard lock(mutex_);
+  if (--held_[client] == 0) held_.erase(client);
+  --running_;
+  changed_.notify_all();
+}
+
+}  // namespace schaas::server
