@@ -10,9 +10,10 @@ The planted bugs stand in *.txt beside this file, a paragraph each:
   test PROGRAM FILTER
   - exact text of the source (more lines: one `-` each)
   + its replacement
+  argued WHY, where it changes nothing that a test could see
 
 PROGRAM is a test program's target, FILTER what --gtest_filter takes. A bug is dead when the filtered tests fail, and alive when they
-pass; tests that fail without any bug, texts that are not found exactly once and bugs that do not compile are errors of the list. Sources
+pass, or argued where the list says why that is right; tests that fail without any bug, texts that are not found exactly once and bugs that do not compile are errors of the list. Sources
 are changed in place, one at a time, and restored in any case.
 """
 import argparse
@@ -33,13 +34,15 @@ class Planted:
     def __init__(self, paragraph, where):
         lines = paragraph.split("\n")
         self.name = lines[0]
-        self.old, self.new = [], []
+        self.old, self.new, self.argued = [], [], ""
         for line in lines[1:]:
             key, _, rest = line.partition(" ")
             if key == "file":
                 self.path = ROOT / rest
             elif key == "test":
                 self.program, self.filter = rest.split(" ", 1)
+            elif key == "argued":
+                self.argued = rest
             elif key in ("-", "+"):
                 (self.old if key == "-" else self.new).append(rest)
             else:
@@ -96,7 +99,7 @@ class Runner:
         return self.sound[key]
 
     def verdict(self, one):
-        """dead, alive or error, and what killed it."""
+        """dead, alive, argued or error, and what killed it or why it may live."""
         if not self.passes_without(one):
             return "error", "the tests fail without it"
         text = one.path.read_text()
@@ -106,7 +109,9 @@ class Runner:
             if built.returncode != 0:
                 return "error", "does not compile: " + next((line for line in built.stdout.splitlines() if "error" in line), "")
             passed, killer = self.tests_pass(one)
-            return ("alive", "") if passed else ("dead", killer)
+            if not passed:
+                return "dead", killer
+            return ("argued", one.argued) if one.argued else ("alive", "")
         finally:
             one.path.write_text(text)
 
@@ -123,12 +128,12 @@ def main():
     check(planted)
     chosen = [one for one in planted if not options.only or any(word in one.name + one.source() for word in options.only)]
     runner = Runner(options.build, options.builder or f"ninja -C {options.build}")
-    rows, counts = [], {"dead": 0, "alive": 0, "error": 0}
+    rows, counts = [], {"dead": 0, "alive": 0, "argued": 0, "error": 0}
     for one in chosen:
         start = time.monotonic()
         state, by = runner.verdict(one)
         counts[state] += 1
-        print(f"{state:5} {one.source()}: {one.name} ({by or one.program + ' ' + one.filter}; {time.monotonic() - start:.0f} s)", flush=True)
+        print(f"{state:6} {one.source()}: {one.name} ({by or one.program + ' ' + one.filter}; {time.monotonic() - start:.0f} s)", flush=True)
         rows.append(f"| `{one.source()}` | {one.name} | {state} | {by} |")
     for program in {one.program for one in chosen}:
         runner.build(program)  # without the last bug
