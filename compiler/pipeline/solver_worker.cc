@@ -56,6 +56,7 @@ class SolverWorker final : public frontier::Solver {
   Result<void> make_ready() {
     if (process_) return {};
     toolchain::ChildOptions child;
+    child.processes = toolchain::Processes::one;
     child.isolated = options_.isolated;
     child.program = options_.program;
     child.working_directory = "/";

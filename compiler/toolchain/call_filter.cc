@@ -148,7 +148,7 @@ class Writer {
   CallFilter filter{};
 };
 
-constexpr CallFilter write_filter() {
+constexpr CallFilter write_filter(Processes processes) {
   Writer out;
   if (architecture == 0) return out.filter;
   out.add(load(offsetof(seccomp_data, arch)));
@@ -172,19 +172,29 @@ constexpr CallFilter write_filter() {
     out.add(answer(error(EPERM)));
   }
   // Threads and processes are allowed, namespaces are not: the flags are the first argument.
-  out.add(unless_equal(SYS_clone, 3));
+  const bool one = processes == Processes::one;
+#if defined(__x86_64__)
+  for (const std::uint32_t call : {SYS_fork, SYS_vfork}) {
+    if (one) out.answer_to(call, error(EPERM));
+  }
+#endif
+  out.add(unless_equal(SYS_clone, one ? 5 : 3));
   out.add(load(first_argument));
   out.add({BPF_JMP | BPF_JSET | BPF_K, 0, 1, namespaces});
   out.add(answer(error(EPERM)));
+  if (one) {
+    out.add({BPF_JMP | BPF_JSET | BPF_K, 1, 0, CLONE_THREAD});
+    out.add(answer(error(EPERM)));
+  }
   out.add(answer(SECCOMP_RET_ALLOW));
   return out.filter;
 }
 
 }  // namespace
 
-const CallFilter& call_filter() {
-  static constexpr CallFilter filter = write_filter();
-  return filter;
+const CallFilter& call_filter(Processes processes) {
+  static constexpr CallFilter several = write_filter(Processes::several), one = write_filter(Processes::one);
+  return processes == Processes::one ? one : several;
 }
 
 }  // namespace schaas::toolchain

@@ -9,6 +9,7 @@
 /// their owners and extended attributes; tracing, limits and scheduling of other processes; calls by another
 /// convention (32-bit, x32). Also leaving the process group: such a process would survive the group's end.
 /// Refused with ENOSYS: clone3, whose flags a filter cannot read; the C library then calls clone.
+/// A process that is to stay one gets no other: fork, vfork, and clone but for threads are refused.
 /// Answered with success, without effect: modes and times of files, which linkers set and nobody reads.
 namespace schaas::toolchain {
 
@@ -18,6 +19,12 @@ struct CallFilter {
   unsigned short size = 0;  ///< 0: there is no filter for this processor
 };
 
-const CallFilter& call_filter();
+/// Processes that a child may be.
+enum class Processes {
+  several,  ///< a compiler runs its passes, assembler and linker
+  one,      ///< with any number of threads
+};
+
+const CallFilter& call_filter(Processes processes = Processes::several);
 
 }  // namespace schaas::toolchain

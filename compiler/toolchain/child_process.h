@@ -6,6 +6,7 @@
 
 #include "compiler/support/cancellation.h"
 #include "compiler/support/result.h"
+#include "compiler/toolchain/call_filter.h"
 
 namespace schaas::toolchain {
 
@@ -21,7 +22,8 @@ struct ChildOptions {
   std::size_t memory_bytes = std::size_t{2} << 30;  ///< address space of each process
   std::size_t file_bytes = std::size_t{256} << 20;  ///< largest file it may write
   bool isolated = true;
-  std::vector<std::string> readable;  ///< folders and files beside the system's and the program's own
+  Processes processes = Processes::several;  ///< where it is isolated
+  std::vector<std::string> readable;         ///< folders and files beside the system's and the program's own
   std::size_t output_bytes = std::size_t{64} << 10;  ///< kept of its output; the rest is read and dropped
 };
 

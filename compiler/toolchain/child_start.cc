@@ -63,7 +63,8 @@ void limit(__rlimit_resource resource, std::size_t value) {
   limit(RLIMIT_FSIZE, prepared.options.file_bytes);
   limit(RLIMIT_CORE, 0);
   if (chdir(prepared.options.working_directory.c_str()) != 0) _exit(127);
-  if (prepared.options.isolated && !isolate(prepared.readable, prepared.options.working_directory)) {
+  if (prepared.options.isolated &&
+      !isolate(prepared.readable, prepared.options.working_directory, prepared.options.processes)) {
     constexpr char said[] = "the system refused to isolate this process\n";
     [[maybe_unused]] const auto written = write(2, said, sizeof said - 1);
     _exit(127);

@@ -12,8 +12,6 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "compiler/toolchain/call_filter.h"
-
 // Four steps, each of which leaves less. no_new_privs comes first: Landlock and seccomp demand it of a
 // process without privileges. Landlock then closes files, seccomp system calls; capabilities are dropped
 // between the two, since a superuser's child would keep them. A mechanism that the kernel lacks is left out;
@@ -116,9 +114,9 @@ bool seccomp_offered() {
   return call_filter().size != 0 && syscall(SYS_seccomp, SECCOMP_GET_ACTION_AVAIL, 0, &action) == 0;
 }
 
-bool forbid_calls() {
+bool forbid_calls(Processes processes) {
   if (!seccomp_offered()) return true;
-  const CallFilter& filter = call_filter();
+  const CallFilter& filter = call_filter(processes);
   const sock_fprog program{filter.size, const_cast<sock_filter*>(filter.program)};
   return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) == 0;
 }
@@ -148,9 +146,9 @@ std::string print(const Isolation& isolation) {
   return text.empty() ? "none" : text;
 }
 
-bool isolate(const std::vector<std::string>& readable, const std::string& writable) {
+bool isolate(const std::vector<std::string>& readable, const std::string& writable, Processes processes) {
   return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && restrict_files(readable, writable) &&
-         drop_capabilities() && forbid_calls();
+         drop_capabilities() && forbid_calls(processes);
 }
 
 }  // namespace schaas::toolchain

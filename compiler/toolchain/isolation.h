@@ -2,6 +2,8 @@
 #include <string>
 #include <vector>
 
+#include "compiler/toolchain/call_filter.h"
+
 /// Isolation of a child process beside limits of time and memory. A compromised compiler, or a kernel on
 /// trial, sees only the system's files and its own, can signal no process and has no network. Uses Landlock
 /// and seccomp as far as the operating system offers them, at a fifth of a millisecond a child.
@@ -24,6 +26,7 @@ std::string print(const Isolation& isolation);
 /// and libraries and `readable`; to write as well, everything below `writable` ("/": nothing). Between fork
 /// and exec: only async-signal-safe calls. What the system does not offer is left out. Returns false when it
 /// refuses what it offers: the process must end then.
-[[nodiscard]] bool isolate(const std::vector<std::string>& readable, const std::string& writable);
+[[nodiscard]] bool isolate(const std::vector<std::string>& readable, const std::string& writable,
+                           Processes processes = Processes::several);
 
 }  // namespace schaas::toolchain

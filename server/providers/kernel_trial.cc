@@ -81,6 +81,7 @@ KernelTrial make_process_trial(TrialOptions options) {
     SCHAAS_RETURN_IF_ERROR(write(directory.path() + "/kernel.so", binary));
     SCHAAS_RETURN_IF_ERROR(write(directory.path() + "/problem", problem));
     toolchain::ChildOptions child;
+    child.processes = toolchain::Processes::one;
     child.program = options.program;
     child.arguments = {directory.path(), std::to_string(options.seed)};
     // Passive waiting spends no processor time, which is limited.

@@ -135,6 +135,19 @@ TEST_F(IsolatedChild, ChangesNoModesAndTimesOfOthers) {
   EXPECT_NE(status(), before);
 }
 
+TEST_F(IsolatedChild, StaysOneProcessWhereItIsToBe) {
+  if (!offered_.network) GTEST_SKIP() << "this system has no seccomp";
+  ChildOptions options;
+  options.program = "/bin/bash";
+  options.arguments = {"-c", "/bin/true; echo $?"};
+  options.environment = {"PATH=/usr/bin:/bin"};
+  options.working_directory = inside_.path();
+  EXPECT_EQ(run_child(options, support::Cancellation()).value().output, "0\n");
+  options.processes = Processes::one;
+  const ChildResult alone = run_child(options, support::Cancellation()).value();
+  EXPECT_THAT(alone.output, testing::HasSubstr("fork: "));
+}
+
 /// A process that left the group would survive its end.
 TEST_F(IsolatedChild, StaysInItsProcessGroup) {
   if (!offered_.network) GTEST_SKIP() << "this system has no seccomp";
@@ -180,12 +193,13 @@ TEST(IsolationDeathTest, EndsAChildThatTheSystemRefusesToIsolate) {
 
 /// What the filter answers to a call.
 std::uint32_t answer_to(std::uint32_t call, std::uint64_t first_argument = 0,
-                        std::uint32_t architecture = AUDIT_ARCH_X86_64) {
+                        std::uint32_t architecture = AUDIT_ARCH_X86_64,
+                        Processes processes = Processes::several) {
   seccomp_data data{};
   data.nr = static_cast<int>(call);
   data.arch = architecture;
   data.args[0] = first_argument;
-  const CallFilter& filter = call_filter();
+  const CallFilter& filter = call_filter(processes);
   std::uint32_t loaded = 0;
   for (std::size_t at = 0; at < filter.size; ++at) {
     const sock_filter& now = filter.program[at];
@@ -296,6 +310,25 @@ TEST(CallFilter, AllowsThreadsAndNoNamespaces) {
        {CLONE_NEWNS, CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNET, CLONE_NEWIPC, CLONE_NEWUTS, CLONE_NEWCGROUP})
     EXPECT_EQ(answer_to(SYS_clone, static_cast<std::uint64_t>(thread | space)), refused);
   EXPECT_EQ(answer_to(435), SECCOMP_RET_ERRNO | ENOSYS) << "clone3";
+}
+
+TEST(CallFilter, KeepsAProcessThatIsToStayOneFromOthers) {
+  const auto one = [](std::uint32_t call, std::uint64_t first_argument = 0) {
+    return answer_to(call, first_argument, AUDIT_ARCH_X86_64, Processes::one);
+  };
+  const std::uint64_t thread =
+      CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SETTLS;
+  EXPECT_EQ(one(SYS_clone, thread), allowed);
+  EXPECT_EQ(one(SYS_clone, thread | CLONE_NEWNET), refused);
+  EXPECT_EQ(one(SYS_clone, CLONE_VM | CLONE_VFORK | SIGCHLD), refused) << "posix_spawn";
+  EXPECT_EQ(one(SYS_clone, SIGCHLD), refused);
+  EXPECT_EQ(one(435), SECCOMP_RET_ERRNO | ENOSYS) << "clone3";
+  for (const std::uint32_t call : {SYS_fork, SYS_vfork}) {
+    EXPECT_EQ(one(call), refused);
+    EXPECT_EQ(answer_to(call), allowed) << "a compiler";
+  }
+  for (const std::uint32_t call : {SYS_read, SYS_execve, SYS_futex}) EXPECT_EQ(one(call), allowed);
+  EXPECT_EQ(one(SYS_socket), refused);
 }
 
 TEST(CallFilter, LimitsTheCallersOwnProcessAlone) {
