@@ -251,6 +251,23 @@ TEST_F(DamagedJobs, AreRefusedUntouchedWhereNoneCanBeRead) {
   EXPECT_FALSE(std::filesystem::exists(path_ + ".damaged"));
 }
 
+TEST(Transactions, AreRolledBackUnlessCommitted) {
+  const test_support::TemporaryDirectory directory;
+  static constexpr const char* table[] = {"CREATE TABLE t(x INTEGER NOT NULL) STRICT;"};
+  const auto database = open_database(directory / "t.db", {"test database", table}).value();
+  for (const bool committed : {false, true}) {
+    {
+      Transaction transaction(database);
+      ASSERT_TRUE(transaction.begin("insert a row").ok());
+      ASSERT_TRUE(Statement(database, "INSERT INTO t VALUES (1)").run("insert a row").ok());
+      if (committed) ASSERT_TRUE(transaction.commit("insert a row").ok());
+    }
+    Statement count(database, "SELECT count(*) FROM t");
+    ASSERT_TRUE(count.step("count the rows").ok());
+    EXPECT_EQ(count.integer(0), committed ? 1 : 0);
+  }
+}
+
 TEST(Disks, AreFullAlsoByQuotaAndLimit) {
   for (const int number : {ENOSPC, EDQUOT, EFBIG})
     EXPECT_EQ(support::render(disk_error("write `f`", number).value()),
