@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <filesystem>
@@ -224,6 +225,24 @@ TEST_F(DamagedJobs, AreKeptWhereTheyAreWhole) {
   check_kept(*salvaged);
 }
 
+TEST_F(DamagedJobs, AreKeptBeforeAndBehindEachDamagedPage) {
+  std::ifstream file(path_, std::ios::binary);
+  const std::string sound{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  const auto pages = static_cast<int>(sound.size() / 4096);
+  int refused = 0;
+  std::uint64_t fewest = jobs_;
+  for (int page = 1; page < pages; ++page) {
+    for (const char* end : {"", "-wal", "-shm", ".damaged"}) ::unlink((path_ + end).c_str());
+    std::ofstream(path_, std::ios::binary) << sound;
+    overwrite(std::streamoff{page} * 4096, std::string(4096, '\xee'));
+    const auto salvaged = salvage_jobs(path_);
+    refused += salvaged.ok() ? 0 : 1;
+    if (salvaged.ok()) fewest = std::min(fewest, salvaged->kept);
+  }
+  EXPECT_GE(fewest, 30U) << "of 60, of which a page holds some twenty";
+  EXPECT_LE(refused, 4) << "the roots of the tables, and the page of the clients";
+}
+
 TEST_F(DamagedJobs, NeverChangeWhereverALetterChanges) {
   std::mt19937_64 random(11);
   std::ifstream file(path_, std::ios::binary);
@@ -260,7 +279,9 @@ TEST(Transactions, AreRolledBackUnlessCommitted) {
       Transaction transaction(database);
       ASSERT_TRUE(transaction.begin("insert a row").ok());
       ASSERT_TRUE(Statement(database, "INSERT INTO t VALUES (1)").run("insert a row").ok());
-      if (committed) ASSERT_TRUE(transaction.commit("insert a row").ok());
+      if (committed) {
+        ASSERT_TRUE(transaction.commit("insert a row").ok());
+      }
     }
     Statement count(database, "SELECT count(*) FROM t");
     ASSERT_TRUE(count.step("count the rows").ok());

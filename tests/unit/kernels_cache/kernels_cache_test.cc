@@ -378,6 +378,7 @@ TEST_F(Database, TakesChangedRowsForMissingOnes) {
   }
   put();
   EXPECT_EQ(found(), 4) << "what is made again replaces them";
+  EXPECT_EQ(store->newest_frontier("p").value()->canonical, frontier_row("p", "o", "payload").canonical);
 }
 
 TEST_F(Database, RefusesALaterSchemaUntouched) {
