@@ -66,8 +66,6 @@ void declare_trust(CLI::App& app, Written& out) {
                  "certificate authority that must have issued the certificates of TCP clients (PEM)");
   app.add_option("--tokens", daemon.tokens,
                  "file of bearer tokens with scopes and quotas; clients must authenticate with one");
-  app.add_flag("--reflection", daemon.reflection,
-               "describe the protocol (gRPC reflection) to everybody who connects, with a token or without");
   app.add_flag("--insecure-tcp", daemon.insecure_tcp,
                "allow TCP without TLS on addresses other than loopback");
   app.add_option("--socket-mode", out.socket_mode, "permissions of Unix sockets, octal")->type_name("MODE");

@@ -1,6 +1,5 @@
 #include "server/daemon/daemon.h"
 
-#include <grpcpp/ext/proto_server_reflection_plugin.h>
 #include <grpcpp/grpcpp.h>
 #include <grpcpp/health_check_service_interface.h>
 
@@ -200,8 +199,6 @@ Daemon::Daemon(const DaemonOptions& options, DataDirectory directory, Stores sto
 
 Result<void> Daemon::listen(const std::vector<ListenAddress>& addresses) {
   grpc::EnableDefaultHealthCheckService(true);
-  // The plugin is for all servers of the process, and answers before any token is asked for.
-  if (options_.reflection) grpc::reflection::InitProtoReflectionServerBuilderPlugin();
   grpc::ServerBuilder builder;
   if (options_.tls.wanted()) {
     SCHAAS_ASSIGN_OR_RETURN(certificates_, CertificateCopies::start(options_.tls, directory_.tls(), log_));

@@ -50,7 +50,6 @@ struct DaemonOptions {
   // Authentication
   TlsFiles tls;               ///< for all TCP addresses
   std::string tokens;         ///< path of the tokens file; none: every client is authorised for everything
-  bool reflection = false;    ///< describe the protocol to everybody who connects
   bool insecure_tcp = false;  ///< allow TCP without TLS on addresses other than loopback
   unsigned socket_mode =
       0600;  ///< mode of Unix sockets; users beside the owner need a token when there are any
