@@ -488,8 +488,8 @@ TEST_F(Limits, ReportARequestThatRunsOutOfMemory) {
 
 // The status and its diagnostic are metadata, of which a client takes 8 KiB.
 TEST_F(Limits, SendLongDiagnosticsShortened) {
-  v1::ScheduleRequest request = a_search();
-  request.mutable_problem()->add_constraints(std::string(9000, 'q') + " <= 5");
+  v1::ScheduleRequest request = test::request_for();
+  request.add_traces(std::string(9000, 'q') + "()");
   const auto refusal = client_->schedule(request).refusal;
   EXPECT_EQ(refusal.status, grpc::StatusCode::INVALID_ARGUMENT) << refusal.text().substr(0, 300);
   EXPECT_FALSE(refusal.diagnostic.code().empty());
