@@ -89,10 +89,7 @@ class CToolchain : public Toolchain {
     SCHAAS_ASSIGN_OR_RETURN(const auto directory, TemporaryDirectory::make(options_.temporary_directory));
     const std::string input = directory.path() + "/kernel.c";
     const std::string output = directory.path() + "/kernel.so";
-    std::ofstream written(input, std::ios::binary);
-    written << source;
-    written.close();
-    if (!written) return disk_full();
+    SCHAAS_RETURN_IF_ERROR(write_source(input, source));
 
     auto arguments = code_flags(target);
     arguments.insert(arguments.end(), {"-o", "kernel.so", "kernel.c", "-Wl,--as-needed", "-lm"});
@@ -109,11 +106,7 @@ class CToolchain : public Toolchain {
     std::ifstream file(output, std::ios::binary);
     std::string bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
     if (result.exit_code != 0 || bytes.empty()) {
-      // Messages of the compiler and its child processes in that case, in the C locale.
-      for (const char* said :
-           {"No space left on device", "File too large", "file too big", "Disk quota exceeded"}) {
-        if (result.output.find(said) != std::string::npos) return disk_full();
-      }
+      if (const auto error = resource_error(result.output)) return *error;
       return with_output(support::internal("compiler-failed", "`" + options_.compiler +
                                                                   "` did not accept generated code (exit " +
                                                                   std::to_string(result.exit_code) + ")"),
@@ -123,9 +116,6 @@ class CToolchain : public Toolchain {
   }
 
  private:
-  static support::Diagnostic disk_full() {
-    return support::exhausted("disk-full", "no kernel can be compiled: the disk of temporary files is full");
-  }
   support::Diagnostic missing() const {
     return support::unsupported("no-compiler",
                                 "no C compiler: `" + options_.compiler +

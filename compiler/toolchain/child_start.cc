@@ -44,9 +44,10 @@ void limit(__rlimit_resource resource, std::size_t value) {
 }
 
 // Turns the forked process into the program.
-[[noreturn]] void become(const Prepared& prepared, const ChildFiles& files) {
+[[noreturn]] void become(const Prepared& prepared, const ChildFiles& files, pid_t parent) {
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) _exit(127);  // it ended before the signal was asked for
   const int nothing = open("/dev/null", O_RDWR);
   const auto stand = [nothing](int file, int as) { return dup2(file < 0 ? nothing : file, as) >= 0; };
   if (nothing < 0 || !stand(files.input, 0) || !stand(files.output, 1) || !stand(files.error, 2)) _exit(127);
@@ -82,9 +83,10 @@ support::Diagnostic refused_by_system(const char* what) {
 
 support::Result<pid_t> start_child(const ChildOptions& options, const ChildFiles& files) {
   const Prepared prepared(options);
+  const pid_t parent = getpid();
   const pid_t pid = fork();
   if (pid < 0) return refused_by_system("a process");
-  if (pid == 0) become(prepared, files);
+  if (pid == 0) become(prepared, files, parent);
   setpgid(pid, pid);  // as in the child: whoever comes first
   return pid;
 }

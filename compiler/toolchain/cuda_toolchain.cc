@@ -67,7 +67,7 @@ class CudaToolchain : public Toolchain {
     if (!support::is_for_gpu(target.isa)) return c_->compile_c(source, target, cancellation);
     SCHAAS_RETURN_IF_ERROR(version());
     SCHAAS_ASSIGN_OR_RETURN(const auto directory, TemporaryDirectory::make(options_.temporary_directory));
-    std::ofstream(directory.path() + "/kernel.cu", std::ios::binary) << source;
+    SCHAAS_RETURN_IF_ERROR(write_source(directory.path() + "/kernel.cu", source));
     // The host half reads the modules through a table that ends with a row of zeros.
     std::string host = source + "\n", table;
     int number = 0;
@@ -104,6 +104,7 @@ class CudaToolchain : public Toolchain {
     std::ifstream file(directory + "/image", std::ios::binary);
     std::string bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
     if (result.exit_code == 0 && !bytes.empty()) return bytes;
+    if (const auto error = resource_error(result.output)) return *error;
     return with_output(
         support::internal("compiler-failed", "`" + compiler() + "` did not accept generated code (exit " +
                                                  std::to_string(result.exit_code) + ")"),

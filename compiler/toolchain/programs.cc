@@ -4,10 +4,18 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <fstream>
 
 // Search for programs as a shell does it, and the environment that compilers get: five variables, none of the
 // user's but PATH. Messages are in the C locale, since some are read (c_toolchain.cc).
 namespace schaas::toolchain {
+namespace {
+
+support::Diagnostic disk_full() {
+  return support::exhausted("disk-full", "no kernel can be compiled: the disk of temporary files is full");
+}
+
+}  // namespace
 
 std::string joined(const std::vector<std::string>& words) {
   std::string text;
@@ -36,6 +44,23 @@ std::optional<std::string> find_program(const std::string& program) {
     if (end > begin && access(full.c_str(), X_OK) == 0) return full;
     begin = end + 1;
   }
+  return std::nullopt;
+}
+
+support::Result<void> write_source(const std::string& path, const std::string& source) {
+  std::ofstream file(path, std::ios::binary);
+  file << source;
+  file.close();
+  if (!file) return disk_full();
+  return {};
+}
+
+std::optional<support::Diagnostic> resource_error(const std::string& output) {
+  const auto says = [&](const char* text) { return output.find(text) != std::string::npos; };
+  if (says("No space left on device") || says("Disk quota exceeded")) return disk_full();
+  if (says("File too large") || says("file too big"))
+    return support::exhausted("file-size",
+                              "no kernel can be compiled: a file of the compiler outgrew its limit");
   return std::nullopt;
 }
 

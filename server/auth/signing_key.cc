@@ -27,11 +27,22 @@ Diagnostic cannot(const char* doing, const std::string& path) {
                                              "`: " + std::strerror(errno));
 }
 
+// A link survives a crash of the machine once its folder is flushed.
+bool flush_folder_of(const std::string& path) {
+  const std::string folder = std::filesystem::path(path).parent_path();
+  const int file = ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (file < 0) return false;
+  const bool flushed = ::fsync(file) == 0;
+  ::close(file);
+  return flushed;
+}
+
 /// A new file, closed and removed by the destructor unless it was kept.
 class NewFile {
  public:
-  explicit NewFile(std::string path)
-      : path_(std::move(path)), file_(::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600)) {}
+  /// A name beside `path` that nobody has; a leftover of an earlier process is in nobody's way.
+  explicit NewFile(const std::string& path)
+      : path_(path + ".new-XXXXXX"), file_(::mkostemp(path_.data(), O_CLOEXEC)) {}
   NewFile(const NewFile&) = delete;
   NewFile& operator=(const NewFile&) = delete;
   ~NewFile() {
@@ -43,8 +54,10 @@ class NewFile {
     return file_ >= 0 && ::write(file_, text.data(), text.size()) == static_cast<ssize_t>(text.size()) &&
            ::fsync(file_) == 0;
   }
-  /// Links the file under `name`; never replaces another.
-  bool keep_as(const std::string& name) const { return ::link(path_.c_str(), name.c_str()) == 0; }
+  /// Links the file under `name`, for good; never replaces another.
+  bool keep_as(const std::string& name) const {
+    return ::link(path_.c_str(), name.c_str()) == 0 && flush_folder_of(name);
+  }
 
  private:
   std::string path_;
@@ -57,7 +70,7 @@ Result<SigningKey> make(const std::string& path) {
   if (::getrandom(seed.data(), seed.size(), 0) != static_cast<ssize_t>(seed.size()))
     return cannot("make", path);
   const SigningKey key = SigningKey::from_seed({seed.data(), seed.size()});
-  NewFile file(path + ".new-" + std::to_string(::getpid()));
+  NewFile file(path);
   if (!file.write(key.pem()) || !file.keep_as(path)) return cannot("make", path);
   return key;
 }

@@ -93,7 +93,7 @@ void add_gauges(Metrics& metrics, const GaugeSources& sources) {
   metrics.read("process_resident_memory_bytes", "Resident memory of the daemon, without its children.",
                resident_bytes);
   metrics.read("process_open_fds", "Open descriptors of the daemon.",
-               [] { return entries("/proc/self/fd", ""); });
+               [] { return entries("/proc/self/fd", "") - 1; });  // without the one that lists them
 }
 
 }  // namespace schaas::server

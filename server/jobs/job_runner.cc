@@ -165,6 +165,7 @@ void JobRunner::work_on(const ClaimedItem& item) {
   // Tells whether the error is the work's own or that of its cancellation.
   const auto ended = cancellation.check("a job");
   const bool retry = error && !stopped && ended.ok() && should_retry(item, *error);
+  if (!error) retries_.erase({item.job, item.number});
   if (error && !ended.ok() && ended.error().code == "deadline") {
     error = support::exhausted("deadline",
                                time < options_.max_item_time

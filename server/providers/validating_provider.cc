@@ -50,7 +50,7 @@ class ValidatingProvider final : public KernelProvider {
   Result<KernelAnswer> kernel(const KernelQuery& query, const Cancellation& cancellation) override {
     // A client that insists on a new kernel gets a new trial as well.
     if (query.source != Source::made) {
-      if (const auto reason = quarantine_.reason(query.kernel_key)) return rejected(query, *reason);
+      if (const auto reason = quarantine_.reason(query.kernel_key)) return rejected(query, *reason, true);
     }
     SCHAAS_ASSIGN_OR_RETURN(KernelAnswer answer, next_->kernel(query, cancellation));
     if (support::is_for_gpu(query.target.isa)) return answer;  // a trial runs on a CPU
@@ -62,8 +62,7 @@ class ValidatingProvider final : public KernelProvider {
       case TrialVerdict::Kind::passed:
         return answer;
       case TrialVerdict::Kind::wrong:
-        quarantine(query, *answer.bytes, verdict.report);
-        return rejected(query, first_line(verdict.report));
+        return rejected(query, first_line(verdict.report), quarantine(query, *answer.bytes, verdict.report));
       case TrialVerdict::Kind::other_processor:
       case TrialVerdict::Kind::skipped:
         log_->warn("kernel {} is served without validation: {}", query.kernel_key,
@@ -89,20 +88,23 @@ class ValidatingProvider final : public KernelProvider {
     return verdict;
   }
 
-  static Diagnostic rejected(const KernelQuery& query, const std::string& why) {
+  static Diagnostic rejected(const KernelQuery& query, const std::string& why, bool kept) {
     return support::noting(
         support::internal("kernel-rejected", "the kernel of schedule `" + schedule::print(query.trace) +
                                                  "` failed its trial and is not served: " + why),
-        "the server keeps it in quarantine as " + query.kernel_key);
+        kept ? "the server keeps it in quarantine as " + query.kernel_key
+             : "the server's log has its report; its quarantine takes no more kernels");
   }
 
-  void quarantine(const KernelQuery& query, const std::string& bytes, const std::string& report) {
+  /// Returns whether the files of the kernel are kept.
+  bool quarantine(const KernelQuery& query, const std::string& bytes, const std::string& report) {
     log_->error("kernel {} failed validation and is quarantined: {}", query.kernel_key, report);
     const std::string facts = report + "\nschedule " + schedule::print(query.trace) + "\nisa " +
                               query.target.isa + "\ncode " + std::to_string(pipeline::code_version) + "\n" +
                               query.canonical.text;
-    if (!quarantine_.add(query.kernel_key, bytes, facts))
-      log_->error("cannot write kernel {} to quarantine", query.kernel_key);
+    const bool kept = quarantine_.add(query.kernel_key, bytes, facts);
+    if (!kept) log_->error("cannot write kernel {} to quarantine", query.kernel_key);
+    return kept;
   }
 
   std::unique_ptr<KernelProvider> next_;

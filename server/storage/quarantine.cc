@@ -55,7 +55,7 @@ bool Quarantine::add(const std::string& key, const std::string& binary, const st
       lift(at->path().stem().string());
     }
   }
-  if (kept >= max_kernels) return true;
+  if (kept >= max_kernels) return false;
   // The report is written last, because it is what counts.
   std::ofstream(path(key, ".so"), std::ios::binary) << binary;
   std::ofstream text(path(key, ".txt"), std::ios::binary);

@@ -24,7 +24,7 @@ class Quarantine {
 
   /// Returns the first line of the report on a kernel; none where it is not in quarantine, or no longer.
   std::optional<std::string> reason(const std::string& key) const;
-  /// Returns false where the files cannot be written.
+  /// Returns false where nothing is kept: it is full, or the files cannot be written.
   bool add(const std::string& key, const std::string& binary, const std::string& report) const;
   /// Newest first.
   std::vector<QuarantinedKernel> list() const;

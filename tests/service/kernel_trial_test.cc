@@ -247,8 +247,9 @@ TEST_F(ValidatingProvider, LetsQuarantineExpire) {
 
 TEST_F(ValidatingProvider, BoundsQuarantineAndReplacesWhatExpired) {
   const Quarantine quarantine(quarantine_);
-  for (std::size_t n = 0; n < Quarantine::max_kernels + 1; ++n)
+  for (std::size_t n = 0; n < Quarantine::max_kernels; ++n)
     EXPECT_TRUE(quarantine.add("k" + std::to_string(n), "binary", "wrong"));
+  EXPECT_FALSE(quarantine.add("one more", "binary", "wrong"));
   EXPECT_EQ(quarantine.list().size(), Quarantine::max_kernels);
   std::filesystem::last_write_time(
       quarantine_ + "/k0.txt",

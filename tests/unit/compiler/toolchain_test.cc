@@ -1,4 +1,5 @@
 #include "compiler/toolchain/toolchain.h"
+#include "compiler/toolchain/programs.h"
 
 #include <gtest/gtest.h>
 #include <stdlib.h>
@@ -215,6 +216,19 @@ TEST(ChildProcess, MissingProgramExitsWith127) {
   const auto result = run_child(options, {});
   ASSERT_TRUE(result.ok());
   EXPECT_EQ(127, result->exit_code);
+}
+
+TEST(CompilerOutput, TellsTheMachinesLimitsFromFaultsOfTheSource) {
+  EXPECT_EQ(resource_error("kernel.c: fatal error: error writing to kernel.s: No space left on device")->code,
+            "disk-full");
+  EXPECT_EQ(resource_error("ld: final link failed: File too large")->code, "file-size");
+  EXPECT_FALSE(resource_error("kernel.c:3: error: expected `;`").has_value());
+}
+
+TEST(CompilerInput, IsWrittenWholeOrRefused) {
+  const auto refused = write_source("/dev/full", std::string(1 << 20, ' '));
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code, "disk-full");
 }
 
 }  // namespace
