@@ -13,7 +13,7 @@
 #include "schaas/tensor_files.h"
 
 // Drawings as SVG, and as pictures in points by a program that is found on PATH. The program reads the
-// drawing from memory and writes beside the target, which is renamed when complete.
+// drawing from memory and writes to memory; the target appears complete or not at all (write_text).
 namespace schaas::cli {
 namespace {
 
@@ -43,28 +43,45 @@ int memory_file(const std::string& text) {
   return -1;
 }
 
-/// Two pixels for each unit, on white.
-support::Result<void> convert(const std::string& svg, const std::string& path) {
-  const int drawing = memory_file(svg);
-  if (drawing < 0) return support::exhausted("memory", "there is not enough memory for the drawing");
+/// Returns all of a file in memory, whatever its offset is.
+std::string contents_of(int file) {
+  std::string bytes;
+  std::array<char, 65536> block{};
+  for (ssize_t got = 1; got > 0;) {
+    got = pread(file, block.data(), block.size(), static_cast<off_t>(bytes.size()));
+    if (got > 0) bytes.append(block.data(), static_cast<std::size_t>(got));
+  }
+  return bytes;
+}
+
+/// Converts a drawing, two pixels for each unit, on white. The program reads and writes files in memory: an
+/// interrupt leaves nothing behind.
+support::Result<std::string> convert(const std::string& svg) {
+  const int drawing = memory_file(svg), picture = memory_file("");
+  if (drawing < 0 || picture < 0) {
+    close(drawing);
+    return support::exhausted("memory", "there is not enough memory for the drawing");
+  }
   posix_spawn_file_actions_t files;
   posix_spawn_file_actions_init(&files);
-  // Standard input of the program is the drawing; duplicating a descriptor onto 0 clears its close-on-exec
-  // flag.
+  // Duplicating a descriptor onto 0 or 1 clears its close-on-exec flag.
   posix_spawn_file_actions_adddup2(&files, drawing, 0);
-  const std::string output = "--output=" + path;
-  const std::array<const char*, 6> arguments = {
-      converter, "--format=png", "--zoom=2", "--background-color=white", output.c_str(), nullptr};
+  posix_spawn_file_actions_adddup2(&files, picture, 1);
+  const std::array<const char*, 5> arguments = {converter, "--format=png", "--zoom=2",
+                                                "--background-color=white", nullptr};
   pid_t pid = 0;
   const int error = posix_spawnp(&pid, converter, &files, nullptr, const_cast<char**>(arguments.data()),
                                  environ);  // NOLINT: POSIX takes char**
   posix_spawn_file_actions_destroy(&files);
   close(drawing);
-  if (error != 0) return failed("could not be started");
   int status = 0;
-  if (waitpid(pid, &status, 0) != pid || !WIFEXITED(status) || WEXITSTATUS(status) != 0)
+  const bool ended = error == 0 && waitpid(pid, &status, 0) == pid;
+  std::string bytes = ended ? contents_of(picture) : "";
+  close(picture);
+  if (error != 0) return failed("could not be started");
+  if (!ended || !WIFEXITED(status) || WEXITSTATUS(status) != 0 || bytes.empty())
     return failed("could not convert the drawing");
-  return {};
+  return bytes;
 }
 
 }  // namespace
@@ -85,11 +102,8 @@ support::Result<void> check_picture(const std::string& path) {
 
 support::Result<void> write_picture(const std::string& path, const std::string& svg) {
   if (path.ends_with(".svg")) return client::write_text(path, svg);
-  const std::string unfinished = path + ".part";
-  const auto done = convert(svg, unfinished);
-  if (done.ok() && std::rename(unfinished.c_str(), path.c_str()) == 0) return {};
-  unlink(unfinished.c_str());
-  return done.ok() ? failed("wrote no file " + path) : done.error();
+  SCHAAS_ASSIGN_OR_RETURN(const std::string bytes, convert(svg));
+  return client::write_text(path, bytes);
 }
 
 }  // namespace schaas::cli

@@ -21,8 +21,9 @@ std::string request_id() {
 
 void Connection::State::begin(grpc::ClientContext& context, std::chrono::milliseconds time) const {
   context.AddMetadata("schaas-request-id", request_id());
-  // The longest duration cannot be added to the clock: it means no deadline.
-  if (time != std::chrono::milliseconds::max()) context.set_deadline(std::chrono::system_clock::now() + time);
+  // A time that the clock cannot count to means no deadline; what is left of one is one, too.
+  constexpr std::chrono::milliseconds endless = std::chrono::hours(24 * 365 * 100);
+  if (time < endless) context.set_deadline(std::chrono::system_clock::now() + time);
   if (!authorization.empty()) context.AddMetadata("authorization", authorization);
 }
 

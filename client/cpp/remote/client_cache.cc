@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
 #include <vector>
 
@@ -51,9 +52,11 @@ std::optional<std::string> contents(const std::string& path) {
     bytes.emplace(static_cast<std::size_t>(status.st_size), '\0');
     std::size_t filled = 0;
     // A file that shrinks while it is read ends early and counts as absent.
-    for (ssize_t more = 1; more > 0 && filled < bytes->size(); filled += static_cast<std::size_t>(more)) {
-      more = ::read(file, bytes->data() + filled, bytes->size() - filled);
-      if (more < 0) break;
+    while (filled < bytes->size()) {
+      const ssize_t more = ::read(file, bytes->data() + filled, bytes->size() - filled);
+      if (more < 0 && errno == EINTR) continue;
+      if (more <= 0) break;
+      filled += static_cast<std::size_t>(more);
     }
     if (filled != bytes->size()) bytes.reset();
     (void)futimens(file, nullptr);

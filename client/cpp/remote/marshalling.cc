@@ -72,13 +72,17 @@ std::vector<Term> terms(const google::protobuf::RepeatedPtrField<v1::Term>& wire
 }
 
 // Every variable has a kind that this client can evaluate.
+bool known(const v1::Variable& v) {
+  return v.kind() != v1::Variable::KIND_UNSPECIFIED && v1::Variable::Kind_IsValid(v.kind()) &&
+         std::all_of(v.lists().begin(), v.lists().end(),
+                     [](const v1::Variable& list) { return known(list); });
+}
+
 bool known(const google::protobuf::RepeatedPtrField<v1::Term>& wire) {
-  for (const v1::Term& term : wire) {
-    for (const v1::Variable& v : term.variables()) {
-      if (v.kind() == v1::Variable::KIND_UNSPECIFIED || !v1::Variable::Kind_IsValid(v.kind())) return false;
-    }
-  }
-  return true;
+  return std::all_of(wire.begin(), wire.end(), [](const v1::Term& term) {
+    return std::all_of(term.variables().begin(), term.variables().end(),
+                       [](const v1::Variable& v) { return known(v); });
+  });
 }
 
 std::vector<Constraint::Monomial> sum(

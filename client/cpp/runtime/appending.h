@@ -29,8 +29,6 @@ class Appending {
   support::Result<void> start();
   /// Runs task `number` on any thread; one thread runs them in order. Returns the kernel's code.
   std::int32_t run(std::size_t number, int thread, void* const* shared, void* workspace);
-  /// A thread could not have the memory it needed, or positions of 32 bits might not do: to be counted first.
-  bool gave_up() const { return overflow_; }
   /// Makes the result, and sets the counters as counting and scanning would. False: overflow.
   /// Errors: exhausted [memory].
   support::Result<bool> finish(Team& team);

@@ -102,7 +102,8 @@ class Reader {
     }
     std::string all;
     for (const auto& name : names) all += (all.empty() ? "" : ", ") + name;
-    return wrong("it has the members " + all + "; expected those of scipy.sparse.save_npz, or a single array");
+    return wrong("it has the members " + all +
+                 "; expected those of scipy.sparse.save_npz, or a single array");
   }
 
   void add(std::int64_t row, std::int64_t column, double value) {
@@ -130,9 +131,11 @@ class Reader {
     for (std::size_t line = 0; line + 1 < pointers.size(); ++line) {
       for (std::int64_t entry = pointers[line]; entry < pointers[line + 1]; ++entry) {
         const std::int64_t outer = static_cast<std::int64_t>(line) * height;
-        std::int64_t inner = 0;
-        // An index of a block may be anything: one that overflows becomes -1, which is outside every extent.
-        if (__builtin_mul_overflow(indices[static_cast<std::size_t>(entry)], width, &inner)) inner = -1;
+        std::int64_t inner = 0, last = 0;
+        // An index of a block may be anything: a block that overflows lies outside every extent, all of it.
+        if (__builtin_mul_overflow(indices[static_cast<std::size_t>(entry)], width, &inner) ||
+            __builtin_add_overflow(inner, width - 1, &last))
+          inner = -width;
         for (std::int64_t n = 0; n < height * width; ++n) {
           const std::int64_t row = outer + n / width, column = inner + n % width;
           add(by_columns ? column : row, by_columns ? row : column, data.at(entry * height * width + n));
@@ -176,10 +179,12 @@ class Reader {
     for (std::int64_t d = 0; d < data.extents[0]; ++d) {
       const double offset = offsets.at(d);
       // Offsets of whole numbers up to 2^53: sums with extents cannot overflow.
-      if (std::fabs(offset) > 0x1p53 || offset != std::floor(offset)) return wrong("an offset is no whole number");
+      if (std::fabs(offset) > 0x1p53 || offset != std::floor(offset))
+        return wrong("an offset is no whole number");
       const auto shift = static_cast<std::int64_t>(offset);
       // Columns of a diagonal that lie outside the matrix are stored but do not count.
-      const std::int64_t end = std::min(std::min(data.extents[1], tensor_.extents[1]), tensor_.extents[0] + shift);
+      const std::int64_t end =
+          std::min(std::min(data.extents[1], tensor_.extents[1]), tensor_.extents[0] + shift);
       for (std::int64_t c = std::max<std::int64_t>(shift, 0); c < end; ++c)
         add(c - shift, c, data.at(d * data.extents[1] + c));
     }
