@@ -128,7 +128,8 @@ class Lexer {
   // Takes two characters where they are one operator. Any other is a symbol of its own, for the parser to
   // refuse.
   void symbol() {
-    static constexpr std::array<std::string_view, 9> pairs = {"<=", ">=", "==", "!=", "+=", "-=", "*=", "/=", "**"};
+    static constexpr std::array<std::string_view, 9> pairs = {
+        "<=", ">=", "==", "!=", "+=", "-=", "*=", "/=", "**"};
     const std::string_view two = text_.substr(at_, 2);
     push(Token::Kind::symbol, std::find(pairs.begin(), pairs.end(), two) == pairs.end() ? 1 : 2);
   }

@@ -21,8 +21,8 @@
 
 // The pipeline as a table, so that the order of passes has one home. A row names the code that its pass
 // rewrites and the passes that make such code. It also names the passes that come before it, why, and what
-// later ones may rely on. tests/unit/compiler/passes_test.cc shuffles rows within what `after` allows, leaves each
-// out, and compares results with the oracle. Selections point into the table: their order is that of
+// later ones may rely on. tests/unit/compiler/passes_test.cc shuffles rows within what `after` allows, leaves
+// each out, and compares results with the oracle. Selections point into the table: their order is that of
 // addresses.
 namespace schaas::lower {
 namespace {

@@ -1,5 +1,6 @@
-// Sparse operations as a user of Eigen writes them, for tests/bench/sparse_results.py, which compiles this file when Eigen is
-// installed. Reads coordinate files without header ("rows columns entries", then 0-based "row column value"), one per operand.
+// Sparse operations as a user of Eigen writes them, for tests/bench/sparse_results.py, which compiles this
+// file when Eigen is installed. Reads coordinate files without header ("rows columns entries", then 0-based
+// "row column value"), one per operand.
 //
 //     eigen_operations product|sum|pairwise REPEAT FILE...
 //

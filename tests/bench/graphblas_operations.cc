@@ -1,5 +1,6 @@
-// Sparse operations as a user of SuiteSparse:GraphBLAS writes them, for tests/bench/sparse_results.py, which compiles this file when
-// GraphBLAS is installed (libgraphblas-dev). Files and output are those of eigen_operations.cc.
+// Sparse operations as a user of SuiteSparse:GraphBLAS writes them, for tests/bench/sparse_results.py, which
+// compiles this file when GraphBLAS is installed (libgraphblas-dev). Files and output are those of
+// eigen_operations.cc.
 //
 //     graphblas_operations product|pairwise REPEAT FILE...
 //

@@ -1,10 +1,12 @@
-// The yardstick's kernels as an expert writes them by hand: extents known to the compiler, rows in vector registers, several ways each, of which
-// the fastest counts. What no generator need know is used: 32-bit positions, results preallocated, extents 8, 16, 64 or 128 alone.
+// The yardstick's kernels as an expert writes them by hand: extents known to the compiler, rows in vector
+// registers, several ways each, of which the fastest counts. What no generator need know is used: 32-bit
+// positions, results preallocated, extents 8, 16, 64 or 128 alone.
 //
 //     hand_kernels KERNEL EXTENTS RUNS SECONDS (POS CRD)... VALUES DENSE... RESULT
 //
-// KERNEL: SpMM, SDDMM, TTM, TTMd, MTTKRP, K1, K3, K4, K6, K7, K7d or K8, as in yardstick.py, whose files it reads (int32, int32, double; dense operands in
-// row-major order). Prints the seconds of each run of the fastest way and writes the result's values; the name of that way goes to stderr.
+// KERNEL: SpMM, SDDMM, TTM, TTMd, MTTKRP, K1, K3, K4, K6, K7, K7d or K8, as in yardstick.py, whose files it
+// reads (int32, int32, double; dense operands in row-major order). Prints the seconds of each run of the
+// fastest way and writes the result's values; the name of that way goes to stderr.
 #include "yardstick_files.h"
 
 #include <algorithm>
@@ -45,7 +47,8 @@ struct Row {
 
 // out[0..N) = sum of the entries' weights times rows of C; short rows wait less with two sums.
 template <int N>
-inline void gather(const int* crd, const double* b, std::int64_t p, std::int64_t e, const double* C, double* out) {
+inline void gather(const int* crd, const double* b, std::int64_t p, std::int64_t e, const double* C,
+                   double* out) {
   Row<N> s;
   s.clear();
   if constexpr (N <= 32) {
@@ -147,7 +150,8 @@ using Way = std::pair<const char*, std::function<void()>>;
 
 // values = the dot products of rows of C and D times B's, where B has entries.
 template <int K>
-void sample(const int* pos, const int* crd, const double* b, std::int64_t begin, std::int64_t end, const double* C, const double* D, double* out) {
+void sample(const int* pos, const int* crd, const double* b, std::int64_t begin, std::int64_t end,
+            const double* C, const double* D, double* out) {
   const std::int64_t last = pos[end];
   for (std::int64_t i = begin; i < end; ++i) {
     std::int64_t p = pos[i];
@@ -156,7 +160,8 @@ void sample(const int* pos, const int* crd, const double* b, std::int64_t begin,
     const auto d = [&](std::int64_t q) { return D + std::int64_t{crd[q]} * K; };
     // What a group writes beyond its row is written again by the next row.
     for (; p < e && p + 4 <= last; p += 4)
-      *reinterpret_cast<vec4*>(out + p) = dot4(c, d(p), d(p + 1), d(p + 2), d(p + 3)) * *reinterpret_cast<const vec4*>(b + p);
+      *reinterpret_cast<vec4*>(out + p) =
+          dot4(c, d(p), d(p + 1), d(p + 2), d(p + 3)) * *reinterpret_cast<const vec4*>(b + p);
     for (; p < e; ++p) out[p] = dot1(c, d(p)) * b[p];
   }
 }
@@ -167,14 +172,16 @@ std::vector<Way> spmm(Input& in) {
              const int *pos = in.pos[0].data(), *crd = in.crd[0].data();
              const double *b = in.values.data(), *C = in.dense[0].data();
              double* out = in.out;
-             for (std::int64_t i = 0, n = in.n['i']; i < n; ++i) gather<K>(crd, b, pos[i], pos[i + 1], C, out + i * K);
+             for (std::int64_t i = 0, n = in.n['i']; i < n; ++i)
+               gather<K>(crd, b, pos[i], pos[i + 1], C, out + i * K);
            }}};
 }
 
 template <int K>
 std::vector<Way> sddmm(Input& in) {
   return {{"groups of four", [&in] {
-             sample<K>(in.pos[0].data(), in.crd[0].data(), in.values.data(), 0, in.n['i'], in.dense[0].data(), in.dense[1].data(), in.out);
+             sample<K>(in.pos[0].data(), in.crd[0].data(), in.values.data(), 0, in.n['i'], in.dense[0].data(),
+                       in.dense[1].data(), in.out);
            }}};
 }
 
@@ -183,7 +190,8 @@ std::vector<Way> k1(Input& in) {
   const auto blocked = [&in](std::int64_t rows) {
     static std::vector<double> weights;
     const int *pos = in.pos[0].data(), *crd = in.crd[0].data();
-    const double *b = in.values.data(), *C = in.dense[0].data(), *D = in.dense[1].data(), *E = in.dense[2].data();
+    const double *b = in.values.data(), *C = in.dense[0].data(), *D = in.dense[1].data(),
+                 *E = in.dense[2].data();
     double* out = in.out;
     weights.resize(in.values.size() + 4);
     for (std::int64_t i = 0, n = in.n['i']; i < n; i += rows) {
@@ -198,7 +206,8 @@ std::vector<Way> k1(Input& in) {
           {"apart", [blocked, &in] { blocked(in.n['i']); }},
           {"four entries", [&in] {
              const int *pos = in.pos[0].data(), *crd = in.crd[0].data();
-             const double *b = in.values.data(), *C = in.dense[0].data(), *D = in.dense[1].data(), *E = in.dense[2].data();
+             const double *b = in.values.data(), *C = in.dense[0].data(), *D = in.dense[1].data(),
+                          *E = in.dense[2].data();
              double* out = in.out;
              for (std::int64_t i = 0, rows = in.n['i']; i < rows; ++i) {
                const Row<K> c = row<K>(C + i * K);
@@ -206,9 +215,12 @@ std::vector<Way> k1(Input& in) {
                s.clear();
                std::int64_t p = pos[i];
                const std::int64_t e = pos[i + 1];
-               const auto at = [&](const double* of, std::int64_t q) { return of + std::int64_t{crd[q]} * K; };
+               const auto at = [&](const double* of, std::int64_t q) {
+                 return of + std::int64_t{crd[q]} * K;
+               };
                for (; p + 4 <= e; p += 4) {
-                 const vec4 w = dot4(c, at(D, p), at(D, p + 1), at(D, p + 2), at(D, p + 3)) * *reinterpret_cast<const vec4*>(b + p);
+                 const vec4 w = dot4(c, at(D, p), at(D, p + 1), at(D, p + 2), at(D, p + 3)) *
+                                *reinterpret_cast<const vec4*>(b + p);
                  for (int n = 0; n < 4; ++n) s.add(w[n], at(E, p + n));
                }
                for (; p < e; ++p) s.add(b[p] * dot1(c, at(D, p)), at(E, p));
@@ -219,7 +231,8 @@ std::vector<Way> k1(Input& in) {
 
 // Rows of B times C (J columns), blocks of `rows` of them times E (J by L).
 template <int J, int L>
-void rows_times(const Input& in, std::int64_t n, const double* C, const double* E, double* out, std::int64_t rows) {
+void rows_times(const Input& in, std::int64_t n, const double* C, const double* E, double* out,
+                std::int64_t rows) {
   static std::vector<double> t;
   t.resize(static_cast<std::size_t>(rows * J));
   const int *pos = in.pos[0].data(), *crd = in.crd[0].data();
@@ -233,7 +246,8 @@ void rows_times(const Input& in, std::int64_t n, const double* C, const double* 
 }
 // C (m by J) times E (J by L) first, then one sparse product.
 template <int J, int L>
-void factors_first(const Input& in, std::int64_t n, std::int64_t m, const double* C, const double* E, double* out) {
+void factors_first(const Input& in, std::int64_t n, std::int64_t m, const double* C, const double* E,
+                   double* out) {
   static std::vector<double> t;
   t.resize(static_cast<std::size_t>(m * L));
   multiply<J, L>(C, E, t.data(), m);
@@ -250,16 +264,22 @@ std::vector<Way> k3(Input& in) {
     for (std::size_t n = 0; n < t.size(); ++n) t[n] = in.dense[0][n] * in.dense[1][n];
     return t.data();
   };
-  return {{"48 rows", [both, &in] { rows_times<K, K>(in, in.n['i'], both(), in.dense[2].data(), in.out, 48); }},
-          {"12 rows", [both, &in] { rows_times<K, K>(in, in.n['i'], both(), in.dense[2].data(), in.out, 12); }},
-          {"factors first", [both, &in] { factors_first<K, K>(in, in.n['i'], in.n['k'], both(), in.dense[2].data(), in.out); }}};
+  return {
+      {"48 rows", [both, &in] { rows_times<K, K>(in, in.n['i'], both(), in.dense[2].data(), in.out, 48); }},
+      {"12 rows", [both, &in] { rows_times<K, K>(in, in.n['i'], both(), in.dense[2].data(), in.out, 12); }},
+      {"factors first",
+       [both, &in] { factors_first<K, K>(in, in.n['i'], in.n['k'], both(), in.dense[2].data(), in.out); }}};
 }
 
 template <int K, int L>
 std::vector<Way> k4(Input& in) {
-  return {{"48 rows", [&in] { rows_times<K, L>(in, in.n['i'], in.dense[0].data(), in.dense[1].data(), in.out, 48); }},
-          {"12 rows", [&in] { rows_times<K, L>(in, in.n['i'], in.dense[0].data(), in.dense[1].data(), in.out, 12); }},
-          {"factors first", [&in] { factors_first<K, L>(in, in.n['i'], in.n['j'], in.dense[0].data(), in.dense[1].data(), in.out); }}};
+  return {{"48 rows",
+           [&in] { rows_times<K, L>(in, in.n['i'], in.dense[0].data(), in.dense[1].data(), in.out, 48); }},
+          {"12 rows",
+           [&in] { rows_times<K, L>(in, in.n['i'], in.dense[0].data(), in.dense[1].data(), in.out, 12); }},
+          {"factors first", [&in] {
+             factors_first<K, L>(in, in.n['i'], in.n['j'], in.dense[0].data(), in.dense[1].data(), in.out);
+           }}};
 }
 
 // What stands between the fibers of a result in storage order is cleared, the fibers are written.
@@ -287,7 +307,8 @@ void cleared(const Input& in, Fiber fiber) {
 // A result that has the fibers of B.
 template <class Fiber>
 void stored(const Input& in, int K, Fiber fiber) {
-  for (int pj = 0, n = static_cast<int>(in.crd[1].size()); pj < n; ++pj) fiber(pj, in.out + std::int64_t{pj} * K);
+  for (int pj = 0, n = static_cast<int>(in.crd[1].size()); pj < n; ++pj)
+    fiber(pj, in.out + std::int64_t{pj} * K);
 }
 template <int K>
 std::vector<Way> ttm_of(Input& in, const std::function<const double*()>& factor) {
@@ -297,7 +318,8 @@ std::vector<Way> ttm_of(Input& in, const std::function<const double*()>& factor)
     };
   };
   if (!in.dense_result) return {{"fibers", [=, &in] { stored(in, K, fiber(factor())); }}};
-  return {{"gaps cleared", [=, &in] { fibers<K>(in, fiber(factor())); }}, {"cleared before", [=, &in] { cleared<K>(in, fiber(factor())); }}};
+  return {{"gaps cleared", [=, &in] { fibers<K>(in, fiber(factor())); }},
+          {"cleared before", [=, &in] { cleared<K>(in, fiber(factor())); }}};
 }
 template <int K>
 std::vector<Way> ttm(Input& in) {
@@ -316,9 +338,12 @@ std::vector<Way> k7(Input& in) {
                     static std::vector<double> t(48 * K);
                     std::int64_t count = 0;
                     double* to[48];
-                    const auto flush = [&] { multiply<K, K>(t.data(), in.dense[1].data(), to, count), count = 0; };
+                    const auto flush = [&] {
+                      multiply<K, K>(t.data(), in.dense[1].data(), to, count), count = 0;
+                    };
                     const auto fiber = [&](int pj, double* where) {
-                      gather<K>(in.crd[2].data(), in.values.data(), in.pos[2][pj], in.pos[2][pj + 1], in.dense[0].data(), t.data() + count * K);
+                      gather<K>(in.crd[2].data(), in.values.data(), in.pos[2][pj], in.pos[2][pj + 1],
+                                in.dense[0].data(), t.data() + count * K);
                       to[count++] = where;
                       if (count == 48) flush();
                     };
@@ -331,11 +356,13 @@ std::vector<Way> k7(Input& in) {
   return ways;
 }
 
-// The rows that `to(i)` says = sums over fibers of C(j,:) times the fiber's sum of rows of D. Where the fiber's sum and the row have registers both, or
-// the sum goes by memory; short fibers have few turns. Rows of `out` without entries are cleared.
+// The rows that `to(i)` says = sums over fibers of C(j,:) times the fiber's sum of rows of D. Where the
+// fiber's sum and the row have registers both, or the sum goes by memory; short fibers have few turns. Rows
+// of `out` without entries are cleared.
 template <int K, class To>
 void fiber_products(Input& in, bool in_registers, const double* C, const double* D, const To& to) {
-  const int *pos1 = in.pos[1].data(), *crd1 = in.crd[1].data(), *pos2 = in.pos[2].data(), *crd2 = in.crd[2].data();
+  const int *pos1 = in.pos[1].data(), *crd1 = in.crd[1].data(), *pos2 = in.pos[2].data(),
+            *crd2 = in.crd[2].data();
   const double* b = in.values.data();
   std::int64_t next = 0;
   for (std::size_t pi = 0; pi < in.crd[0].size(); ++pi) {
@@ -365,7 +392,8 @@ void fiber_products(Input& in, bool in_registers, const double* C, const double*
 template <int K>
 std::vector<Way> mttkrp(Input& in) {
   const auto rows = [&in](bool in_registers) {
-    fiber_products<K>(in, in_registers, in.dense[0].data(), in.dense[1].data(), [&in](std::int64_t i) { return in.out + i * K; });
+    fiber_products<K>(in, in_registers, in.dense[0].data(), in.dense[1].data(),
+                      [&in](std::int64_t i) { return in.out + i * K; });
   };
   return {{"registers", [rows] { rows(true); }}, {"several sums", [rows] { rows(false); }}};
 }
@@ -385,12 +413,15 @@ std::vector<Way> k8(Input& in) {
     });
     flush();
   };
-  return {{"registers, 48 rows", [blocks] { blocks(true); }}, {"several sums, 48 rows", [blocks] { blocks(false); }}};
+  return {{"registers, 48 rows", [blocks] { blocks(true); }},
+          {"several sums, 48 rows", [blocks] { blocks(false); }}};
 }
 
-// A(l,:) += sum over F fibers of C(fiber,l) * T(fiber,:), tiles of R rows by C registers kept over the fibers.
+// A(l,:) += sum over F fibers of C(fiber,l) * T(fiber,:), tiles of R rows by C registers kept over the
+// fibers.
 template <int R, int K, int C>
-inline void outer(const double* const* c, const double* T, std::int64_t count, double* out, int l, int column, bool first) {
+inline void outer(const double* const* c, const double* T, std::int64_t count, double* out, int l, int column,
+                  bool first) {
   vec s[R][C];
   for (int r = 0; r < R; ++r)
     for (int n = 0; n < C; ++n) s[r][n] = first ? vec{} : at(out + (l + r) * K + column + n * W);
@@ -419,17 +450,22 @@ std::vector<Way> k6(Input& in) {
       for (std::int64_t p = in.pos[1][pi]; p < in.pos[1][pi + 1]; p += block) {
         const std::int64_t count = std::min<std::int64_t>(block, in.pos[1][pi + 1] - p);
         for (std::int64_t f = 0; f < count; ++f) {
-          gather<K>(in.crd[2].data(), in.values.data(), in.pos[2][p + f], in.pos[2][p + f + 1], in.dense[1].data(), t.data() + f * K);
+          gather<K>(in.crd[2].data(), in.values.data(), in.pos[2][p + f], in.pos[2][p + f + 1],
+                    in.dense[1].data(), t.data() + f * K);
           c[f] = in.dense[0].data() + std::int64_t{in.crd[1][p + f]} * K;
         }
         constexpr int C = K / W < 4 ? K / W : 4, R = 4;
         for (int column = 0; column < K; column += C * W)
-          for (int l = 0; l < K; l += R) outer<R, K, C>(c.data(), t.data(), count, out, l, column, p == in.pos[1][pi]);
+          for (int l = 0; l < K; l += R)
+            outer<R, K, C>(c.data(), t.data(), count, out, l, column, p == in.pos[1][pi]);
       }
     }
-    std::memset(in.out + next * K * K, 0, static_cast<std::size_t>((in.n['i'] - next) * K * K) * sizeof(double));
+    std::memset(in.out + next * K * K, 0,
+                static_cast<std::size_t>((in.n['i'] - next) * K * K) * sizeof(double));
   };
-  return {{"8 fibers", [blocks] { blocks(8); }}, {"32 fibers", [blocks] { blocks(32); }}, {"128 fibers", [blocks] { blocks(128); }}};
+  return {{"8 fibers", [blocks] { blocks(8); }},
+          {"32 fibers", [blocks] { blocks(32); }},
+          {"128 fibers", [blocks] { blocks(128); }}};
 }
 
 template <int K>
@@ -459,22 +495,31 @@ int main(int argc, char** argv) try {
   const int runs = std::atoi(argv[3]);
   const double limit = std::atof(argv[4]);
   int a = 5;
-  const bool tensor = kernel == "TTM" || kernel == "MTTKRP" || kernel == "K6" || kernel == "K7" || kernel == "K8";
+  const bool tensor =
+      kernel == "TTM" || kernel == "MTTKRP" || kernel == "K6" || kernel == "K7" || kernel == "K8";
   for (int level = 0; level < (tensor ? 3 : 1); ++level) {
     in.pos.push_back(read<int>(argv[a++]));
     in.crd.push_back(read<int>(argv[a++]));
   }
   in.values = read<double>(argv[a++]);
   while (a + 1 < argc) in.dense.push_back(read<double>(argv[a++]));
-  static const std::map<std::string, std::string> results = {{"SpMM", "ik"}, {"TTM", "ijl"}, {"MTTKRP", "il"}, {"K1", "il"}, {"K3", "il"}, {"K4", "il"}, {"K6", "ilm"}, {"K7", "ijm"}, {"K8", "im"}};
+  static const std::map<std::string, std::string> results = {{"SpMM", "ik"}, {"TTM", "ijl"}, {"MTTKRP", "il"},
+                                                             {"K1", "il"},   {"K3", "il"},   {"K4", "il"},
+                                                             {"K6", "ilm"},  {"K7", "ijm"},  {"K8", "im"}};
   std::int64_t elements = kernel == "SDDMM" ? static_cast<std::int64_t>(in.values.size()) : 1;
   const char last = kernel == "SDDMM" || kernel == "SpMM" ? 'k' : results.at(kernel).back();
   if (!in.dense_result)
     elements = static_cast<std::int64_t>(in.crd[1].size()) * in.n.at(last);
   else if (kernel != "SDDMM")
     for (const char index : results.at(kernel)) elements *= in.n.at(index);
-  in.out = static_cast<double*>(std::aligned_alloc(2 << 20, (static_cast<std::size_t>(elements + 4) * sizeof(double) + (2 << 20) - 1) / (2 << 20) * (2 << 20)));
-  const auto found = in.n.at(last) == 8 ? ways<8>(kernel, in) : in.n.at(last) == 16 ? ways<16>(kernel, in) : in.n.at(last) == 64 ? ways<64>(kernel, in) : in.n.at(last) == 128 ? ways<128>(kernel, in) : std::vector<Way>();
+  in.out = static_cast<double*>(std::aligned_alloc(
+      2 << 20,
+      (static_cast<std::size_t>(elements + 4) * sizeof(double) + (2 << 20) - 1) / (2 << 20) * (2 << 20)));
+  const auto found = in.n.at(last) == 8     ? ways<8>(kernel, in)
+                     : in.n.at(last) == 16  ? ways<16>(kernel, in)
+                     : in.n.at(last) == 64  ? ways<64>(kernel, in)
+                     : in.n.at(last) == 128 ? ways<128>(kernel, in)
+                                            : std::vector<Way>();
   if (found.empty()) throw std::runtime_error("extents of 8, 16, 64 and 128 alone");
   std::vector<double> best;
   std::string name;
@@ -487,13 +532,16 @@ int main(int argc, char** argv) try {
       took.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
       spent += took.back();
     }
-    if (best.empty() || *std::min_element(took.begin(), took.end()) < *std::min_element(best.begin(), best.end())) best = took, name = what;
+    if (best.empty() ||
+        *std::min_element(took.begin(), took.end()) < *std::min_element(best.begin(), best.end()))
+      best = took, name = what;
   }
   for (const double seconds : best) std::printf("%.9f ", seconds);
   std::printf("\n");
   std::fprintf(stderr, "%s\n", name.c_str());
   std::ofstream out(argv[argc - 1], std::ios::binary);
-  out.write(reinterpret_cast<const char*>(in.out), static_cast<std::streamsize>(elements * static_cast<std::int64_t>(sizeof(double))));
+  out.write(reinterpret_cast<const char*>(in.out),
+            static_cast<std::streamsize>(elements * static_cast<std::int64_t>(sizeof(double))));
   return out.good() ? 0 : 1;
 } catch (const std::exception& error) {
   std::fprintf(stderr, "%s\n", error.what());

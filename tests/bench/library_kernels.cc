@@ -1,11 +1,13 @@
-// The yardstick's matrix kernels as a user of libraries writes them: Eigen for sparse times dense, OpenBLAS for dense products,
-// SuiteSparse:GraphBLAS for the sampled product; each step a call of its own, one thread. tests/bench/yardstick.py compiles this file
-// when all three are installed (libeigen3-dev, libopenblas-dev, libgraphblas-dev).
+// The yardstick's matrix kernels as a user of libraries writes them: Eigen for sparse times dense, OpenBLAS
+// for dense products, SuiteSparse:GraphBLAS for the sampled product; each step a call of its own, one thread.
+// tests/bench/yardstick.py compiles this file when all three are installed (libeigen3-dev, libopenblas-dev,
+// libgraphblas-dev).
 //
 //     library_kernels KERNEL EXTENTS RUNS SECONDS POS CRD VALUES DENSE... RESULT
 //
-// KERNEL: SpMM, SDDMM, K1, K2, K3 or K4, as in yardstick.py. EXTENTS: i=5,j=7,k=16. B's files are those of csr (int32, int32, double), the
-// dense operands are doubles in row-major order. Prints the seconds of each run and writes the result's values.
+// KERNEL: SpMM, SDDMM, K1, K2, K3 or K4, as in yardstick.py. EXTENTS: i=5,j=7,k=16. B's files are those of
+// csr (int32, int32, double), the dense operands are doubles in row-major order. Prints the seconds of each
+// run and writes the result's values.
 extern "C" {
 #include <GraphBLAS.h>
 }
@@ -32,19 +34,24 @@ static void check(GrB_Info info) {
 
 // left * right.
 static void multiply(const Dense& left, const Dense& right, Dense& out) {
-  const int m = static_cast<int>(left.rows()), n = static_cast<int>(right.cols()), k = static_cast<int>(left.cols());
-  cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, m, n, k, 1, left.data(), k, right.data(), n, 0, out.data(), n);
+  const int m = static_cast<int>(left.rows()), n = static_cast<int>(right.cols()),
+            k = static_cast<int>(left.cols());
+  cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, m, n, k, 1, left.data(), k, right.data(), n, 0,
+              out.data(), n);
 }
 
-// The products of rows of two dense matrices where B has entries, times B: a masked product and an elementwise one.
+// The products of rows of two dense matrices where B has entries, times B: a masked product and an
+// elementwise one.
 class Sampled {
  public:
-  Sampled(const std::vector<int>& pos, const std::vector<int>& crd, const std::vector<double>& values, const Dense& left,
-          const Dense& right)
-      : rows_(static_cast<GrB_Index>(left.rows())), columns_(static_cast<GrB_Index>(right.rows())), entries_(values.size()) {
+  Sampled(const std::vector<int>& pos, const std::vector<int>& crd, const std::vector<double>& values,
+          const Dense& left, const Dense& right)
+      : rows_(static_cast<GrB_Index>(left.rows())),
+        columns_(static_cast<GrB_Index>(right.rows())),
+        entries_(values.size()) {
     const std::vector<GrB_Index> p(pos.begin(), pos.end()), c(crd.begin(), crd.end());
-    check(GrB_Matrix_import_FP64(&b_, GrB_FP64, rows_, columns_, p.data(), c.data(), values.data(), p.size(), c.size(), values.size(),
-                                 GrB_CSR_FORMAT));
+    check(GrB_Matrix_import_FP64(&b_, GrB_FP64, rows_, columns_, p.data(), c.data(), values.data(), p.size(),
+                                 c.size(), values.size(), GrB_CSR_FORMAT));
     left_ = full(left);
     right_ = full(right);
   }
@@ -96,10 +103,12 @@ int main(int argc, char** argv) try {
     return Dense(Eigen::Map<const Dense>(files.at(which).data(), n.at(rows), n.at(columns)));
   };
   const bool second_is_k = kernel == "K3";
-  const Sparse b(n.at('i'), n.at(second_is_k ? 'k' : 'j'), static_cast<long>(values.size()), pos.data(), crd.data(), values.data());
+  const Sparse b(n.at('i'), n.at(second_is_k ? 'k' : 'j'), static_cast<long>(values.size()), pos.data(),
+                 crd.data(), values.data());
 
   std::vector<double> sampled(values.size());
-  const Sparse weighted(b.rows(), b.cols(), static_cast<long>(values.size()), pos.data(), crd.data(), sampled.data());
+  const Sparse weighted(b.rows(), b.cols(), static_cast<long>(values.size()), pos.data(), crd.data(),
+                        sampled.data());
   Dense result, first;
   std::vector<Dense> with;
   const int runs = std::atoi(argv[3]);
@@ -164,9 +173,11 @@ int main(int argc, char** argv) try {
   std::printf("\n");
   std::ofstream out(argv[argc - 1], std::ios::binary);
   if (kernel == "SDDMM")
-    out.write(reinterpret_cast<const char*>(sampled.data()), static_cast<std::streamsize>(sampled.size() * sizeof(double)));
+    out.write(reinterpret_cast<const char*>(sampled.data()),
+              static_cast<std::streamsize>(sampled.size() * sizeof(double)));
   else
-    out.write(reinterpret_cast<const char*>(result.data()), static_cast<std::streamsize>(result.size() * sizeof(double)));
+    out.write(reinterpret_cast<const char*>(result.data()),
+              static_cast<std::streamsize>(result.size() * sizeof(double)));
   return out.good() ? 0 : 1;
 } catch (const std::exception& error) {
   std::fprintf(stderr, "%s\n", error.what());

@@ -1,6 +1,7 @@
-// Products and sums of sparse matrices as the papers print them (Kjolstad et al., CGO 2019, figures 8 and 10), plain loops: a row of a dense
-// workspace, whether each of its coordinates was seen, a list of those that were, sorted, then appended to arrays that double. One pass, one thread.
-// Files and output are those of eigen_operations.cc.
+// Products and sums of sparse matrices as the papers print them (Kjolstad et al., CGO 2019, figures 8 and
+// 10), plain loops: a row of a dense workspace, whether each of its coordinates was seen, a list of those
+// that were, sorted, then appended to arrays that double. One pass, one thread. Files and output are those of
+// eigen_operations.cc.
 //
 // `pairwise`: sums of two, one after the other, each two lists walked together (figure 7's loops).
 //
@@ -84,7 +85,9 @@ struct Result {
 class Workspace {
  public:
   Workspace(std::int32_t rows, std::int32_t columns)
-      : values_(static_cast<std::size_t>(columns), 0), seen_(static_cast<std::size_t>(columns), 0), list_(static_cast<std::size_t>(columns)) {
+      : values_(static_cast<std::size_t>(columns), 0),
+        seen_(static_cast<std::size_t>(columns), 0),
+        list_(static_cast<std::size_t>(columns)) {
     out_.pos.resize(static_cast<std::size_t>(rows) + 1);
   }
   void add(std::int32_t j, double value) {

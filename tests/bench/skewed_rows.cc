@@ -66,8 +66,8 @@ double imbalance(const PackedTensor& matrix, int threads, Split split) {
   } else {
     const std::int64_t pieces = 12 * threads, weight = client::total_weight(rows, weights);
     for (const auto& run : client::tasks_between(client::cut_range(rows, pieces, weights),
-                                                split == Split::cut ? weights : nullptr,
-                                                std::max<std::int64_t>(weight / pieces, 256), weight))
+                                                 split == Split::cut ? weights : nullptr,
+                                                 std::max<std::int64_t>(weight / pieces, 256), weight))
       *std::min_element(taken.begin(), taken.end()) +=
           run.is_part() ? run.last - run.first : entries_before(run.end) - entries_before(run.begin);
   }

@@ -72,16 +72,18 @@ TEST_F(WrongFiles, folder) {
 }
 TEST_F(WrongFiles, empty) { EXPECT_EQ(message("a.mtx", ""), "invalid [file-empty]: a.mtx is empty"); }
 TEST_F(WrongFiles, unknown_ending) {
-  EXPECT_EQ(message("a.mtz", "x"),
-            "invalid [file-ending]: a.mtz has the ending `.mtz`; did you mean `.mtx`?\n"
-            "  note: known are .mtx, .tns, .npy and .npz, each also with .gz, .bz2 or .xz; `-` is standard input "
-            "or output");
+  EXPECT_EQ(
+      message("a.mtz", "x"),
+      "invalid [file-ending]: a.mtz has the ending `.mtz`; did you mean `.mtx`?\n"
+      "  note: known are .mtx, .tns, .npy and .npz, each also with .gz, .bz2 or .xz; `-` is standard input "
+      "or output");
 }
 TEST_F(WrongFiles, no_ending) {
-  EXPECT_EQ(message("matrix", "x"),
-            "invalid [file-ending]: matrix has no ending\n"
-            "  note: known are .mtx, .tns, .npy and .npz, each also with .gz, .bz2 or .xz; `-` is standard input "
-            "or output");
+  EXPECT_EQ(
+      message("matrix", "x"),
+      "invalid [file-ending]: matrix has no ending\n"
+      "  note: known are .mtx, .tns, .npy and .npz, each also with .gz, .bz2 or .xz; `-` is standard input "
+      "or output");
 }
 TEST_F(WrongFiles, truncated_gzip) {
   const std::string whole = gzip(general + "2 2 1\n1 1 1\n");
@@ -367,12 +369,13 @@ TEST_F(WrongFiles, TnsBeyondItsExtents) {
             "invalid [extent-mismatch]: a.tns has shape 3x4, but 3x5 is expected");
 }
 TEST_F(WrongFiles, IntegersThatF64DoesNotHold) {
-  EXPECT_EQ(message("a.mtx", "%%MatrixMarket matrix coordinate integer general\n1 1 1\n1 1 9007199254740993\n"),
-            "invalid [file-number]: expected a value, found `9007199254740993`, an integer that f64 cannot hold "
-            "exactly\n"
-            "  --> a.mtx:3:5\n"
-            "  | 1 1 9007199254740993\n"
-            "  |     ^~~~~~~~~~~~~~~~");
+  EXPECT_EQ(
+      message("a.mtx", "%%MatrixMarket matrix coordinate integer general\n1 1 1\n1 1 9007199254740993\n"),
+      "invalid [file-number]: expected a value, found `9007199254740993`, an integer that f64 cannot hold "
+      "exactly\n"
+      "  --> a.mtx:3:5\n"
+      "  | 1 1 9007199254740993\n"
+      "  |     ^~~~~~~~~~~~~~~~");
   const std::uint64_t large[] = {(std::uint64_t{1} << 53) + 1};
   EXPECT_EQ(message("a.npy", npy("{'descr': '<u8', 'fortran_order': False, 'shape': (1,)}",
                                  std::string(reinterpret_cast<const char*>(large), 8))),
@@ -381,17 +384,21 @@ TEST_F(WrongFiles, IntegersThatF64DoesNotHold) {
 TEST_F(WrongFiles, DamagedBzip2AndXz) {
   EXPECT_EQ(message("a.mtx", "BZh9 and nothing else"),
             "invalid [bzip2-damaged]: a.mtx is a damaged bzip2 file: its data are inconsistent");
-  EXPECT_EQ(message("a.mtx", std::string("\xfd" "7zXZ\0", 6)),
+  EXPECT_EQ(message("a.mtx", std::string("\xfd"
+                                         "7zXZ\0",
+                                         6)),
             "invalid [xz-damaged]: a.mtx is a damaged xz file: it ends early (truncated?)");
 }
 TEST_F(WrongFiles, ArchivesThatAreNone) {
-  EXPECT_EQ(message("a.npz", "no archive"),
-            "invalid [npz-damaged]: a.npz is a damaged .npz file: it has no list of its members (truncated?)");
+  EXPECT_EQ(
+      message("a.npz", "no archive"),
+      "invalid [npz-damaged]: a.npz is a damaged .npz file: it has no list of its members (truncated?)");
   std::string empty("PK\x05\x06", 4);
   empty += std::string(18, '\0');
-  EXPECT_EQ(message("a.npz", empty),
-            "invalid [npz-structure]: a.npz holds no sparse matrix of scipy: it has the members ; expected those "
-            "of scipy.sparse.save_npz, or a single array");
+  EXPECT_EQ(
+      message("a.npz", empty),
+      "invalid [npz-structure]: a.npz holds no sparse matrix of scipy: it has the members ; expected those "
+      "of scipy.sparse.save_npz, or a single array");
 }
 TEST_F(WrongFiles, tns_of_one_word) {
   EXPECT_EQ(message("a.tns", "17\n"),
@@ -486,12 +493,13 @@ TEST_F(WrongFiles, npy_of_complex_numbers) {
             "  --> a.npy:1:11\n"
             "  | {'descr': '>c8', 'fortran_order': False, 'shape': (1,)}\n"
             "  |           ^~~~~");
-  EXPECT_EQ(message("a.npy", npy("{'descr': '<f16', 'fortran_order': False, 'shape': (1,)}", "12345678")),
-            "unsupported [npy-type]: elements of type `<f16` are not supported; booleans, integers of 8 to 64 "
-            "bits and f2, f4, f8 are\n"
-            "  --> a.npy:1:11\n"
-            "  | {'descr': '<f16', 'fortran_order': False, 'shape': (1,)}\n"
-            "  |           ^~~~~~");
+  EXPECT_EQ(
+      message("a.npy", npy("{'descr': '<f16', 'fortran_order': False, 'shape': (1,)}", "12345678")),
+      "unsupported [npy-type]: elements of type `<f16` are not supported; booleans, integers of 8 to 64 "
+      "bits and f2, f4, f8 are\n"
+      "  --> a.npy:1:11\n"
+      "  | {'descr': '<f16', 'fortran_order': False, 'shape': (1,)}\n"
+      "  |           ^~~~~~");
 }
 TEST_F(WrongFiles, npy_with_a_negative_extent) {
   EXPECT_EQ(message("a.npy", npy("{'descr': '<f8', 'fortran_order': False, 'shape': (-1,)}", "")),

@@ -18,9 +18,9 @@ support::Result<schaas_storage_options> checked(const schaas_storage_options* gi
 }
 
 // Copies the lists that a caller of schaas_pack gives. Null lists are right where there is nothing to list.
-support::Result<CooTensor> listed(const std::string& name, std::int32_t order,
-                                      const std::int64_t* extents, const std::int64_t* const* coordinates,
-                                      const double* values, std::int64_t entries) {
+support::Result<CooTensor> listed(const std::string& name, std::int32_t order, const std::int64_t* extents,
+                                  const std::int64_t* const* coordinates, const double* values,
+                                  std::int64_t entries) {
   if (order < 0 || order > max_order)
     return support::invalid("tensor-structure", "`" + name + "` has order " + std::to_string(order) +
                                                     "; expected 0 to " + std::to_string(max_order));

@@ -12,7 +12,8 @@ namespace schaas::client {
 support::Result<Buffer> allocate(std::int64_t count, std::int64_t element_bytes, const std::string& what,
                                  Buffer::Contents contents = Buffer::Contents::zeros);
 
-/// `buffer` gets room for `count` elements, as Buffer::resize says. Errors: as allocate; it is then as it was.
+/// `buffer` gets room for `count` elements, as Buffer::resize says. Errors: as allocate; it is then as it
+/// was.
 support::Result<void> resize(Buffer& buffer, std::int64_t count, std::int64_t element_bytes,
                              const std::string& what);
 

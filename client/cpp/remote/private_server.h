@@ -16,9 +16,11 @@ namespace schaas::client {
 ///     DIR/schaasd.log  its log
 ///
 /// Errors: invalid [data-directory], [socket-path], [socket-folder] (not the user's alone); unreachable
-/// [foreign-server] (of another user), [server-program], [server-start]; exhausted [deadline], [cancelled] (by `stop`; a server that was started goes on).
+/// [foreign-server] (of another user), [server-program], [server-start]; exhausted [deadline], [cancelled]
+/// (by `stop`; a server that was started goes on).
 support::Result<bool> ensure_private_server(const std::string& data_directory,
-                                            std::chrono::milliseconds limit, const std::stop_token& stop = {});
+                                            std::chrono::milliseconds limit,
+                                            const std::stop_token& stop = {});
 
 /// Says which file this code was loaded from, for a copy that has no name (server_library.h). Not
 /// thread-safe.

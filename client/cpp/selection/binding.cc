@@ -48,8 +48,9 @@ support::Result<void> check_names(const Program& program, const std::vector<Acce
 }
 
 support::Diagnostic wrong_rank(const Access& access, const PackedTensor& tensor) {
-  return support::invalid("operand-rank", "`" + access.tensor + "` has shape " + tuple_text(tensor.extents()) +
-                                              ", the expression has `" + print(access) + "`");
+  return support::invalid("operand-rank", "`" + access.tensor + "` has shape " +
+                                              tuple_text(tensor.extents()) + ", the expression has `" +
+                                              print(access) + "`");
 }
 
 }  // namespace

@@ -25,7 +25,10 @@ constexpr struct Known {
 } known_ones[] = {
     {Compression::gzip, "gzip", ".gz", "libz.so.1", "zlib1g", "\x1f\x8b"},
     {Compression::bzip2, "bzip2", ".bz2", "libbz2.so.1.0", "libbz2-1.0", "BZh"},
-    {Compression::xz, "xz", ".xz", "liblzma.so.5", "liblzma5", std::string_view("\xfd" "7zXZ\0", 6)},
+    {Compression::xz, "xz", ".xz", "liblzma.so.5", "liblzma5",
+     std::string_view("\xfd"
+                      "7zXZ\0",
+                      6)},
 };
 
 const Known& known(Compression compression) {
@@ -98,7 +101,9 @@ struct Zlib {
 constexpr int gzip_window = 15 + 16, raw_window = -15;
 
 // zlib and bzip2 count in 32 bits; callers go on with what was left over.
-uInt at_most(std::size_t size) { return static_cast<uInt>(std::min<std::size_t>(size, std::size_t{1} << 30)); }
+uInt at_most(std::size_t size) {
+  return static_cast<uInt>(std::min<std::size_t>(size, std::size_t{1} << 30));
+}
 
 class GzipDecompressor : public Decompressor {
  public:
@@ -404,9 +409,9 @@ Result<std::string> inflated(std::string_view deflated, std::uint64_t size, cons
     char more[1];
     // With a full buffer one more byte is asked for: a stream that is right ends without writing it.
     const bool full = done == size;
-    SCHAAS_ASSIGN_OR_RETURN(const auto step,
-                            decompressor.step(deflated, true, full ? more : out.data() + done,
-                                              full ? sizeof more : size - done));
+    SCHAAS_ASSIGN_OR_RETURN(
+        const auto step,
+        decompressor.step(deflated, true, full ? more : out.data() + done, full ? sizeof more : size - done));
     if (full && step.written > 0) return wrong("more data than it says");
     deflated.remove_prefix(step.read);
     done += step.written;

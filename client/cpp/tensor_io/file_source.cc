@@ -96,7 +96,8 @@ support::Result<FileSource> FileSource::open(const std::string& path) {
   auto state = std::make_unique<State>();
   const bool standard = path == "-";
   state->path = standard ? "standard input" : path;
-  state->file = standard ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0) : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  state->file =
+      standard ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0) : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (state->file < 0)
     return !standard && (errno == ENOENT || errno == ENOTDIR) ? missing(path) : unreadable(state->path);
   struct stat info {};
@@ -235,8 +236,9 @@ support::Result<std::size_t> FileSource::State::read_compressed(char* target, st
       last = !more;
     }
     if (last && !member_open) return std::size_t{0};
-    SCHAAS_ASSIGN_OR_RETURN(const auto step, decompressor->step(std::string_view(input.data() + from, to - from),
-                                                                last, target, size));
+    SCHAAS_ASSIGN_OR_RETURN(
+        const auto step,
+        decompressor->step(std::string_view(input.data() + from, to - from), last, target, size));
     from += step.read;
     member_open = !step.ended;
     if (step.written > 0) return step.written;

@@ -10,8 +10,8 @@ namespace schaas::client {
 
 /// The dictionary of a NumPy file: {'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }
 struct NpyHeader {
-  char kind = 'f';           ///< b bool, i and u integers, f floating point
-  int element_bytes = 8;     ///< 1 to 8
+  char kind = 'f';        ///< b bool, i and u integers, f floating point
+  int element_bytes = 8;  ///< 1 to 8
   bool big_endian = false;
   bool fortran_order = false;
   std::vector<std::int64_t> shape{};

@@ -57,7 +57,8 @@ support::Result<FileKind> kind_of(const std::string& path) {
   return support::noting(
       support::invalid("file-ending", path + " has " + found +
                                           support::did_you_mean(ending, {".mtx", ".tns", ".npy", ".npz"})),
-      "known are .mtx, .tns, .npy and .npz, each also with .gz, .bz2 or .xz; `-` is standard input or output");
+      "known are .mtx, .tns, .npy and .npz, each also with .gz, .bz2 or .xz; `-` is standard input or "
+      "output");
 }
 
 const std::vector<std::int64_t>& extents_of(const TensorData& data) {

@@ -92,13 +92,14 @@ Result<void> write_npz(FileSink& sink, const CooTensor& tensor, const std::strin
   const PackedTensor::Level& columns = packed.levels()[1];
   const char* const index = packed.position_bits() == 32 ? "<i4" : "<i8";
   const std::string shape(reinterpret_cast<const char*>(tensor.extents.data()), 2 * sizeof(std::int64_t));
-  SCHAAS_ASSIGN_OR_RETURN(const std::string archive,
-                          zip({{"indices.npy", npy_of(columns.crd, index, columns.entries)},
-                               {"indptr.npy", npy_of(columns.pos, index, tensor.extents[0] + 1)},
-                               {"format.npy", print_npy_preamble("|S3", {}) + "csr"},
-                               {"shape.npy", print_npy_preamble("<i8", {2}) + shape},
-                               {"data.npy", npy_of(packed.values(), descr(tensor.value_type), columns.entries)}},
-                              path));
+  SCHAAS_ASSIGN_OR_RETURN(
+      const std::string archive,
+      zip({{"indices.npy", npy_of(columns.crd, index, columns.entries)},
+           {"indptr.npy", npy_of(columns.pos, index, tensor.extents[0] + 1)},
+           {"format.npy", print_npy_preamble("|S3", {}) + "csr"},
+           {"shape.npy", print_npy_preamble("<i8", {2}) + shape},
+           {"data.npy", npy_of(packed.values(), descr(tensor.value_type), columns.entries)}},
+          path));
   sink.write(archive);
   return {};
 }

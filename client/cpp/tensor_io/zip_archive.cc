@@ -102,7 +102,8 @@ Result<void> ZipArchive::read_directory() {
   std::uint64_t at = directory->offset;
   for (std::uint64_t n = 0; n < directory->count; ++n) {
     constexpr std::uint64_t fixed = 46;
-    if (bytes.part(at, 4) != "PK\x01\x02" || !bytes.has(at, fixed)) return damaged("its list of members ends early");
+    if (bytes.part(at, 4) != "PK\x01\x02" || !bytes.has(at, fixed))
+      return damaged("its list of members ends early");
     Member member{"",
                   bytes.u16(at + 8),
                   bytes.u16(at + 10),
@@ -147,8 +148,8 @@ Result<std::string> ZipArchive::content(const std::string& name) const {
   if (member == nullptr) return damaged("it has no member " + name);
   constexpr std::uint32_t stored = 0, deflated = 8, encrypted = 1;
   if ((member->flags & encrypted) != 0 || (member->method != stored && member->method != deflated))
-    return support::unsupported("npz-member", path_ + ": its member " + name +
-                                                  " is encrypted, or not compressed by deflate");
+    return support::unsupported(
+        "npz-member", path_ + ": its member " + name + " is encrypted, or not compressed by deflate");
   const Bytes bytes(bytes_);
   constexpr std::uint64_t fixed = 30;
   // The local header repeats the name and may have other extra fields, so the data's begin is computed from
@@ -193,8 +194,8 @@ Result<std::string> zip(const std::vector<std::pair<std::string, std::string>>& 
     directory += "PK\x01\x02";
     append(directory, version, 2);
     directory += facts;
-    append(directory, 0, 6);       // comment, disk, attributes
-    append(directory, 0, 4);       // attributes
+    append(directory, 0, 6);  // comment, disk, attributes
+    append(directory, 0, 4);  // attributes
     append(directory, all.size(), 4);
     directory += name;
     all += "PK\x03\x04" + facts + name + content;

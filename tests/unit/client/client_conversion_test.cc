@@ -2,9 +2,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <numeric>
-#include <cmath>
 #include <random>
 
 #include "schaas/convert.h"

@@ -236,8 +236,8 @@ TEST_F(Files, dense_tensors_come_back_exactly) {
   const std::uint64_t seed = 99;
   SCOPED_TRACE("seed " + std::to_string(seed));
   std::mt19937_64 random(seed);
-  for (const char* name : {"a.mtx", "a.mtx.gz", "a.npy", "a.npy.gz", "a.tns", "a.tns.gz", "a.npz", "a.mtx.bz2",
-                           "a.tns.xz", "a.npy.bz2", "a.npy.xz"}) {
+  for (const char* name : {"a.mtx", "a.mtx.gz", "a.npy", "a.npy.gz", "a.tns", "a.tns.gz", "a.npz",
+                           "a.mtx.bz2", "a.tns.xz", "a.npy.bz2", "a.npy.xz"}) {
     for (const ValueType type : {ValueType::f64, ValueType::f32}) {
       SCOPED_TRACE(std::string(name) + " " + client::name(type));
       const DenseTensor t = random_dense(random, {7, 11}, type);
@@ -250,7 +250,8 @@ TEST_F(Files, dense_tensors_come_back_exactly) {
     }
   }
   EXPECT_EQ(
-      static_cast<std::size_t>(std::distance(fs::directory_iterator(folder_), fs::directory_iterator())), 11U);
+      static_cast<std::size_t>(std::distance(fs::directory_iterator(folder_), fs::directory_iterator())),
+      11U);
 }
 
 TEST_F(Files, entries_come_back_exactly) {
@@ -297,27 +298,34 @@ TEST_F(Files, FrosttKeepsExtentsThatItWasWrittenWith) {
 
 TEST_F(Files, NpyOfEveryRealTypeIsRead) {
   const std::uint16_t halves[] = {0x3c00, 0xc000, 0x0001, 0x7c00};
-  const DenseTensor f2 = dense("a.npy", npy(1, "{'descr': '<f2', 'fortran_order': False, 'shape': (4,)}", halves, 8));
+  const DenseTensor f2 =
+      dense("a.npy", npy(1, "{'descr': '<f2', 'fortran_order': False, 'shape': (4,)}", halves, 8));
   EXPECT_EQ(f2.value_type, ValueType::f32);
   EXPECT_EQ(values_of(f2), (Doubles{1, -2, std::ldexp(1.0, -24), HUGE_VAL}));
   const unsigned char bytes[] = {0, 1, 2, 255};
-  EXPECT_EQ(values_of(dense("b.npy", npy(1, "{'descr': '|b1', 'fortran_order': False, 'shape': (4,)}", bytes, 4))),
-            (Doubles{0, 1, 1, 1}));
-  EXPECT_EQ(values_of(dense("c.npy", npy(1, "{'descr': '|u1', 'fortran_order': False, 'shape': (4,)}", bytes, 4))),
-            (Doubles{0, 1, 2, 255}));
-  EXPECT_EQ(values_of(dense("d.npy", npy(1, "{'descr': '|i1', 'fortran_order': False, 'shape': (4,)}", bytes, 4))),
-            (Doubles{0, 1, 2, -1}));
-  EXPECT_EQ(values_of(dense("e.npy", npy(1, "{'descr': '>u2', 'fortran_order': False, 'shape': (2,)}", bytes, 4))),
-            (Doubles{1, 767}));
+  EXPECT_EQ(
+      values_of(dense("b.npy", npy(1, "{'descr': '|b1', 'fortran_order': False, 'shape': (4,)}", bytes, 4))),
+      (Doubles{0, 1, 1, 1}));
+  EXPECT_EQ(
+      values_of(dense("c.npy", npy(1, "{'descr': '|u1', 'fortran_order': False, 'shape': (4,)}", bytes, 4))),
+      (Doubles{0, 1, 2, 255}));
+  EXPECT_EQ(
+      values_of(dense("d.npy", npy(1, "{'descr': '|i1', 'fortran_order': False, 'shape': (4,)}", bytes, 4))),
+      (Doubles{0, 1, 2, -1}));
+  EXPECT_EQ(
+      values_of(dense("e.npy", npy(1, "{'descr': '>u2', 'fortran_order': False, 'shape': (2,)}", bytes, 4))),
+      (Doubles{1, 767}));
   const std::uint64_t large[] = {std::uint64_t{1} << 60};
-  EXPECT_EQ(values_of(dense("f.npy", npy(1, "{'descr': '<u8', 'fortran_order': False, 'shape': (1,)}", large, 8))),
-            (Doubles{0x1p60}));
+  EXPECT_EQ(
+      values_of(dense("f.npy", npy(1, "{'descr': '<u8', 'fortran_order': False, 'shape': (1,)}", large, 8))),
+      (Doubles{0x1p60}));
 }
 
 TEST_F(Files, MtxOfUnsignedIntegersIsRead) {
-  EXPECT_EQ(coo("a.mtx", "%%MatrixMarket matrix coordinate unsigned-integer general\n2 2 1\n1 2 9007199254740992\n")
-                .values,
-            (Doubles{0x1p53}));
+  EXPECT_EQ(
+      coo("a.mtx", "%%MatrixMarket matrix coordinate unsigned-integer general\n2 2 1\n1 2 9007199254740992\n")
+          .values,
+      (Doubles{0x1p53}));
   EXPECT_EQ(values_of(dense("b.mtx", "%%MatrixMarket matrix array unsigned-integer general\n1 2\n3\n+4\n")),
             (Doubles{3, 4}));
 }

@@ -165,7 +165,8 @@ TEST(GpuSelection, WhatDoesNotFitIsPassedOverAndTheReasonTold) {
   target.device.free_bytes = 1 << 20;
   target.tensor_bytes = 1 << 19;
   auto with_workspace = schedules();
-  for (std::size_t s = 0; s < 5; ++s) with_workspace[s].memory_terms = {{1, {extent("k")}, false, Scope::thread}};
+  for (std::size_t s = 0; s < 5; ++s)
+    with_workspace[s].memory_terms = {{1, {extent("k")}, false, Scope::thread}};
   const GpuSelector selector(with_workspace);
   const auto at = sizes(200'000, 20, 4'500, 2'000'000, 4);
   const auto some = selector.select(at, ValueType::f32, target).value();
