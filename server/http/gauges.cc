@@ -16,12 +16,12 @@ using Samples = std::vector<Metrics::Sample>;
 
 Samples one(double value) { return {{"", value}}; }
 
-Samples entries(const std::string& directory, const std::string& ending) {
+double entries(const std::string& directory, const std::string& ending) {
   double count = 0;
   std::error_code error;
   for (fs::directory_iterator at(directory, error), end; !error && at != end; at.increment(error))
     count += at->path().extension() == ending || ending.empty() ? 1 : 0;
-  return one(count);
+  return count;
 }
 
 // The second number of statm is the resident set, in pages.
@@ -54,7 +54,7 @@ void add_stored(Metrics& metrics, const GaugeSources& sources) {
                  return bytes.ok() ? one(static_cast<double>(*bytes)) : Samples();
                });
   metrics.read("schaas_quarantined_kernels", "Kernels in quarantine: they failed validation.",
-               [directory = sources.quarantine] { return entries(directory, ".txt"); });
+               [directory = sources.quarantine] { return one(entries(directory, ".txt")); });
 }
 
 }  // namespace
@@ -93,7 +93,7 @@ void add_gauges(Metrics& metrics, const GaugeSources& sources) {
   metrics.read("process_resident_memory_bytes", "Resident memory of the daemon, without its children.",
                resident_bytes);
   metrics.read("process_open_fds", "Open descriptors of the daemon.",
-               [] { return entries("/proc/self/fd", "") - 1; });  // without the one that lists them
+               [] { return one(entries("/proc/self/fd", "") - 1); });  // less the one that lists them
 }
 
 }  // namespace schaas::server
