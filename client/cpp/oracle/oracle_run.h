@@ -9,6 +9,8 @@
 
 namespace schaas::client {
 
+using operators::Function;
+using operators::Monoid;
 using operators::Semiring;
 
 /// Everything one evaluation reads.
