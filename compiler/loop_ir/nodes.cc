@@ -6,9 +6,9 @@
 
 // Constructors, comparison and classification of loop IR nodes. Nodes are immutable and shared, so a subtree
 // may occur in several parents. Constructors of sums and products fold indices: two constants, additions of
-// 0, multiplications by 1. Values are never folded: folding matches Integer nodes alone, so rounding stays
-// that of the kernel's value type. Comparison is structural. A kind of node that it lacks breaks the build;
-// a field that it lacks does not, so a new field is compared here, too.
+// 0, multiplications by 1. A result beyond 64 bits stays unfolded. Values are never folded: folding matches
+// Integer nodes alone, so rounding stays that of the kernel's value type. Comparison is structural. A kind of
+// node that it lacks breaks the build; a field that it lacks does not, so a new field is compared here, too.
 namespace schaas::loop_ir {
 namespace {
 
@@ -34,6 +34,10 @@ bool equal_cursors(const Cursor& a, const Cursor& b) {
 
 /// Compares bit for bit: -0 is not 0, NaN is NaN.
 bool same_number(double a, double b) { return std::memcmp(&a, &b, sizeof a) == 0; }
+
+bool same_number(const std::optional<double>& a, const std::optional<double>& b) {
+  return a.has_value() == b.has_value() && (!a || same_number(*a, *b));
+}
 
 bool all_equal(const std::vector<ExpressionPtr>& a, const std::vector<ExpressionPtr>& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(),
@@ -83,7 +87,8 @@ const std::vector<ExpressionPtr>* arguments_of(const ExpressionPtr& expression,
 ExpressionPtr add(ExpressionPtr left, ExpressionPtr right) {
   const Integer* a = as_integer(left);
   const Integer* b = as_integer(right);
-  if (a && b) return integer(a->value + b->value);
+  std::int64_t sum = 0;
+  if (a && b && !__builtin_add_overflow(a->value, b->value, &sum)) return integer(sum);
   if (a && a->value == 0) return right;
   if (b && b->value == 0) return left;
   return apply(operators::Function::add, {std::move(left), std::move(right)});
@@ -96,7 +101,8 @@ ExpressionPtr subtract(ExpressionPtr left, ExpressionPtr right) {
 ExpressionPtr multiply(ExpressionPtr left, ExpressionPtr right) {
   const Integer* a = as_integer(left);
   const Integer* b = as_integer(right);
-  if (a && b) return integer(a->value * b->value);
+  std::int64_t product = 0;
+  if (a && b && !__builtin_mul_overflow(a->value, b->value, &product)) return integer(product);
   if (a && a->value == 1) return right;
   if (b && b->value == 1) return left;
   return apply(operators::Function::multiply, {std::move(left), std::move(right)});
@@ -169,7 +175,7 @@ bool equal(const StatementPtr& a, const StatementPtr& b) {
       },
       [&](const Accumulator& x) {
         const auto& y = std::get<Accumulator>(b->node);
-        return x.name == y.name && x.monoid == y.monoid && x.initial == y.initial;
+        return x.name == y.name && x.monoid == y.monoid && same_number(x.initial, y.initial);
       },
       [&](const Accumulate& x) {
         const auto& y = std::get<Accumulate>(b->node);

@@ -1,6 +1,7 @@
 #include "compiler/loop_ir/printer.h"
 
 #include <charconv>
+#include <cmath>
 #include <map>
 
 // Prints the text form that README.md describes and parser.cc reads back: parse(print(k)) is k. Attributes
@@ -95,7 +96,8 @@ class Printer {
     if (kernel.appends) line("result appended");
     if (kernel.result_entries_of >= 0)
       line("result entries of argument " + std::to_string(kernel.result_entries_of));
-    if (kernel.result_fill != 0) line("result fill " + value_text(kernel.result_fill));
+    if (kernel.result_fill != 0 || std::signbit(kernel.result_fill))
+      line("result fill " + value_text(kernel.result_fill));
     for (const auto& each : kernel.counters) {
       line("result counter level " + std::to_string(each.level) + " slot " + std::to_string(each.slot));
     }

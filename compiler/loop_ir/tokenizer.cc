@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <limits>
+#include <system_error>
 
 #include "compiler/operators/operators.h"
 
@@ -141,7 +142,8 @@ double Tokenizer::value() {
   double value = 0;
   if (!at_value()) fail("a number with a fraction");
   // Does not depend on the locale, as strtod would.
-  std::from_chars(word_.data(), word_.data() + word_.size(), value);
+  const auto read = std::from_chars(word_.data(), word_.data() + word_.size(), value);
+  if (read.ec != std::errc()) fail("a number that 64 bits can hold");
   advance();
   return value;
 }

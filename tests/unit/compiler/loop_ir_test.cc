@@ -1,9 +1,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
+#include <optional>
+
 #include "compiler/loop_ir/nodes.h"
 #include "compiler/loop_ir/parser.h"
 #include "compiler/loop_ir/printer.h"
+#include "compiler/loop_ir/substitute.h"
 #include "compiler/loop_ir/traversal.h"
 #include "compiler/loop_ir/vector_form.h"
 #include "compiler/loop_ir/verifier.h"
@@ -144,6 +149,14 @@ TEST(LoopIr, TextRoundTrips) {
   EXPECT_TRUE(verified.ok()) << support::render(verified.error());
 }
 
+TEST(LoopIr, ResultFillKeepsTheSignOfZero) {
+  Kernel kernel;
+  kernel.result_fill = -0.0;
+  const auto read = parse(print(kernel));
+  ASSERT_TRUE(read.ok()) << support::render(read.error());
+  EXPECT_TRUE(std::signbit(read->result_fill));
+}
+
 TEST(LoopIr, EqualityIsStructural) {
   const auto a = parse(everything);
   const auto b = parse(everything);
@@ -157,6 +170,37 @@ TEST(LoopIr, ExpressionsFoldIntegers) {
   EXPECT_EQ("i", print(add(integer(0), name("i"))));
   EXPECT_EQ("i", print(multiply(name("i"), integer(1))));
   EXPECT_EQ("(i + 1)", print(add(name("i"), integer(1))));
+}
+
+TEST(LoopIr, IntegersBeyond64BitsStayUnfolded) {
+  constexpr auto largest = std::numeric_limits<std::int64_t>::max();
+  EXPECT_EQ("9223372036854775807", print(add(integer(largest - 1), integer(1))));
+  EXPECT_EQ("(9223372036854775807 + 1)", print(add(integer(largest), integer(1))));
+  EXPECT_EQ("(-9223372036854775807 + -2)", print(add(integer(-largest), integer(-2))));
+  EXPECT_EQ("(9223372036854775807 * 2)", print(multiply(integer(largest), integer(2))));
+  EXPECT_EQ("(4294967296 * -4294967296)",
+            print(multiply(integer(std::int64_t{1} << 32), integer(-(std::int64_t{1} << 32)))));
+}
+
+TEST(LoopIr, InitialValuesAreComparedBitByBit) {
+  const auto from = [](std::optional<double> initial) {
+    return make(Accumulator{"t", operators::Monoid::sum, initial});
+  };
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_TRUE(equal(from(nan), from(nan)));
+  EXPECT_TRUE(equal(from(-0.0), from(-0.0)));
+  EXPECT_TRUE(equal(from({}), from({})));
+  EXPECT_FALSE(equal(from(-0.0), from(0.0)));
+  EXPECT_FALSE(equal(from({}), from(0.0)));
+}
+
+TEST(LoopIr, SubstitutionReturnsUnchangedSubtrees) {
+  const auto element = load("A", name("i"));
+  for (const auto& whole : {element, add(element, name("j")), choose(name("h"), element, number(0)),
+                            search("A_crd", integer(0), name("n"), name("i"), Layout::ascending)}) {
+    EXPECT_EQ(whole, substitute(whole, {{"k", integer(1)}})) << print(whole);
+    EXPECT_NE(whole, substitute(whole, {{"i", integer(1)}})) << print(whole);
+  }
 }
 
 TEST(LoopIr, ParserPointsAtTheFirstError) {
@@ -195,6 +239,12 @@ TEST(LoopIr, ParserPointsAtTheFirstError) {
       "  | kernel f64 arguments 1 { let s: index = 9223372036854775808 }\n"
       "  |                                         ^~~~~~~~~~~~~~~~~~~",
       text_of("kernel f64 arguments 1 { let s: index = 9223372036854775808 }"));
+  EXPECT_EQ(
+      "invalid [loops-syntax]: expected a number that 64 bits can hold but found `-1e999`\n"
+      "  --> loops:1:53\n"
+      "  | kernel f64 arguments 1 { phase range 1 { max t from -1e999 } }\n"
+      "  |                                                     ^~~~~~",
+      text_of("kernel f64 arguments 1 { phase range 1 { max t from -1e999 } }"));
   EXPECT_EQ(
       "invalid [loops-syntax]: expected `copy`, `extent`, `let`, `array`, `result`, `phase` or `}` but found "
       "the "
