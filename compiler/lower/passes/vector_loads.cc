@@ -53,10 +53,14 @@ struct Sum {
   void add(const ExpressionPtr& expression) {
     if (const auto* both = loop_ir::arguments_of(expression, Function::add)) {
       for (const auto& each : *both) add(each);
-    } else if (const auto* number = std::get_if<loop_ir::Integer>(&expression->node)) {
-      constant += number->value;
-    } else {
+      return;
+    }
+    const auto* number = std::get_if<loop_ir::Integer>(&expression->node);
+    std::int64_t sum = 0;
+    if (number == nullptr || __builtin_add_overflow(constant, number->value, &sum)) {
       terms.push_back(expression);
+    } else {
+      constant = sum;
     }
   }
   std::string text() const {
@@ -102,9 +106,11 @@ class VectorLoads {
   }
 
  private:
-  /// An interleaved loop of this block that starts elsewhere now: later statements ask whether it ran.
+  /// An interleaved loop that starts elsewhere now. Later statements test `ran` to learn if its sums are
+  /// empty.
   struct Moved {
     ExpressionPtr ran, runs;
+    std::set<std::string> sums;
   };
   struct Steps {
     ExpressionPtr begin;
@@ -114,7 +120,9 @@ class VectorLoads {
   void append(const StatementPtr& statement, Statements& out) {
     if (const auto* let = loop_ir::as<loop_ir::Let>(statement)) known_[let->name] = let->value;
     if (const auto* guard = loop_ir::as<loop_ir::If>(statement)) {
-      out.push_back(make(loop_ir::If{guard->condition, of(guard->body)}));
+      loop_ir::Uses uses;
+      loop_ir::collect_uses(guard->body, uses);
+      out.push_back(make(loop_ir::If{moved_test(guard->condition, uses.names), of(guard->body)}));
     } else if (const auto* loop = loop_ir::as<loop_ir::For>(statement)) {
       auto wide = widened(*loop);
       steps_[wide.variable] = {wide.begin, wide.step};
@@ -125,15 +133,31 @@ class VectorLoads {
     }
   }
 
-  /// Replaces the question whether a loop ran for those that were moved.
+  /// Replaces the tests of choices that use a sum of a moved loop.
   ExpressionPtr moved(const ExpressionPtr& expression) const {
+    if (moved_.empty()) return expression;
+    if (const auto* apply = std::get_if<loop_ir::Apply>(&expression->node)) {
+      std::vector<ExpressionPtr> arguments;
+      for (const auto& each : apply->arguments) arguments.push_back(moved(each));
+      return loop_ir::apply(apply->function, std::move(arguments));
+    }
     const auto* choice = std::get_if<loop_ir::Choose>(&expression->node);
     if (choice == nullptr) return expression;
+    loop_ir::Uses uses;
+    loop_ir::collect_uses(expression, uses);
+    return loop_ir::choose(moved_test(choice->condition, uses.names), moved(choice->then),
+                           moved(choice->otherwise));
+  }
+
+  /// Returns the test that a moved loop ran, for a test of what uses one of its sums. A test of the same text
+  /// guards a single element where rows are kept in registers; it uses no such sum and stays.
+  ExpressionPtr moved_test(const ExpressionPtr& test, const std::set<std::string>& used) const {
     for (const Moved& each : moved_) {
-      if (loop_ir::equal(choice->condition, each.ran))
-        return loop_ir::choose(each.runs, choice->then, choice->otherwise);
+      const bool uses_sum = std::any_of(each.sums.begin(), each.sums.end(),
+                                        [&](const std::string& sum) { return used.count(sum) > 0; });
+      if (uses_sum && loop_ir::equal(test, each.ran)) return each.runs;
     }
-    return expression;
+    return test;
   }
 
   /// The expression is a multiple of `number` where the extents that are added are.
@@ -169,7 +193,7 @@ class VectorLoads {
     Sum sum = sum_of(load.index);
     const auto at = std::find_if(sum.terms.begin(), sum.terms.end(),
                                  [&](const auto& term) { return loop_ir::is_name(term, variable); });
-    if (at == sum.terms.end()) return false;
+    if (at == sum.terms.end() || sum.constant % width_ != 0) return false;
     sum.terms.erase(at);
     std::set<std::string> extents;
     return is_multiple(sum, width_, extents) &&
@@ -196,11 +220,21 @@ class VectorLoads {
     return some;
   }
 
+  /// Returns the accumulators that the loop folds into.
+  static std::set<std::string> sums_of(const loop_ir::For& loop) {
+    std::set<std::string> sums;
+    for (const auto& each : loop_ir::statements_of(loop.body)) {
+      if (const auto* fold = loop_ir::as<loop_ir::Accumulate>(each)) sums.insert(fold->name);
+    }
+    return sums;
+  }
+
   /// Unrolls the loop by a vector's elements.
   loop_ir::For widened(const loop_ir::For& loop) {
     if (!can_widen(loop)) return loop;
-    // No remainder follows: the launch finds that the extent is a multiple.
+    // No remainder follows: the launch finds that the extent is a multiple of the width.
     used_extents_.insert(std::get<loop_ir::Name>(loop.end->node).name);
+    used_width_ = width_;
     loop_ir::For out = loop;
     out.shape = loop_ir::Shape::scalar;
     out.step = loop.step * width_;
@@ -208,7 +242,7 @@ class VectorLoads {
     if (loop.step > 1) {
       out.begin = loop_ir::multiply(loop.begin, loop_ir::integer(width_));
       moved_.push_back({loop_ir::apply(Function::less, {loop.begin, loop.end}),
-                        loop_ir::apply(Function::less, {out.begin, loop.end})});
+                        loop_ir::apply(Function::less, {out.begin, loop.end}), sums_of(loop)});
     }
     Statements body;
     for (int n = 0; n < width_; ++n) {
