@@ -337,7 +337,6 @@ void CVectorLoops::print_atomic(const loop_ir::Store& store, const Block& block,
 
 /// Stores the registers of a block: by streaming stores, atomically, or by plain ones.
 void CVectorLoops::print_store(const loop_ir::Store& store, const Block& block) {
-  const std::string zero = "(" + block.type + "){0}";
   const bool set = store.mode == loop_ir::Write::set;
   const bool streams = set && store.array == expressions_.streaming_target() && block.type == "vec";
   if (streams) {  // adjacent vectors: all are aligned when the first one is
@@ -351,8 +350,7 @@ void CVectorLoops::print_store(const loop_ir::Store& store, const Block& block) 
   }
   for (int part = 0; part < block.count; ++part) {
     const std::string target = element_text(store.array, store.index, block, part, false);
-    std::string value = vector_expression(store.value, block, part);
-    if (!varies(store.value)) value = zero + " + " + value;
+    const std::string value = register_of(store.value, block, part);
     if (store.mode == loop_ir::Write::atomic) {
       print_atomic(store, block, part, value);
       continue;

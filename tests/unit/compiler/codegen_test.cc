@@ -436,6 +436,16 @@ TEST_F(Executed, FunctionsOfWhatVariesAndWhatDoesNot) {
   }
 }
 
+TEST_F(Executed, StoresOfOneValueKeepTheSignOfZero) {
+  for (const char* shape : {"", "simd", "vector"}) {
+    const auto found =
+        run(std::string("for ") + shape + " k in 0 .. 23 { A[k] = B1[0] }", {full({-0.0})}, 23);
+    ASSERT_EQ(23U, found.size());
+    EXPECT_TRUE(std::all_of(found.begin(), found.end(), [](double x) { return x == 0 && std::signbit(x); }))
+        << shape;
+  }
+}
+
 TEST_F(Executed, AccumulatorsOfEveryMonoid) {
   const std::vector<double> numbers = {3, 1, -4, 1, 5, 9, -2, 6, 5, 3, 5, 8, 9,   7, 9, 3, 2, 3, 8, 4,
                                        6, 2, 6,  4, 3, 3, 8,  3, 2, 7, 9, 5, 0.5, 2, 8, 8, 4, 1, 9, 7};
