@@ -152,20 +152,18 @@ class TreeCost {
   void add_leaf(const Assign& leaf, const Position& position) {
     const Access access = this->access(leaf, position);
     last_leaf_.clear();
-    const IterationSpace space = space_of(leaf, {});
-    if (const std::vector<Term> counted = counted_trips(leaf, space, position); !counted.empty()) {
-      for (Term trips : counted) {
-        cost_.time.insert(cost_.time.end(), counted.size(), make_term(trips | position.serial, access));
+    // Operands whose entries are united are merged: each coordinate is compared with all of their heads.
+    const auto add = [&](const std::vector<Term>& sum, const IterationSpace& united) {
+      const std::size_t heads = papers_ ? 1 : std::clamp<std::size_t>(united.size(), 1, max_heads);
+      for (Term trips : sum) {
+        cost_.time.insert(cost_.time.end(), heads, make_term(trips | position.serial, access));
         last_leaf_.push_back(trips | position.serial);
       }
-      return;
-    }
-    // Operands whose entries are united are merged: each coordinate is compared with all of their heads.
-    const std::size_t heads = papers_ ? 1 : std::clamp<std::size_t>(space.size(), 1, max_heads);
-    for (Term trips : trips_of(space, position)) {
-      cost_.time.insert(cost_.time.end(), heads, make_term(trips | position.serial, access));
-      last_leaf_.push_back(trips | position.serial);
-    }
+    };
+    const IterationSpace space = space_of(leaf, {});
+    if (const auto stored = walked_entries(leaf, space, position))
+      return add(counted_trips(*stored, position), *stored);
+    add(trips_of(space, position), space);
     if (papers_) return;
     for (const index_notation::Expression* call : index_notation::costly_calls(leaf.value)) {
       for (Term trips : trips_of(space, known_before(*call, position)))
@@ -173,24 +171,32 @@ class TreeCost {
     }
   }
 
-  /// Returns the trips of a reduction that is needed everywhere, a term for each way to be stored. Its
-  /// innermost loop walks what is stored and counts the rest (lower/unstored.h). None of other leaves.
-  std::vector<Term> counted_trips(const Assign& leaf, const IterationSpace& space, Position position) const {
-    std::vector<Term> sum;
+  /// Returns the entries that the innermost loop of a reduction walks which is needed everywhere; it counts
+  /// the rest (lower/passes/unstored.h). Nothing of other leaves.
+  std::optional<IterationSpace> walked_entries(const Assign& leaf, const IterationSpace& space,
+                                               const Position& position) const {
     if (papers_ || space != everywhere || position.above.size() < 2 || position.own.empty() ||
         !in_blocks_.empty())
-      return sum;
+      return std::nullopt;
     const int innermost = position.above.back().index;
-    if (has(leaf.target, variables_.extents[static_cast<std::size_t>(innermost)].index)) return sum;
-    if (!index_notation::costly_calls(leaf.value).empty()) return sum;
+    if (has(leaf.target, variables_.extents[static_cast<std::size_t>(innermost)].index)) return std::nullopt;
+    if (!index_notation::costly_calls(leaf.value).empty()) return std::nullopt;
     const auto stored = stored_space(leaf.value, operands_);
-    if (!stored || !operators::counts_once(leaf.monoid, stored->background)) return sum;
+    if (!stored || stored->space.empty() || !operators::counts_once(leaf.monoid, stored->background))
+      return std::nullopt;
     const bool walked = std::all_of(stored->space.begin(), stored->space.end(),
                                     [&](OperandSet way) { return bounds(way, innermost); });
-    if (!walked) return sum;
+    return walked ? std::optional(stored->space) : std::nullopt;
+  }
+
+  /// Returns the trips of a reduction whose innermost loop walks these entries, a term for each way to be
+  /// stored.
+  std::vector<Term> counted_trips(const IterationSpace& stored, Position position) const {
+    std::vector<Term> sum;
+    const int innermost = position.above.back().index;
     position.above.pop_back();
     for (Term around : trips_of(everywhere, position)) {
-      for (OperandSet way : stored->space) sum.push_back(around | trips(innermost, way));
+      for (OperandSet way : stored) sum.push_back(around | trips(innermost, way));
     }
     std::sort(sum.begin(), sum.end());
     return sum;

@@ -340,6 +340,24 @@ TEST(Functions, CallsKnownBeforeALoopAreComputedBeforeIt) {
             time("A(i,k) = B(i,j) * C(j,k) * abs(s(i)) * abs(u(j))", rows) + " + 48*i + 48*i*j'");
 }
 
+TEST(TreeCost, UnstoredElementsCountOnceForEachUnitedOperandUpToFour) {
+  const auto time = [](const std::string& text) {
+    std::map<std::string, std::string> formats;
+    for (const char* tensor : {"B", "C", "D", "E", "F"}) {
+      if (text.find(tensor) != std::string::npos) formats[tensor] = "csr";
+    }
+    const auto problem = problem_of(text, formats);
+    return print_time(cost_of(problem, "linear"), variables_of(problem));
+  };
+  EXPECT_EQ(time("y(i) = max(j)(B(i,j))"), "i*j'");
+  EXPECT_EQ(time("y(i) = max(j)(B(i,j) + C(i,j))"), "6*i*j'B + 6*i*j'B + 6*i*j'C + 6*i*j'C");
+  std::string four;
+  for (const char* tensor :
+       {"B", "B", "B", "B", "C", "C", "C", "C", "D", "D", "D", "D", "E", "E", "E", "E", "F", "F", "F", "F"})
+    four += (four.empty() ? "6*i*j'" : " + 6*i*j'") + std::string(tensor);
+  EXPECT_EQ(time("y(i) = max(j)(B(i,j) + C(i,j) + D(i,j) + E(i,j) + F(i,j))"), four);
+}
+
 TEST(Gathering, ATableHoldsWhatTheLeavesBelowItsBranchWrite) {
   const auto problem = problem_of("A(i,j) = B(i,k) * C(k,j)", {{"A", "csr"}, {"B", "csr"}, {"C", "csr"}});
   const auto variables = variables_of(problem);
