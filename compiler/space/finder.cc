@@ -1,8 +1,10 @@
 #include "compiler/space/finder.h"
 
 #include <algorithm>
-#include <bit>
+#include <numeric>
 #include <set>
+
+#include "compiler/space/divisions.h"
 
 // The members of one class. The search goes down the recursion with the class's terms in hand. A transition
 // takes the terms it adds, divides the others by its common loops, and deals them out to its two sides in
@@ -33,24 +35,6 @@ std::int64_t layout_penalty(IndexSet temporary, const Order& writer, const Order
     if (column) penalty += jump * (cost::weight(cost::Access::strided) - 1);
   }
   return penalty;
-}
-
-/// All terms of `mask`.
-std::vector<cost::Term> chosen(const std::vector<cost::Term>& terms, std::uint32_t mask) {
-  std::vector<cost::Term> result;
-  for (std::size_t n = 0; n < terms.size(); ++n) {
-    if ((mask >> n) & 1U) result.push_back(terms[n]);
-  }
-  return result;
-}
-
-/// Decides whether the earlier ones of equal neighbours are taken first, so that no choice of a multiset is
-/// met twice.
-bool canonical_choice(const std::vector<cost::Term>& sorted, std::uint32_t mask) {
-  for (std::size_t n = 1; n < sorted.size(); ++n) {
-    if (sorted[n] == sorted[n - 1] && ((mask >> n) & 1U) > ((mask >> (n - 1)) & 1U)) return false;
-  }
-  return true;
 }
 
 std::size_t leaves(std::span<const cost::Term> time) {
@@ -152,35 +136,35 @@ void Finder::linear(const Goal& goal, Answer& answer, Watch& watch) {
 template <class Visit>
 void Finder::deal(const std::vector<cost::Term>& time, const std::vector<cost::Term>& memory, IndexSet first,
                   IndexSet second, const Visit& visit) {
+  if (leaves(time) != memory.size() + 2) return;
   const bool every_loop_counts = recursion_.options().rule != Rule::published;
-  std::uint32_t only_first = 0;
-  std::uint32_t only_second = 0;
+  std::vector<EqualTerms> times = equal_terms(time);
+  const std::vector<EqualTerms> memories = equal_terms(memory);
   std::vector<IndexSet> loops;
-  for (std::size_t n = 0; n < time.size(); ++n) {
-    loops.push_back(loops_of(recursion_.contraction(), time[n]));
-    if ((loops[n] & ~second) != 0) only_first |= 1U << n;
-    if ((loops[n] & ~first) != 0) only_second |= 1U << n;
+  for (EqualTerms& group : times) {
+    loops.push_back(loops_of(recursion_.contraction(), group.term));
+    group.counts = cost::is_leaf(group.term);
+    if ((loops.back() & ~first) != 0) group.max_first = 0;
+    if ((loops.back() & ~second) != 0) group.min_first = group.count;
   }
-  // A term that fits neither side ends the deal.
-  if ((only_first & only_second) != 0 || leaves(time) != memory.size() + 2) return;
-  for (std::uint32_t t = 1; t + 1 < (1U << time.size()); ++t) {
-    if ((t & only_first) != only_first || (t & only_second) != 0 || !canonical_choice(time, t)) continue;
+  // A term that fits neither side has no number to take.
+  each_division(times, memory.size() + 1, [&](const std::vector<std::size_t>& taken) {
     IndexSet mine = 0;
     IndexSet theirs = 0;
-    int taken = 0;
-    for (std::size_t n = 0; n < time.size(); ++n) {
-      if (!cost::is_leaf(time[n])) continue;
-      ((t >> n) & 1U ? mine : theirs) |= loops[n];
-      taken += static_cast<int>((t >> n) & 1U);
+    std::size_t leaves_taken = 0;
+    for (std::size_t n = 0; n < times.size(); ++n) {
+      if (!times[n].counts) continue;
+      if (taken[n] > 0) mine |= loops[n];
+      if (taken[n] < times[n].count) theirs |= loops[n];
+      leaves_taken += taken[n];
     }
-    if (taken == 0 || (every_loop_counts && (mine != first || theirs != second))) continue;
-    const std::uint32_t all = (1U << memory.size()) - 1;
-    for (std::uint32_t m = 0; m <= all; ++m) {
-      if (std::popcount(m) + 1 != taken || !canonical_choice(memory, m)) continue;
-      visit(sums_.intern(chosen(time, t)), sums_.intern(chosen(memory, m)), sums_.intern(chosen(time, ~t)),
-            sums_.intern(chosen(memory, all & ~m)));
-    }
-  }
+    if (leaves_taken == 0 || (every_loop_counts && (mine != first || theirs != second))) return;
+    each_division(memories, leaves_taken - 1, [&](const std::vector<std::size_t>& held) {
+      if (std::accumulate(held.begin(), held.end(), std::size_t{0}) + 1 != leaves_taken) return;
+      visit(sums_.intern(first_side(times, taken)), sums_.intern(first_side(memories, held)),
+            sums_.intern(second_side(times, taken)), sums_.intern(second_side(memories, held)));
+    });
+  });
 }
 
 /// Adds the members of a transition whose terms are the goal's.
@@ -286,6 +270,7 @@ void Finder::combine(Answer& answer, Member::Kind kind, const Goal& goal, std::s
     } else if (fused) {
       for (TreeId p : producers.trees) {
         for (TreeId c : consumers.trees) answer.trees.push_back(trees_.branch(order, p, c, tree_kind));
+        // Trees of one order differ, so more than the limit are left of these.
         if (answer.trees.size() > 4 * max_trees_) break;
       }
     } else {
@@ -339,8 +324,7 @@ void keep_best(std::vector<Finder::Ranked>& ranked, std::size_t best) {
 
 void Finder::finish(Answer& answer) const {
   keep_best(answer.best, best_);
-  std::sort(answer.trees.begin(), answer.trees.end());
-  answer.trees.erase(std::unique(answer.trees.begin(), answer.trees.end()), answer.trees.end());
+  make_distinct(answer.trees);
   if (answer.trees.size() > max_trees_) {
     answer.trees_cut = true;
     answer.trees.resize(max_trees_);
@@ -350,8 +334,7 @@ void Finder::finish(Answer& answer) const {
 void Finder::add(Answer& into, const Answer& more, std::size_t best) {
   into.trees_cut = into.trees_cut || more.trees_cut;
   into.trees.insert(into.trees.end(), more.trees.begin(), more.trees.end());
-  std::sort(into.trees.begin(), into.trees.end());
-  into.trees.erase(std::unique(into.trees.begin(), into.trees.end()), into.trees.end());
+  make_distinct(into.trees);
   into.best.insert(into.best.end(), more.best.begin(), more.best.end());
   keep_best(into.best, best);
 }

@@ -22,6 +22,23 @@ TreeId TreeTable::intern(const Order& loops, TreeId producer, TreeId consumer, K
   return ids_.emplace(key, static_cast<TreeId>(ids_.size())).first->second;
 }
 
+void make_distinct(std::vector<TreeId>& trees) {
+  std::sort(trees.begin(), trees.end());
+  trees.erase(std::unique(trees.begin(), trees.end()), trees.end());
+}
+
+bool add_up_to(std::uint64_t limit, TreeId tree, std::vector<TreeId>& trees) {
+  trees.push_back(tree);
+  if (trees.size() <= 4 * limit) return true;
+  make_distinct(trees);
+  return trees.size() <= limit;
+}
+
+void LoopTrees::stop(Watch& watch) const {
+  watch.stop(support::exhausted("loop-trees",
+                                "there are more than " + std::to_string(limit_) + " loop trees to count"));
+}
+
 const std::vector<TreeId>& LoopTrees::of(StateId id, int loop_depth, int memory_depth, Watch& watch) {
   static const std::vector<TreeId> nothing;
   const auto key = std::make_tuple(id, loop_depth, memory_depth);
@@ -31,11 +48,13 @@ const std::vector<TreeId>& LoopTrees::of(StateId id, int loop_depth, int memory_
   const State state = recursion_.state(id);
   Orders& orders = recursion_.orders(id);
   std::vector<TreeId> found;
+  const auto add = [&](TreeId tree) {
+    const bool fits = add_up_to(limit_, tree, found);
+    if (!fits) stop(watch);
+    return fits;
+  };
   const auto add_leaves = [&](IndexSet loops) {
-    orders.each(loops, [&](const Order& order) {
-      found.push_back(trees_.leaf(order));
-      return found.size() <= limit_;
-    });
+    orders.each(loops, [&](const Order& order) { return add(trees_.leaf(order)); });
   };
   if (expansion.linear && std::popcount(state.loops) <= loop_depth) add_leaves(state.loops);
   for (const Transition& t : expansion.transitions) {
@@ -45,8 +64,10 @@ const std::vector<TreeId>& LoopTrees::of(StateId id, int loop_depth, int memory_
     const auto& consumers = of(t.consumer, below, memory_depth, watch);
     orders.each(t.prefix, [&](const Order& prefix) {
       for (TreeId p : producers) {
-        if (found.size() > 4 * limit_ || watch.stopped()) return false;
-        for (TreeId c : consumers) found.push_back(trees_.branch(prefix, p, c, kind_of(t)));
+        if (watch.stopped()) return false;
+        for (TreeId c : consumers) {
+          if (!add(trees_.branch(prefix, p, c, kind_of(t)))) return false;
+        }
       }
       return true;
     });
@@ -58,12 +79,8 @@ const std::vector<TreeId>& LoopTrees::of(StateId id, int loop_depth, int memory_
     if (of(join.right, loop_depth, memory_depth, watch).empty()) continue;
     add_leaves(join.loops);
   }
-  std::sort(found.begin(), found.end());
-  found.erase(std::unique(found.begin(), found.end()), found.end());
-  if (found.size() > limit_) {
-    watch.stop(support::exhausted("loop-trees",
-                                  "there are more than " + std::to_string(limit_) + " loop trees to count"));
-  }
+  make_distinct(found);
+  if (found.size() > limit_) stop(watch);
   if (watch.stopped()) return nothing;
   found.shrink_to_fit();
   return known_[key] = std::move(found);

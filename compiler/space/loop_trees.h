@@ -39,6 +39,12 @@ class TreeTable {
   std::unordered_map<Key, TreeId, KeyHash> ids_;
 };
 
+/// Sorts trees and drops those that occur before.
+void make_distinct(std::vector<TreeId>& trees);
+/// Adds a tree to a list that may name trees several times. Makes the list distinct where it has grown to
+/// four times the limit; false when more than `limit` trees are left then.
+bool add_up_to(std::uint64_t limit, TreeId tree, std::vector<TreeId>& trees);
+
 inline TreeTable::Kind kind_of(const Transition& transition) {
   return transition.blocked ? TreeTable::Kind::blocked : TreeTable::Kind::plain;
 }
@@ -54,6 +60,8 @@ class LoopTrees {
   const std::vector<TreeId>& of(StateId id, int loop_depth, int memory_depth, Watch& watch);
 
  private:
+  void stop(Watch& watch) const;  ///< for more trees than the limit
+
   Recursion& recursion_;
   TreeTable& trees_;
   std::uint64_t limit_;

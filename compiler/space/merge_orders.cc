@@ -35,14 +35,6 @@ Merges merges_of(const Context& context, const Order& order) {
   return merges;
 }
 
-/// No loop of the set has to stand inside of `last`.
-bool MergeOrders::may_end(IndexSet set, int last) const {
-  for (IndexSet rest = set; rest != 0; rest &= rest - 1) {
-    if ((context_.before[static_cast<std::size_t>(std::countr_zero(rest))] >> last) & 1U) return false;
-  }
-  return true;
-}
-
 /// Adds the orders `by` with one more loop inside, and its merge where it merges.
 void MergeOrders::extend(const Counts& by, IndexSet outside, int loop, Counts& into) const {
   const bool merging = ((context_.merges >> loop) & 1U) != 0;
@@ -65,7 +57,8 @@ const MergeOrders::Counts& MergeOrders::of(IndexSet set, int first) {
   } else {
     each_member(set, [&](int last, IndexSet others) {
       if (first >= 0 && (last == first) != (others == 0)) return;
-      if (may_end(set, last)) extend(of(others, others == 0 ? -1 : first), others, last, counts);
+      if (may_end(context_.before, set, last))
+        extend(of(others, others == 0 ? -1 : first), others, last, counts);
     });
   }
   return known_[{set, first}] = std::move(counts);
@@ -74,10 +67,10 @@ const MergeOrders::Counts& MergeOrders::of(IndexSet set, int first) {
 /// Counts the orders of the other loops, then puts `around` and `last` inside.
 MergeOrders::Counts MergeOrders::between(int first, int around, int last) {
   IndexSet set = loops_;
-  if (!may_end(set, last)) return {};
+  if (!may_end(context_.before, set, last)) return {};
   set &= ~(IndexSet{1} << last);
   if (around >= 0) {
-    if (!may_end(set, around)) return {};
+    if (!may_end(context_.before, set, around)) return {};
     set &= ~(IndexSet{1} << around);
   }
   if (first >= 0 && set == 0 && first != (around >= 0 ? around : last)) return {};

@@ -29,7 +29,6 @@ class MergeOrders {
 
  private:
   const Counts& of(IndexSet set, int first);
-  bool may_end(IndexSet set, int last) const;
   void extend(const Counts& by, IndexSet outside, int loop, Counts& into) const;
 
   const Context& context_;

@@ -40,24 +40,16 @@ std::uint64_t Orders::count_bound(IndexSet loops) {
   return sum;
 }
 
-/// No loop of the set has to stand inside of `last`.
-bool Orders::may_end(IndexSet loops, int last) const {
-  for (IndexSet rest = loops; rest != 0; rest &= rest - 1) {
-    if ((before_[static_cast<std::size_t>(std::countr_zero(rest))] >> last) & 1U) return false;
-  }
-  return true;
-}
-
 std::uint64_t Orders::count_ending_in(IndexSet loops, int last) {
-  return may_end(loops, last) ? count(loops & ~(IndexSet{1} << last)) : 0;
+  return may_end(before_, loops, last) ? count(loops & ~(IndexSet{1} << last)) : 0;
 }
 
 bool Orders::any_between(IndexSet loops, int first, int around, int last) const {
   const auto bit = [](int x) { return IndexSet{1} << x; };
-  if (!may_end(loops, last)) return false;
+  if (!may_end(before_, loops, last)) return false;
   IndexSet rest = loops & ~bit(last);
   if (around >= 0) {
-    if (!may_end(rest, around)) return false;
+    if (!may_end(before_, rest, around)) return false;
     rest &= ~bit(around);
   }
   if (first < 0) return true;

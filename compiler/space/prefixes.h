@@ -12,6 +12,14 @@ namespace schaas::space {
 
 using Order = std::vector<std::uint8_t>;  ///< index numbers, outermost first
 
+/// No loop of the set has to stand inside of `last`.
+inline bool may_end(const Precedence& before, IndexSet loops, int last) {
+  for (IndexSet rest = loops; rest != 0; rest &= rest - 1) {
+    if ((before[static_cast<std::size_t>(std::countr_zero(rest))] >> last) & 1U) return false;
+  }
+  return true;
+}
+
 /// The orders of subsets under one precedence. Not thread-safe (counts are remembered).
 class Orders {
  public:
@@ -48,7 +56,6 @@ class Orders {
  private:
   bool extend(IndexSet placed, IndexSet loops, Order& order, const std::function<bool(const Order&)>& visit);
   std::uint64_t count_bound(IndexSet loops);
-  bool may_end(IndexSet loops, int last) const;
 
   Precedence before_;
   IndexSet constrained_ = 0;  ///< the indices with anything before them

@@ -139,7 +139,7 @@ class Space {
   struct Members {
     mpz_class members;
     std::uint64_t loop_trees = 0;
-    bool loop_trees_exact = true;  ///< false: there are more than were counted
+    bool loop_trees_exact = true;  ///< false: there may be more than were counted
     std::vector<schedule::Trace> traces;
   };
   support::Result<Members> members_of(const cost::Cost& cost, std::size_t limit,

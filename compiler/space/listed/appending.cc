@@ -224,6 +224,7 @@ support::Result<ListedMembers> listed_by_cost(const problem::Problem& problem, s
   AppendingCosts costs(recursion, problem);
   Members members(recursion, watch);
   Classes classes(problem);
+  traces = std::max<std::size_t>(traces, 1);
   const FromDefaultNest from_default(problem);
   std::size_t steps = 0;
   for (std::size_t n = 0; n < recursion.roots().size(); ++n) {

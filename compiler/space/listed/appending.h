@@ -17,8 +17,9 @@ bool appends(const problem::Problem& problem);
 /// The same problem with a dense result, modes in the same order.
 problem::Problem with_dense_result(const problem::Problem& problem);
 
-/// Every schedule's cost; of the schedules of one cost up to `traces`, one per loop tree, those that come
-/// first in the space's order. None when there are more than `most` schedules. Errors: exhausted (cancelled).
+/// Every schedule's cost; of the schedules of one cost up to `traces`, but at least one, one per loop tree,
+/// those that come first in the space's order. None when there are more than `most` schedules. Errors:
+/// exhausted (cancelled).
 support::Result<std::optional<ListedMembers>> appending_members(const problem::Problem& problem,
                                                                 std::size_t most, std::size_t traces,
                                                                 const support::Cancellation& cancellation);

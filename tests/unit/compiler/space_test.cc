@@ -3,9 +3,14 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <numeric>
+#include <optional>
 
 #include "compiler/schedule/replay/apply.h"
 #include "compiler/space/contraction.h"
+#include "compiler/space/divisions.h"
+#include "compiler/space/listed/appending.h"
+#include "compiler/space/loop_trees.h"
 #include "compiler/space/prefixes.h"
 #include "tests/support/search_oracle.h"
 
@@ -203,6 +208,59 @@ TEST(Space, TheFirstTraceOfAClassRunsItsOutermostLoopOverTheResult) {
     return;
   }
   FAIL() << "the row-temporary class is missing";
+}
+
+TEST(LoopTrees, AreAllCountedUpToTheLimit) {
+  Recursion recursion(problem_of("A(i,m) = B(i,j) * C(j,k) * D(k,l) * E(l,m)", {}), {Rule::symmetric});
+  const auto trees_of = [&](std::uint64_t limit, StateId root) -> std::optional<std::size_t> {
+    Watch watch(recursion, never, "counting loop trees");
+    TreeTable table;
+    LoopTrees trees(recursion, table, limit);
+    const std::size_t found = trees.of(root, max_indices, max_indices, watch).size();
+    if (!watch.stopped()) return found;
+    EXPECT_EQ(watch.error().code, "loop-trees");
+    return std::nullopt;
+  };
+  for (const Side& root : recursion.roots()) {
+    const std::size_t all = trees_of(1'000'000, root.state).value();
+    ASSERT_GT(all, 1U);
+    EXPECT_EQ(trees_of(all, root.state), all);
+    EXPECT_EQ(trees_of(all - 1, root.state), std::nullopt);
+    EXPECT_EQ(trees_of(all / 8, root.state), std::nullopt);
+  }
+}
+
+TEST(Divisions, AreDistinctAndWithinTheLimit) {
+  std::vector<std::string> found;
+  std::vector<EqualTerms> groups = equal_terms({1, 1, 2, 5});
+  groups[1].counts = false;
+  groups[2].min_first = 1;
+  each_division(groups, 2, [&](const std::vector<std::size_t>& taken) {
+    std::string text;
+    for (const cost::Term term : first_side(groups, taken)) text += std::to_string(term);
+    text += '|';
+    for (const cost::Term term : second_side(groups, taken)) text += std::to_string(term);
+    found.push_back(text);
+  });
+  EXPECT_EQ(found, (std::vector<std::string>{"5|112", "15|12", "25|11", "125|1"}));
+}
+
+TEST(Divisions, DoNotDependOnTheNumberOfTerms) {
+  std::vector<cost::Term> sorted(40);
+  std::iota(sorted.begin(), sorted.end(), cost::Term{1});
+  std::size_t found = 0;
+  each_division(equal_terms(sorted), 2, [&](const std::vector<std::size_t>&) { ++found; });
+  EXPECT_EQ(found, 1U + 40U + 40U * 39U / 2U);
+}
+
+TEST(Appending, KeepsATraceOfEveryCost) {
+  const auto problem =
+      problem_of("A(i,k) = B(i,j) * C(j,k)", {{"A", "csr"}, {"B", "csr"}, {"C", "csr"}}, "default");
+  const ListedMembers none = appending_members(problem, 4'000, 0, never).value().value();
+  const ListedMembers one = appending_members(problem, 4'000, 1, never).value().value();
+  ASSERT_FALSE(none.members.empty());
+  EXPECT_EQ(none.members.size(), one.members.size());
+  EXPECT_EQ(none.schedules, one.schedules);
 }
 
 TEST(Orders, AreCountedAndNumberedUnderAPrecedence) {
