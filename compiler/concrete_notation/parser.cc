@@ -1,6 +1,8 @@
 #include "compiler/concrete_notation/parser.h"
 
 #include <cctype>
+#include <cstdint>
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -31,6 +33,8 @@ using support::Diagnostic;
 using support::Limits;
 using support::Result;
 using support::SourceRange;
+
+constexpr auto max_extent = std::numeric_limits<std::int64_t>::max();
 
 bool starts_name(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; }
 bool continues_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
@@ -81,7 +85,7 @@ class Parser {
   Result<LoopAnnotation> parse_annotation() {
     LoopAnnotation annotation;
     if (accept_word("of")) {
-      SCHAAS_ASSIGN_OR_RETURN(annotation.extent, number("an extent, 1 to 9999,"));
+      SCHAAS_ASSIGN_OR_RETURN(annotation.extent, number_up_to(max_extent, "an extent, 1 or more,"));
     }
     if (accept_word("parallel")) {
       for (const auto races : {Races::none, Races::atomics, Races::privates}) {
@@ -152,16 +156,23 @@ class Parser {
                    : blocks(text_at(index), size, std::move(body));
   }
 
-  // Reads one to four digits, so that nothing overflows; 0 is no number here.
+  // Reads a number from 1 to 9999.
   Result<int> number(const char* what) {
+    SCHAAS_ASSIGN_OR_RETURN(const std::int64_t value, number_up_to(9999, what));
+    return static_cast<int>(value);
+  }
+
+  // Reads digits as long as the number is not above `max`, so that nothing overflows; 0 is no number here.
+  Result<std::int64_t> number_up_to(std::int64_t max, const char* what) {
     skip_space();
     const std::size_t begin = at_;
-    int size = 0;
-    while (at_ < text_.size() && at_ - begin < 4 &&
-           std::isdigit(static_cast<unsigned char>(text_[at_])) != 0) {
-      size = 10 * size + (text_[at_++] - '0');
+    std::int64_t value = 0;
+    for (; at_ < text_.size() && std::isdigit(static_cast<unsigned char>(text_[at_])) != 0; ++at_) {
+      const std::int64_t digit = text_[at_] - '0';
+      if (value > (max - digit) / 10) break;
+      value = 10 * value + digit;
     }
-    if (size > 0) return size;
+    if (value > 0) return value;
     at_ = begin;
     return expected(what);
   }

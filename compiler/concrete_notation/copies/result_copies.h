@@ -14,7 +14,7 @@ namespace schaas::concrete_notation {
 /// every row would hold every k. Only sets that mend this are returned then: entries of a result do not
 /// depend on the schedule. There is a set for each loop order that reaches the result's first level before
 /// anything is summed: the contradicting accesses, each in that order. Each set once, smaller ones first, at
-/// most 12; none for other problems, and for more than 6 indices.
+/// most 12 beside the set of none; no sets for other problems, and for more than 6 indices.
 std::vector<std::vector<problem::CopyRequest>> result_copy_sets(const problem::Problem& problem);
 
 /// Returns such sets for a result whose loops in order would append entries where a sum finds nothing. An

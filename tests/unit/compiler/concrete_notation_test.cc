@@ -99,7 +99,8 @@ TEST(LoopAnnotation, PrintsInEveryForm) {
   for (const char* text :
        {"forall(i of 64 parallel none collapsed unroll 4, forall(j, A(i,j) += B(i,j)))",
         "forall(i parallel private, A(j) += B(i))", "forall(parallel parallel atomics, A += B(parallel))",
-        "blocks(k, in 4, forall(k unroll 2, A(k) += B(k)))"}) {
+        "blocks(k, in 4, forall(k unroll 2, A(k) += B(k)))", "forall(i of 10000, A(i) += B(i))",
+        "forall(i of 9223372036854775807, A(i) += B(i))"}) {
     const auto tree = parse(text);
     ASSERT_TRUE(tree.ok()) << support::render(tree.error());
     EXPECT_EQ(print(*tree), text);
@@ -112,6 +113,10 @@ TEST(LoopAnnotation, PrintsInEveryForm) {
   EXPECT_EQ(print_loop_tree(parse("blocks(k, in 4, forall(k, A(k) += B(k)))").value()), "k/4k");
   EXPECT_EQ(parse("forall(i parallel some, A(i) += B(i))").error().message,
             "expected `none`, `atomics` or `private` but found `s`");
+  EXPECT_EQ(parse("forall(i of 0, A(i) += B(i))").error().message,
+            "expected an extent, 1 or more, but found `0`");
+  EXPECT_EQ(parse("forall(i of 9223372036854775808, A(i) += B(i))").error().message,
+            "expected `,` but found `8`");
   EXPECT_FALSE(
       equal(parse("forall(i, A(i) += B(i))").value(), parse("forall(i unroll 2, A(i) += B(i))").value()));
 }
