@@ -16,8 +16,4 @@ operators::Monoid target_monoid(const index_notation::Assignment& statement, con
 /// Returns the value the client fills the result with before a kernel that does not update it.
 double result_fill(const problem::Problem& problem);
 
-/// Returns the statement's value with all sums explicit, the top of a contraction's included, as Reduction.
-index_notation::Expression explicit_value(const index_notation::Assignment& statement,
-                                          const problem::Problem& problem);
-
 }  // namespace schaas::concrete_notation

@@ -17,8 +17,6 @@ namespace {
 
 using support::Result;
 
-const Forall* inner_of(const Forall& loop) { return std::get_if<Forall>(&loop.body->node); }
-
 /// Returns the branch below a loop, or null.
 const Where* branch_below(const Forall& loop) {
   const Forall* at = &loop;

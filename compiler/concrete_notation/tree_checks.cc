@@ -17,6 +17,8 @@ support::Diagnostic illegal(std::string message) {
 std::string quoted(const std::string& name) { return "`" + name + "`"; }
 std::string quoted(const Access& access) { return quoted(index_notation::print(access)); }
 
+const Forall* inner_of(const Forall& loop) { return std::get_if<Forall>(&loop.body->node); }
+
 Result<void> check_bound(const Access& access, const std::vector<std::string>& loops) {
   for (const auto& index : access.indices) {
     if (std::find(loops.begin(), loops.end(), index) != loops.end()) continue;

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "compiler/concrete_notation/loop_order.h"
+#include "compiler/concrete_notation/nodes.h"
 #include "compiler/index_notation/nodes.h"
 #include "compiler/problem/problem.h"
 #include "compiler/support/result.h"
@@ -13,6 +14,9 @@ namespace schaas::concrete_notation {
 support::Diagnostic illegal(std::string message);  ///< invalid [illegal-tree]
 std::string quoted(const std::string& name);
 std::string quoted(const index_notation::Access& access);
+
+/// Returns the loop directly inside, or null.
+const Forall* inner_of(const Forall& loop);
 
 /// Every index of the access is one of the loops.
 support::Result<void> check_bound(const index_notation::Access& access,

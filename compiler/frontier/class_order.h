@@ -6,16 +6,21 @@
 
 namespace schaas::frontier {
 
-/// The order of a frontier: by memory, then time at a reference point, then a fixed one.
+/// Decides if `a` stands before `b` in a frontier: by memory, then time at a reference point, then a fixed
+/// order.
+inline bool stands_before(const cost::Cost& a, const cost::Cost& b, const cost::Point& reference) {
+  const double ma = cost::evaluate_memory(a, reference);
+  const double mb = cost::evaluate_memory(b, reference);
+  if (ma != mb) return ma < mb;
+  const double ta = cost::evaluate_time(a, reference);
+  const double tb = cost::evaluate_time(b, reference);
+  return ta != tb ? ta < tb : a < b;
+}
+
+/// Sorts classes as a frontier has them.
 inline void sort_classes(std::vector<cost::Cost>& classes, const cost::Point& reference) {
-  std::sort(classes.begin(), classes.end(), [&](const cost::Cost& a, const cost::Cost& b) {
-    const double ma = cost::evaluate_memory(a, reference);
-    const double mb = cost::evaluate_memory(b, reference);
-    if (ma != mb) return ma < mb;
-    const double ta = cost::evaluate_time(a, reference);
-    const double tb = cost::evaluate_time(b, reference);
-    return ta != tb ? ta < tb : a < b;
-  });
+  std::sort(classes.begin(), classes.end(),
+            [&](const cost::Cost& a, const cost::Cost& b) { return stands_before(a, b, reference); });
 }
 
 }  // namespace schaas::frontier

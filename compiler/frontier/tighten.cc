@@ -4,6 +4,7 @@
 #include <iterator>
 #include <utility>
 
+#include "compiler/frontier/class_order.h"
 #include "compiler/frontier/pairwise.h"
 #include "compiler/frontier/proofs/contradiction.h"
 #include "compiler/frontier/proofs/log_proof.h"
@@ -61,12 +62,8 @@ bool same_free(const problem::Problem& a, const problem::Problem& b) {
 
 /// The order of every frontier (frontier.h).
 void sort_as_frontier(std::vector<Survivor>& survivors, const cost::Point& reference) {
-  std::sort(survivors.begin(), survivors.end(), [&](const Survivor& a, const Survivor& b) {
-    const double ma = cost::evaluate_memory(a.cost, reference), mb = cost::evaluate_memory(b.cost, reference);
-    if (ma != mb) return ma < mb;
-    const double ta = cost::evaluate_time(a.cost, reference), tb = cost::evaluate_time(b.cost, reference);
-    return ta != tb ? ta < tb : a.cost < b.cost;
-  });
+  std::sort(survivors.begin(), survivors.end(),
+            [&](const Survivor& a, const Survivor& b) { return stands_before(a.cost, b.cost, reference); });
   for (std::size_t s = 0; s < survivors.size(); ++s) survivors[s].id = entry_id(s);
 }
 

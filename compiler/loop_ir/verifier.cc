@@ -12,7 +12,7 @@
 #include "compiler/loop_ir/vector_form.h"
 
 // One walk in program order. Names seen so far are restored when a loop, branch or phase ends. Types follow
-// from parts: indices address, values are computed. `vector_depth_` is the set of names that differ between
+// from parts: indices address, values are computed. `varying_` is the set of names that differ between
 // lanes of the open vector loop; vector_form.cc says what lanes may do with them. Disjointness of parallel
 // writes is not verified: it follows from the tree that was lowered. Declarations are checked in
 // kernel_checks.cc.
@@ -302,15 +302,15 @@ class Verifier {
               SCHAAS_RETURN_IF_ERROR(expect(x.value, x.type));
               if (x.fold && (!in_mapping_ || x.type != Type::value))
                 return wrong("`" + x.name + "` is folded by a group of threads that there are not");
-              if (!vector_depth_.empty() && mentions(x.value, vector_depth_)) {
+              if (!varying_.empty() && mentions(x.value, varying_)) {
                 SCHAAS_RETURN_IF_ERROR(lane_value(x.value));
                 if (x.type == Type::index) return wrong("index `" + x.name + "` depends on a lane");
-                vector_depth_.insert(x.name);
+                varying_.insert(x.name);
               }
               return declare(x.name, x.type == Type::index ? Kind::index : Kind::value);
             },
             [&](const Accumulator& x) {
-              if (!vector_depth_.empty()) vector_depth_.insert(x.name);
+              if (!varying_.empty()) varying_.insert(x.name);
               return declare(x.name, Kind::sum);
             },
             [&](const Accumulate& x) { return accumulate(x); },
@@ -328,7 +328,7 @@ class Verifier {
             [&](const For& x) { return loop(x); },
             [&](const Merge& x) { return merge(x); },
             [&](const Fill& x) -> Result<void> {
-              if (!vector_depth_.empty()) return wrong("`" + x.array + "` is filled inside a vector loop");
+              if (!varying_.empty()) return wrong("`" + x.array + "` is filled inside a vector loop");
               SCHAAS_RETURN_IF_ERROR(expect(x.begin, Type::index));
               SCHAAS_RETURN_IF_ERROR(expect(x.count, Type::index));
               return writable(x.array, x.value);
@@ -339,7 +339,7 @@ class Verifier {
               return wrong("an overflow in a phase that is not symbolic");
             },
             [&](const Sort& x) -> Result<void> {
-              if (!vector_depth_.empty()) return wrong("`" + x.array + "` is sorted inside a vector loop");
+              if (!varying_.empty()) return wrong("`" + x.array + "` is sorted inside a vector loop");
               SCHAAS_RETURN_IF_ERROR(expect(x.begin, Type::index));
               SCHAAS_RETURN_IF_ERROR(expect(x.end, Type::index));
               SCHAAS_RETURN_IF_ERROR(writable(x.array, integer(0)));
@@ -381,8 +381,8 @@ class Verifier {
     const auto found = names_.find(accumulate.name);
     if (found == names_.end() || found->second != Kind::sum)
       return wrong("`" + accumulate.name + "` is no sum");
-    if (!vector_depth_.empty()) {
-      if (vector_depth_.count(accumulate.name) == 0)
+    if (!varying_.empty()) {
+      if (varying_.count(accumulate.name) == 0)
         return wrong("`" + accumulate.name + "` is shared by all lanes");
       SCHAAS_RETURN_IF_ERROR(lane_value(accumulate.value));
     }
@@ -397,7 +397,7 @@ class Verifier {
 
   Result<void> branch(const If& branch) {
     SCHAAS_RETURN_IF_ERROR(expect(branch.condition, Type::index));
-    if (!vector_depth_.empty() && mentions(branch.condition, vector_depth_))
+    if (!varying_.empty() && mentions(branch.condition, varying_))
       return wrong("`" + loop_ir::print(branch.condition) + "` decides for a lane");
     const auto names = names_;
     SCHAAS_RETURN_IF_ERROR(statement(branch.body));
@@ -407,7 +407,7 @@ class Verifier {
 
   /// Checks an occupancy map: bytes and a list that may be written, and a counter.
   Result<void> occupancy(const Occupancy& occupancy) {
-    if (!vector_depth_.empty())
+    if (!varying_.empty())
       return wrong("`" + occupancy.array + "` is occupied or compacted inside a vector loop");
     SCHAAS_RETURN_IF_ERROR(writable(occupancy.array, integer(0)));
     SCHAAS_RETURN_IF_ERROR(writable(occupancy.list, integer(0)));
@@ -420,7 +420,7 @@ class Verifier {
   }
 
   Result<void> terms(const Terms& terms) {
-    if (!vector_depth_.empty()) return wrong("`" + terms.list + "` has terms of one lane");
+    if (!varying_.empty()) return wrong("`" + terms.list + "` has terms of one lane");
     SCHAAS_RETURN_IF_ERROR(writable(terms.list, integer(0)));
     SCHAAS_RETURN_IF_ERROR(writable(terms.values, number(0)));
     for (const auto& each : {terms.list, terms.values}) {
@@ -449,7 +449,7 @@ class Verifier {
   }
 
   Result<void> add_supernode(const AddSupernode& add) {
-    if (!vector_depth_.empty() || vectors_ > 0)
+    if (!varying_.empty() || vectors_ > 0)
       return wrong("rows are added in a loop whose iterations have no order");
     if (loops_.count(add.variable) == 0) return wrong("`" + add.variable + "` is no loop's variable");
     SCHAAS_RETURN_IF_ERROR(expect(add.end, Type::index));
@@ -486,12 +486,12 @@ class Verifier {
     SCHAAS_RETURN_IF_ERROR(writable(store.array, store.value));
     SCHAAS_RETURN_IF_ERROR(expect(store.index, Type::index));
     const bool values = arrays_.at(store.array).element == Element::value;
-    if (store.mode == Write::atomic && vectors_ > 0 && vector_depth_.empty())
+    if (store.mode == Write::atomic && vectors_ > 0 && varying_.empty())
       return wrong("`" + store.array + "` is written atomically in a simd loop");
     if (store.mode != Write::set && !values)
       return wrong("`" + store.array + "` holds no values to fold into");
-    if (vector_depth_.empty()) return {};
-    if (!values || !is_vector_index(store.index, lane_variable_, vector_depth_))
+    if (varying_.empty()) return {};
+    if (!values || !is_vector_index(store.index, lane_variable_, varying_))
       return wrong("`" + store.array + "` is not stored one element per lane");
     return lane_value(store.value);
   }
@@ -504,19 +504,19 @@ class Verifier {
     if (loop.unroll < 1 || (loop.unroll > 1 && loop.shape != Shape::scalar))
       return wrong("`" + loop.variable + "` is unrolled " + std::to_string(loop.unroll) + " times");
     if (loop.prefetch_distance < 0 ||
-        (loop.prefetch_distance > 0 && (vector_depth_.empty() || !iterates_entries(loop, *kernel_))))
+        (loop.prefetch_distance > 0 && (varying_.empty() || !iterates_entries(loop, *kernel_))))
       return wrong("`" + loop.variable + "` prefetches, but does not iterate over entries in a vector loop");
-    if (!vector_depth_.empty()) {
+    if (!varying_.empty()) {
       if (loop.shape == Shape::vector) return wrong("vector loop `" + loop.variable + "` inside another");
-      if (mentions(loop.begin, vector_depth_) || mentions(loop.end, vector_depth_))
+      if (mentions(loop.begin, varying_) || mentions(loop.end, varying_))
         return wrong("a bound of `" + loop.variable + "` depends on a lane");
     }
     const auto names = names_;
-    const auto lanes = vector_depth_;
+    const auto varying = varying_;
     const auto variable = lane_variable_;
     SCHAAS_RETURN_IF_ERROR(declare(loop.variable, Kind::index));
     if (loop.shape == Shape::vector) {
-      vector_depth_ = {loop.variable};
+      varying_ = {loop.variable};
       lane_variable_ = loop.variable;
     }
     vectors_ += loop.shape == Shape::scalar ? 0 : 1;
@@ -526,7 +526,7 @@ class Verifier {
     loops_.erase(loop.variable);
     vectors_ -= loop.shape == Shape::scalar ? 0 : 1;
     names_ = names;
-    vector_depth_ = lanes;
+    varying_ = varying;
     lane_variable_ = variable;
     return {};
   }
@@ -542,7 +542,7 @@ class Verifier {
   }
 
   Result<void> merge(const Merge& merge) {
-    if (!vector_depth_.empty()) return wrong("`" + merge.variable + "` is merged inside a vector loop");
+    if (!varying_.empty()) return wrong("`" + merge.variable + "` is merged inside a vector loop");
     const bool any = merge.kind == MergeKind::any;
     if (merge.over) {
       if (!any) return wrong("`" + merge.variable + "` runs over a range but intersects lists");
@@ -574,7 +574,7 @@ class Verifier {
   }
 
   Result<void> lane_value(const ExpressionPtr& value) const {
-    if (is_vector_value(value, lane_variable_, vector_depth_)) return {};
+    if (is_vector_value(value, lane_variable_, varying_)) return {};
     return wrong("`" + loop_ir::print(value) + "` is not one element per lane");
   }
 
@@ -585,8 +585,7 @@ class Verifier {
   bool in_mapping_ = false;               ///< the phase is for a GPU
   const Alignment* alignment_ = nullptr;  ///< alignment of the present phase, or null
   bool keeps_structure_ = false;          ///< in a numeric body
-  std::set<std::string>
-      vector_depth_;  ///< inside a vector loop: its variable and the names that vary with it
+  std::set<std::string> varying_;  ///< inside a vector loop: its variable and the names that vary with it
   std::string lane_variable_;
   bool counts_ = false;  ///< the present phase is symbolic
   int vectors_ = 0;      ///< simd and vector loops around

@@ -21,7 +21,7 @@ std::vector<index_notation::Access> sparse_factors(const index_notation::Express
 /// The definition sums, in so many words or over an index that its target does not have.
 bool sums(const index_notation::Assignment& definition);
 
-/// The value of a definition with its sums written out.
+/// Returns the value of a definition with all sums as Reduction, the sum around a contraction included.
 index_notation::Expression explicit_value(const index_notation::Assignment& definition,
                                           const Problem& problem);
 

@@ -6,6 +6,7 @@
 #include "compiler/concrete_notation/linear_order.h"
 #include "compiler/concrete_notation/loop_order.h"
 #include "compiler/concrete_notation/semantics.h"
+#include "compiler/problem/sparse_factors.h"
 
 // Default nest of a statement with reductions inside its value, by recursion over them. The outermost
 // reductions are replaced by placeholders. What is left is one assignment, whose loops are ordered by the
@@ -212,7 +213,7 @@ class Builder {
 StatementPtr statement_nest(const index_notation::Assignment& statement, const problem::Problem& problem,
                             TemporaryNames& names) {
   Task task{statement.result,
-            concrete_notation::explicit_value(statement, problem),
+            problem::explicit_value(statement, problem),
             {},
             concrete_notation::target_monoid(statement, problem)};
   // A reduction that is the whole value folds straight into the target, without a temporary.

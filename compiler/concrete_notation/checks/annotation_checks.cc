@@ -27,8 +27,6 @@ bool has(const index_notation::Access& access, const std::string& index) {
   return std::count(access.indices.begin(), access.indices.end(), index) > 0;
 }
 
-const Forall* inner_of(const Forall& loop) { return std::get_if<Forall>(&loop.body->node); }
-
 /// Collapsed loops both run over whole extents.
 Result<void> check_collapsed(const Forall& loop, const problem::Problem& problem) {
   if (!loop.annotation.collapsed) return {};

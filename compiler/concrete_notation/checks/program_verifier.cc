@@ -12,6 +12,7 @@
 #include "compiler/concrete_notation/semantics.h"
 #include "compiler/concrete_notation/tree_checks.h"
 #include "compiler/index_notation/printer.h"
+#include "compiler/problem/sparse_factors.h"
 
 // Verification of programs by symbolic evaluation. Each leaf gets a meaning, an expression of the problem:
 // temporaries are replaced by their meanings, and loops that the target lacks become a reduction.

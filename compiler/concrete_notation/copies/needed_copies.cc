@@ -14,6 +14,7 @@
 #include "compiler/concrete_notation/semantics.h"
 #include "compiler/problem/copies.h"
 #include "compiler/problem/factors.h"
+#include "compiler/problem/sparse_factors.h"
 #include "compiler/problem/upper_bounds.h"
 
 // Re-layouts for the default nest. In each nest of a program, storage orders of accesses are edges between

@@ -23,11 +23,11 @@ using loop_ir::statements_of;
 /// The vector loop of a jammed loop, and the factors computed before it.
 class Tile {
  public:
-  Tile(const For& vector_loop, Names& names) : vector_depth_(vector_loop), names_(names) {}
+  Tile(const For& vector_loop, Names& names) : vector_loop_(vector_loop), names_(names) {}
 
   /// Returns the loop that packs the factors, then the tile; empty where there is nothing to pack.
   std::vector<StatementPtr> result() {
-    auto statements = statements_of(vector_depth_.body);
+    auto statements = statements_of(vector_loop_.body);
     for (auto& each : statements) {
       const auto* loop = std::get_if<For>(&each->node);
       if (loop == nullptr) continue;
@@ -45,7 +45,7 @@ class Tile {
     }
     const For before{loop_->variable, loop_->begin, loop_->end, loop_ir::Shape::simd,
                      loop_ir::block(std::move(stores_))};
-    For tile = vector_depth_;
+    For tile = vector_loop_;
     tile.body = loop_ir::block(std::move(statements));
     return {loop_ir::make(before), loop_ir::make(std::move(tile))};
   }
@@ -65,7 +65,7 @@ class Tile {
 
   /// Collects names declared in the tile: values that mention them cannot be packed before it.
   bool collect_fixed(const std::vector<StatementPtr>& statements) {
-    inside_ = {vector_depth_.variable};
+    inside_ = {vector_loop_.variable};
     const auto declare = [&](const StatementPtr& each) {
       if (const auto* let = std::get_if<loop_ir::Let>(&each->node)) inside_.insert(let->name);
       if (const auto* sum = std::get_if<loop_ir::Accumulator>(&each->node)) inside_.insert(sum->name);
@@ -115,7 +115,7 @@ class Tile {
     return index;
   }
 
-  const For& vector_depth_;
+  const For& vector_loop_;
   Names& names_;
   std::string buffer_;
   const For* loop_ = nullptr;

@@ -54,7 +54,8 @@ int group_of(const loop_ir::For& loop) {
   const auto* begin = std::get_if<loop_ir::Integer>(&loop.begin->node);
   const auto* end = std::get_if<loop_ir::Integer>(&loop.end->node);
   if (begin == nullptr || end == nullptr) return rows;
-  const auto count = end->value - begin->value;
+  std::int64_t count = 0;
+  if (__builtin_sub_overflow(end->value, begin->value, &count)) return rows;
   if (count == 2 || count % rows == 0) return count == 2 ? 2 : rows;
   if (count % 4 == 0) return 4;
   return count % 3 == 0 && count <= 9 ? 3 : count < 2 * rows ? 4 : rows;
@@ -121,7 +122,7 @@ class UnrollAndJam {
   StatementPtr result() {
     if (loop_.shape != loop_ir::Shape::scalar || loop_.step != 1 || loop_.unroll != 1) return nullptr;
     if (is_range_border(loop_.begin) || is_range_border(loop_.end)) return nullptr;
-    if (!collect(loop_.body, traffic_) || !independent() || !divide() || !entry_ranges_) return nullptr;
+    if (!collect(loop_.body, traffic_) || !independent() || !divide() || !pays_) return nullptr;
     for (auto& copy : copies_) copy.emplace(loop_.variable, loop_ir::name(loop_.variable));
     std::vector<StatementPtr> body;
     for (int n = 1; n < group_; ++n) {
@@ -231,12 +232,12 @@ class UnrollAndJam {
         // Four folds into one accumulator would wait for each other.
         if (varying_.count(accumulate->name) == 0) return false;
         note(accumulate->value);
-        entry_ranges_ = entry_ranges_ || loop.shape == loop_ir::Shape::simd;
+        pays_ = pays_ || loop.shape == loop_ir::Shape::simd;
       } else if (const auto* store = as<loop_ir::Store>(statement)) {
         note(store->value);
         const bool moves = loop_ir::mentions(store->index, varying_);
         if (store->mode == loop_ir::Write::set && !moves) return false;
-        entry_ranges_ = entry_ranges_ || (store->mode == loop_ir::Write::fold && !moves);
+        pays_ = pays_ || (store->mode == loop_ir::Write::fold && !moves);
       } else {
         return false;
       }
@@ -251,8 +252,8 @@ class UnrollAndJam {
                    [](const loop_ir::Number&) {},
                    [](const loop_ir::Name&) {},
                    [&](const loop_ir::Load& x) {
-                     entry_ranges_ = entry_ranges_ || (!loop_ir::mentions(x.index, varying_) &&
-                                                       loop_ir::mentions(x.index, inner_));
+                     pays_ = pays_ ||
+                             (!loop_ir::mentions(x.index, varying_) && loop_ir::mentions(x.index, inner_));
                    },
                    [&](const loop_ir::Apply& x) {
                      for (const auto& each : x.arguments) note(each);
@@ -393,8 +394,7 @@ class UnrollAndJam {
   std::set<std::string> varying_;  ///< the loop's variable and values that depend on it
   std::set<std::string> inner_;    ///< variables of the loops inside and values that depend on them
   Copies copies_ = Copies(static_cast<std::size_t>(group_));
-  /// Jamming pays: copies share a load or fold independent values.
-  bool entry_ranges_ = false;
+  bool pays_ = false;  ///< jamming does: copies share a load or fold independent values
 };
 
 /// Jams innermost loops first; a loop around a jammed one stays. Sets `*jammed` when there is one inside.
