@@ -32,7 +32,7 @@ enum class GroupReduction {
   parallel,  ///< the same, but the write is exclusive
   segment,   ///< adjacent threads that write one element fold it; the writing threads are known at run time
 };
-const char* name(GroupReduction gather);  ///< "atomic", "parallel", "segment"
+const char* name(GroupReduction reduction);  ///< "atomic", "parallel", "segment"
 
 /// Thread mapping of a loop on a GPU. It defines the minimal data of a thread (Sgap, section 3) and the group
 /// it synchronises with. docs/gpu.md.
