@@ -320,6 +320,8 @@ class TreeCost {
     const Scope scope = position.phase ? Scope::shared : Scope::thread;
     if (!hashed) add_memory(by_entries ? reached : extents, scope);
     if (listed && !hashed) add_memory(extents, scope);  // the list and flags
+    // An array of the whole result is made zero once, however few of its elements are written.
+    if (listed && position.phase && !hashed) cost_.time.push_back(make_term(extents, Access::cleared));
     if (papers_ || listed) return;
     if (problem_.mask_of(leaf_of(both.producer).target.tensor) != nullptr) {
       // Elements are written before they are read. Only what phases pass is cleared, by whoever runs the

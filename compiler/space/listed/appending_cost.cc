@@ -45,7 +45,11 @@ cost::Cost AppendingCosts::of(const Member& root) {
   // Loops that append all levels in order need no workspace.
   position.until = ordered == rule_.needed() ? never : ordered;
   one_level_ = ordered > 0 && ordered + 1 == rule_.needed();
-  if (position.until == 0) gather(position, recursion_.context(root.state), recursion_.state(root.state).out);
+  if (position.until == 0) {
+    const IndexSet whole = recursion_.state(root.state).out;
+    gather(position, recursion_.context(root.state), whole);
+    cost_.time.push_back(cost::make_term(extents_of(whole), cost::Access::cleared));
+  }
   walk(root, position);
   std::sort(cost_.time.begin(), cost_.time.end());
   std::sort(cost_.memory.begin(), cost_.memory.end());
