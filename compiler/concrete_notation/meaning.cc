@@ -7,8 +7,9 @@
 #include "compiler/index_notation/printer.h"
 
 // Normal forms by rewriting from the leaves up, under the laws that schedules use. Products and sums are
-// associative and commutative, and the product distributes over the sum. Sums move out of products whose
-// other factors lack their indices. They move into a factor that is a sum itself and alone has the index.
+// associative and commutative, and products are distributed over sums. Sums move out of products whose
+// other factors lack their indices. A product too large to be distributed is left a product of sums; sums
+// then move into a factor that is a sum itself and alone has the index.
 // Every step keeps the value, so equal forms are equal values. The converse does not hold: a right tree whose
 // form differs is refused.
 namespace schaas::concrete_notation {
@@ -20,6 +21,9 @@ using index_notation::Product;
 using index_notation::Reduction;
 
 using Names = std::vector<std::string>;
+
+/// As many terms as a product of sums of all operands of a statement can have (support::Limits::operands).
+constexpr std::size_t max_terms = 256;
 
 bool share(const Names& a, const Names& b) {
   return std::any_of(a.begin(), a.end(),
@@ -117,8 +121,17 @@ class Normalizer {
     return pushed;
   }
 
-  /// Returns the product of the factors, flat and sorted, inside the sums that were around them.
+  /// Returns the sum of the products that are left when the factors are distributed over their terms.
   Expression product_of(std::vector<Expression> factors) const {
+    std::vector<SumTerm> terms =
+        distributed_terms(Expression{Product{std::move(factors)}, {}}, semiring_, max_terms);
+    for (SumTerm& term : terms)
+      term.value = flat_product(std::move(std::get<Product>(term.value.node).factors));
+    return sum_of(terms);
+  }
+
+  /// Returns the product of the factors, flat and sorted, inside the sums that were around them.
+  Expression flat_product(std::vector<Expression> factors) const {
     Names summed;
     sort(factors);
     for (auto& factor : factors) {

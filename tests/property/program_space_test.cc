@@ -228,6 +228,20 @@ TEST_P(Programs, NothingRemovedBeatsTheFrontier) {
 INSTANTIATE_TEST_SUITE_P(Examples, Programs, testing::ValuesIn(examples),
                          [](const auto& example) { return example.param.name; });
 
+/// A sum among the factors is not merged: the operands' rows are added to the workspace one after another.
+TEST(ProductsWithSums, AreDistributed) {
+  const auto problem = test_support::problem_of("A(i,k) = B(i,j) * (C(j,k) + D(j,k))",
+                                                {{"A", "csr"}, {"B", "csr"}, {"C", "csr"}, {"D", "csr"}});
+  const auto survivors =
+      frontier::compute(problem, frontier::options_for(problem.profile), {}, support::Cancellation())
+          .value()
+          .survivors;
+  EXPECT_TRUE(std::any_of(survivors.begin(), survivors.end(), [&](const auto& survivor) {
+    return cost::print_time(survivor.cost, cost::variables_of(problem)) ==
+           "6*i*k'C*j' + 6*i*k'C*j' + 6*i*k'D*j' + 6*i*k'D*j'";
+  }));
+}
+
 /// Merging many lists compares each coordinate with every head; added to a workspace, an entry costs the same
 /// however many operands there are. Of two the merge needs no workspace and takes as long.
 TEST(SumsOfSparse, AreAddedToAWorkspaceFromThreeOperandsOn) {

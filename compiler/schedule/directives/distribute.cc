@@ -26,6 +26,9 @@ using index_notation::Expression;
 using support::Result;
 using Names = std::vector<std::string>;
 
+/// Terms of a product that is distributed over its sums: each has loops of its own.
+constexpr std::size_t max_terms = 16;
+
 /// The expression is the semiring's zero where none of its operands stores anything.
 bool vanishes(const Expression& value, const operators::Semiring& semiring) {
   if (std::holds_alternative<Access>(value.node)) return true;
@@ -43,10 +46,11 @@ bool vanishes(const Expression& value, const operators::Semiring& semiring) {
          operators::evaluate(call->function, std::vector<double>(parts.size(), 0.0)) == 0;
 }
 
-/// Returns the terms of a sum, with those that do not vanish merged into one.
+/// Returns the terms of a sum, or of a product with a sum among its factors, with those that do not vanish
+/// merged into one.
 std::vector<Expression> separable_terms(const Expression& value, const operators::Semiring& semiring) {
   std::vector<Expression> out, together;
-  for (const auto& term : concrete_notation::sum_terms(value, semiring))
+  for (const auto& term : concrete_notation::distributed_terms(value, semiring, max_terms))
     (vanishes(term.value, semiring) ? out : together).push_back(term.expression());
   if (together.size() == 1) out.push_back(together.front());
   if (together.size() > 1) {

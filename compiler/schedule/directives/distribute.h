@@ -11,10 +11,11 @@ namespace schaas::schedule {
 /// CGO 2019, result reuse). docs/schedules.md.
 ///     forall(i, forall(j, A(i,j) += B(i,j) + C(i,j)))
 ///     forall(i, terms(forall(j, A(i,j) += B(i,j)), forall(j, A(i,j) += C(i,j))))
-/// Terms that are not zero where nothing is stored, such as a literal, stay together: only their sum may be.
-/// A term that is nothing but a temporary of the `where` right around, read there alone, is computed into the
-/// target itself. Errors: invalid [illegal-directive]: the section folds with another monoid than the
-/// semiring's sum, is no sum, or has fewer loops.
+/// A product is distributed over the sums among its factors first: `B(i,j) * (C(j,k) + D(j,k))` has two
+/// terms. Terms that are not zero where nothing is stored, such as a literal, stay together: only their sum
+/// may be. A term that is nothing but a temporary of the `where` right around, read there alone, is computed
+/// into the target itself. Errors: invalid [illegal-directive]: the section folds with another monoid than
+/// the semiring's sum, is no sum, or has fewer loops.
 support::Result<concrete_notation::StatementPtr> apply_distribute(const concrete_notation::StatementPtr& tree,
                                                                   const Distribute& directive,
                                                                   const problem::Problem& problem);
