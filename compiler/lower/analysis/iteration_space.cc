@@ -117,6 +117,14 @@ bool owns_positions(const NestPtr& body, int index, const NestTree& tree) {
          std::any_of(result.levels.begin() + level, result.levels.end(), format::is_sparse);
 }
 
+/// The level of the result right below that of the index is sparse, so that no loop inside writes positions
+/// of other parents.
+bool is_parent_of_entries(const NestPtr& body, int index, const NestTree& tree) {
+  const auto& target = tree.operands[static_cast<std::size_t>(target_of(body))];
+  const auto& levels = tree.tensors[static_cast<std::size_t>(target.tensor)].levels;
+  return format::is_sparse(levels[static_cast<std::size_t>(level_of(target, index)) + 1]);
+}
+
 /// Entries are appended to the result in the order of the index.
 bool appends_in_order(const NestPtr& body, int index, const NestTree& tree) {
   const auto& target = tree.operands[static_cast<std::size_t>(target_of(body))];
@@ -190,8 +198,12 @@ LoopSpace loop_space(const NestPtr& body, int index, const NestTree& tree) {
   if (levels.empty()) return space;
   Formula formula = SpaceOf(index, tree).nest(body);
   // No list bounds the loop: nothing contributes, or each parent of a sparse level needs positions.
-  if (formula.kind == Formula::Kind::none || owns_positions(body, index, tree))
+  if (owns_positions(body, index, tree)) {
+    const bool some = formula.kind != Formula::Kind::none && formula.kind != Formula::Kind::every;
+    if (some && is_parent_of_entries(body, index, tree)) space.makes_entries = formula;
     formula = merge_lattice::every();
+  }
+  if (formula.kind == Formula::Kind::none) formula = merge_lattice::every();
   // The walk visits every coordinate that locating levels may accept: by lists, and by bands where lists do
   // not suffice.
   bool walks_bands = false;

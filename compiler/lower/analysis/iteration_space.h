@@ -22,6 +22,8 @@ struct LoopSpace {
   bool whole = false;
   /// The body runs only where this holds; nothing: at every coordinate.
   std::optional<merge_lattice::Formula> condition;
+  /// The loop visits everything, so that every parent gets positions, and entries are made where this holds.
+  std::optional<merge_lattice::Formula> makes_entries{};
 
   /// The loop may leave out coordinates.
   bool skips() const { return condition || (kind != Kind::range && !whole); }
@@ -35,8 +37,7 @@ bool implies(const merge_lattice::Formula& formula, const merge_lattice::LevelAc
 
 /// Returns the space of a loop over `index` around `body`. A leaf has that of its value (merge_lattice.h). A
 /// branch has that of its consumer, where the temporary keeps its start value at coordinates its producer
-/// skips. A loop over a dense level of the result above a compressed one visits everything, so that every
-/// parent gets positions.
+/// skips. A loop over a dense level of the result above a compressed one visits everything.
 LoopSpace loop_space(const NestPtr& body, int index, const NestTree& tree);
 
 }  // namespace schaas::lower

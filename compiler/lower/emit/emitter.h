@@ -142,6 +142,7 @@ class Emitter {
                  const Body& body);
   void emit_over(const Loop& loop, const Scope& scope, loop_ir::Shape shape, Statements& out,
                  const Body& whole);
+  Body where_entries_are_made(const Loop& loop, const Body& body);
   loop_ir::Range open_blocks(const Blocks& blocks, Scope& scope);
   void emit_blocks(const Blocks& blocks, const Scope& scope, Statements& out, const Body& body);
   void emit_divided(const Blocks& blocks, Scope& inner, const loop_ir::Range& all, Statements& out,
@@ -178,7 +179,6 @@ class Emitter {
   loop_ir::ExpressionPtr locate_in_bitmap(const merge_lattice::LevelAccess& access,
                                           const loop_ir::ExpressionPtr& coordinate, Scope& scope,
                                           Statements& out);
-
   void bind(const Loop& loop, const std::string& coordinate, Scope& scope, Statements& out);
   void search_diagonal(int operand, int index, const std::string& coordinate, Scope& scope, Statements& out);
   loop_ir::ExpressionPtr holding(const merge_lattice::Formula& formula, const Scope& scope) const;

@@ -58,13 +58,35 @@ Shape Emitter::chain_shape(const Loop& loop, const Scope& scope) const {
 /// flags, counters, from the inside out.
 void Emitter::emit_loop(const Loop& loop, const Scope& scope, Shape shape, Statements& out,
                         const Body& body) {
-  const Body whole = with_counters(loop, with_flag(loop, with_append(loop, with_clearing(loop, body))));
+  const Body inside = where_entries_are_made(loop, body);
+  const Body whole = with_counters(loop, with_flag(loop, with_append(loop, with_clearing(loop, inside))));
   const bool finds = &loop == mapped_.columns || (&loop == outermost_ && mapped_.columns == nullptr);
   const Loop& rows = mapped_.columns != nullptr ? *mapped_.rows : loop;
   if (finds && rows.annotation.positions > 0) entry_ranges_ = find_entry_ranges(rows, out);
   open_rows(loop, out);
   emit_over(loop, scope, shape, out, &loop == mapped_.columns ? with_deferred(whole) : whole);
   if (is_interleaved(loop, mapped_)) out.back() = interleaved(out.back());
+}
+
+/// Guards the body of a loop that visits everything for the sake of the result's positions.
+Emitter::Body Emitter::where_entries_are_made(const Loop& loop, const Body& body) {
+  const auto holds = loop_space(loop.body, loop.index, tree_).makes_entries;
+  if (!holds || loop.block) return body;
+  return [this, body, holds](Scope& scope, Statements& out) {
+    const auto levels = merge_lattice::levels_of(*holds);
+    const auto position = [](Scope& at, const merge_lattice::LevelAccess& level) -> Position& {
+      return at.positions[static_cast<std::size_t>(level.operand)];
+    };
+    if (!std::all_of(levels.begin(), levels.end(),
+                     [&](const auto& level) { return position(scope, level).present != nullptr; }))
+      return body(scope, out);
+    Scope inner = scope;
+    for (const auto& level : levels)
+      if (implies(*holds, level)) position(inner, level).present = nullptr;
+    Statements inside;
+    body(inner, inside);
+    out.push_back(make(loop_ir::If{holding(*holds, scope), loop_ir::block(std::move(inside))}));
+  };
 }
 
 void Emitter::emit_over(const Loop& loop, const Scope& scope, Shape shape, Statements& out,
