@@ -195,7 +195,12 @@ DEFINE_MATH(round, MATH(nearbyint))
     return SELECT(type, x < zero, e, one) / (one + e);                                  \
   }
 #define DEFINE_LIBRARY_EXPONENTIALS DEFINE_MATH(exp, MATH(exp)) DEFINE_MATH(tanh, MATH(tanh))
-UNUSED static inline value value_power(value a, value b) { return MATH(pow)(a, b); }
+/* Small whole powers known to the compiler are products: each call of pow costs some 30 of them. */
+UNUSED static ALWAYS_INLINE value value_power(value a, value b) {
+  if (__builtin_constant_p(b) && b == 2) return a * a;
+  if (__builtin_constant_p(b) && b == 3) return a * a * a;
+  return MATH(pow)(a, b);
+}
 )";
 }
 
@@ -221,7 +226,9 @@ DEFINE_EACH_TYPE(floor)
 DEFINE_EACH_TYPE(ceil)
 DEFINE_EACH_TYPE(round)
 #define DEFINE_POWER(type)                                                    \
-  UNUSED static inline type type##_power(type a, type b) {                    \
+  UNUSED static ALWAYS_INLINE type type##_power(type a, type b) {             \
+    if (__builtin_constant_p(b[0]) && b[0] == 2) return a * a;                \
+    if (__builtin_constant_p(b[0]) && b[0] == 3) return a * a * a;            \
     for (int n = 0; n < WIDTH(type); ++n) a[n] = MATH(pow)(a[n], b[n]);       \
     return a;                                                                 \
   }
