@@ -45,10 +45,15 @@ class Runs {
  public:
   void add(const std::string& expression, const Formats& formats) {
     const auto problem = problem_of(expression, formats);
+    std::vector<schedule::Trace> traces;
+    for (const auto& survivor : frontier_of(problem).survivors) traces.push_back(survivor.traces.front());
+    add(problem, traces);
+  }
+  void add(const problem::Problem& problem, const std::vector<schedule::Trace>& traces) {
     const auto trials = std::make_shared<test_support::Trials>(problem, inputs, random_());
-    for (const auto& survivor : frontier_of(problem).survivors) {
-      const auto added = queue_.add(survivor.traces.front(), problem, trials);
-      EXPECT_TRUE(added.ok()) << expression << ": " << schedule::print(survivor.traces.front()) << ": "
+    for (const auto& trace : traces) {
+      const auto added = queue_.add(trace, problem, trials);
+      EXPECT_TRUE(added.ok()) << problem::print(problem) << schedule::print(trace) << ": "
                               << (added.ok() ? "" : added.error().message);
     }
   }
@@ -150,6 +155,21 @@ TEST(ReorderedResults, NeedNoArrayOfAllElements) {
         << expression;
 }
 
+/// A workspace of the whole result costs its elements, however few of them are written: at sizes of a
+/// Galerkin product the rows of a copy cost less.
+TEST(ReorderedResults, PriceTheirWorkspace) {
+  const auto problem = problem_of("A(i,l) = B(j,i) * C(j,k) * D(k,l)",
+                                  {{"A", "csr"}, {"B", "csr"}, {"C", "csr"}, {"D", "csr"}});
+  const auto variables = cost::variables_of(problem);
+  const auto whole = [&](const auto& survivor) {
+    return cost::print_memory(survivor.cost, variables).find("i*l") != std::string::npos;
+  };
+  for (const auto& survivor : frontier_of(problem).survivors) {
+    const std::string time = cost::print_time(survivor.cost, variables);
+    EXPECT_EQ(whole(survivor), time.find("clear(i*l)") != std::string::npos) << time;
+  }
+}
+
 TEST(ReorderedResults, AreSearchedWithCopiesWhereSumsAreDistributed) {
   problem::ProblemText text;
   text.expression = "A(i,k) = B(j,i) * C(j,k) + D(i,k)";
@@ -200,6 +220,16 @@ TEST(ReorderedResults, ComputeWhatTheOracleSays) {
   runs.finish();
 }
 
+/// Small whole powers are products in the printed code, in vector loops and out of them.
+TEST(Powers, ComputeWhatTheOracleSays) {
+  Runs runs;
+  for (const std::string exponent : {"2", "3", "4", "-1", "x(i)"}) {
+    runs.add("A(i,j) = pow(B(i,j), " + exponent + ")", {{"A", "csr"}, {"B", "csr"}});
+    runs.add("y(i) = pow(abs(x(i)) + 1, " + exponent + ")", {});
+  }
+  runs.finish();
+}
+
 /// Results of functions of products, and of several statements, hold what the operands' entries make,
 /// whatever the schedule; rows are not filled.
 TEST(Entries, AreThoseOfTheExpression) {
@@ -217,10 +247,33 @@ TEST(Entries, AreThoseOfTheExpression) {
         "T(i,j) = B(i,j) + C(i,j); A(i,j) = (T(i,j) + T(j,i)) / 2",
         "T(i,j) = B(i,j) + C(i,j); A(i,k) = T(i,j) * D(j,k)", "A(i,k) = relu(sum(j)(B(i,j) * C(j,k)))",
         "A(i,k) = B(i,j) * C(k,j)", "A(i,l) = B(i,j) * C(j,k) * D(l,k)",
-        "A(i,k) = (B(i,j) + C(i,j)) * D(j,k)", "A(i,k) = abs(B(i,j) - C(i,j)) * D(j,k) / d(k)",
-        "A(i,k) = D(k,j) * relu(B(i,j))",
+        "A(i,k) = (B(i,j) + C(i,j)) * D(j,k)", "A(i,k) = B(i,j) * (C(j,k) - 2 * D(j,k))",
+        "A(i,k) = abs(B(i,j) - C(i,j)) * D(j,k) / d(k)", "A(i,k) = D(k,j) * relu(B(i,j))",
         "P(i,j) = where(B(i,j) != 0, exp(B(i,j)), 0); S(i) = P(i,j); A(i,j) = P(i,j) / S(i)"})
     runs.add(expression, csr);
+  for (const std::string format : {"compressed", "bitmap", "hashed", "dense"}) {
+    const Formats vectors = {{"A", "csr"}, {"B", "csr"}, {"C", "dcsr"}, {"v", format}, {"w", "compressed"}};
+    for (const std::string expression :
+         {"A(i,j) = v(i) * v(j)", "A(i,j) = v(i) * w(j)", "A(i,j) = w(i) * v(j)", "A(i,j) = v(i) * B(i,j)",
+          "A(i,j) = v(i) * C(i,j)", "A(i,j) = v(i) * w(j) + B(i,j)", "A(i,k) = v(i) * B(i,j) * B(j,k)",
+          "A(i,j) = relu(v(i)) * w(i) * B(i,j)"})
+      runs.add(expression, vectors);
+    runs.add("A(i,j,k) = v(i) * w(j) * v(k)",
+             {{"A", "dense,dense,compressed"}, {"v", format}, {"w", "compressed"}});
+  }
+  runs.finish();
+}
+
+/// Rows at whose coordinate a factor stores nothing stay empty, though their positions are written. The other
+/// order of loops gathers what is written in a workspace.
+TEST(Entries, AreThoseThatFactorsOfRowsAllow) {
+  Runs runs;
+  const schedule::Trace by_columns{{schedule::Reorder{{}, {"j", "i"}}}};
+  for (const std::string format : {"compressed", "bitmap", "hashed"}) {
+    for (const std::string expression : {"A(i,j) = v(i) * v(j)", "A(i,j) = v(i) * w(j)"})
+      runs.add(problem_of(expression, {{"A", "csr"}, {"v", format}, {"w", "compressed"}}),
+               {schedule::Trace{}, by_columns});
+  }
   runs.finish();
 }
 
