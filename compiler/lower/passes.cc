@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "compiler/lower/emit/expand.h"
+#include "compiler/lower/passes/coalesce_rows.h"
 #include "compiler/lower/passes/loop_flattening.h"
 #include "compiler/lower/passes/numeric_phase.h"
 #include "compiler/lower/passes/packed_panels.h"
@@ -47,6 +48,10 @@ const std::vector<Pass>& table() {
        .after = {"count-unstored", "block-registers"},
        .why = "it marks phases, and they make phases anew",
        .keeps = "the tree"},
+      {.name = "coalesce-rows",
+       .run = &coalesce_rows,
+       .rewrites = "fold over the entries of rows that does not know the row",
+       .keeps = "values up to the order of summation"},
       {.name = "prefetch-gathers",
        .run = &prefetch_gathers,
        .rewrites = "vector loop over entries that gathers rows beside other loops or below other entries",
@@ -54,8 +59,8 @@ const std::vector<Pass>& table() {
       {.name = "unroll-and-jam",
        .run = static_cast<Pass::OnKernel>(&unroll_and_jam),
        .rewrites = "loop whose copies share a load or fold independent values",
-       .after = {"prefetch-gathers"},
-       .why = "remainder loops look like other loops beside a gather",
+       .after = {"coalesce-rows", "prefetch-gathers"},
+       .why = "jammed loops are no longer one, and remainder loops look like other loops beside a gather",
        .keeps = "attributes of loops; values up to the order of summation"},
       {.name = "prefetch-rows",
        .run = &prefetch_next_rows,

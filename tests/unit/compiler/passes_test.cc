@@ -123,13 +123,15 @@ TEST(Passes, AreSelectedByName) {
             selected("baseline,unroll-and-jam,-keep-rows,-vectorise-loads"));
   EXPECT_EQ(selected("all,-specialise"), selected("-specialise"));
   EXPECT_EQ(std::string::npos, selected("-specialise").find("specialise"));
-  EXPECT_EQ("count-unstored,block-registers,split-rows,prefetch-gathers", selected("", "prefetch-gathers"));
+  EXPECT_EQ("count-unstored,block-registers,split-rows,coalesce-rows,prefetch-gathers",
+            selected("", "prefetch-gathers"));
   EXPECT_EQ("count-unstored,block-registers,split-rows", selected("", "emission"));
 }
 
 TEST(Passes, UnknownNamesAreRejected) {
   const std::string known =
-      "count-unstored, block-registers, split-rows, prefetch-gathers, unroll-and-jam, prefetch-rows, "
+      "count-unstored, block-registers, split-rows, coalesce-rows, prefetch-gathers, unroll-and-jam, "
+      "prefetch-rows, "
       "pack-panels, supernodes, expand-rows, numeric-phases, flatten-loops, specialise, coarsen-threads, "
       "keep-rows, vectorise-loads";
   EXPECT_EQ(
