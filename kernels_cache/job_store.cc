@@ -184,7 +184,7 @@ class SqliteJobStore final : public JobStore {
   SqliteJobStore(Database database, std::string path, std::shared_ptr<const Clock> clock, JobLimits limits)
       : database_(std::move(database)),
         path_(std::move(path)),
-        in_place_({path_, path_ + "-wal"}),
+        attached_({path_, path_ + "-wal"}),
         clock_(std::move(clock)),
         limits_(limits) {}
 
@@ -421,8 +421,7 @@ class SqliteJobStore final : public JobStore {
   }
 
  private:
-  // Verifies a commit before it is acknowledged. After an error the outcome is unknown.
-  // Fails what waits of jobs whose rows no longer have the digest of what was submitted: another problem
+  // Fails what waits of jobs whose rows no longer have the digest of what was submitted. Another problem
   // would be worked on than the client asked for.
   Result<void> fail_changed(const std::string& doing) {
     Statement waiting(database_, "SELECT DISTINCT job FROM item WHERE state = 'waiting'");
@@ -455,8 +454,9 @@ class SqliteJobStore final : public JobStore {
     return is_digest_of(row.text(5), job);
   }
 
+  // Verifies a commit before it is acknowledged. After an error the outcome is unknown.
   Result<void> flushed(const std::string& doing) {
-    SCHAAS_RETURN_IF_ERROR(in_place_.check(doing));
+    SCHAAS_RETURN_IF_ERROR(attached_.check(doing));
     return check_flushed(path_, doing);
   }
 
@@ -535,7 +535,7 @@ class SqliteJobStore final : public JobStore {
 
   Database database_;
   const std::string path_;
-  const FilesInPlace in_place_;
+  const FilesInPlace attached_;
   std::shared_ptr<const Clock> clock_;
   const JobLimits limits_;
   std::mutex mutex_;  // one connection, one statement at a time

@@ -22,7 +22,7 @@ struct ChildOptions {
   std::size_t memory_bytes = std::size_t{2} << 30;  ///< address space of each process
   std::size_t file_bytes = std::size_t{256} << 20;  ///< largest file it may write
   bool isolated = true;
-  Processes processes = Processes::several;  ///< where it is isolated
+  Processes processes = Processes::several;  ///< counts for an isolated child alone
   std::vector<std::string> readable;         ///< folders and files beside the system's and the program's own
   std::size_t output_bytes = std::size_t{64} << 10;  ///< kept of its output; the rest is read and dropped
 };

@@ -17,7 +17,7 @@ struct TlsFiles {
   bool wanted() const { return !certificate.empty() || !key.empty() || !client_ca.empty(); }
 };
 
-/// What the files say.
+/// Contents of the files.
 struct TlsTexts {
   std::string certificate, key, client_ca;
   bool operator==(const TlsTexts&) const = default;

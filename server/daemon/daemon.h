@@ -7,14 +7,14 @@
 #include <vector>
 
 #include "server/auth/access_control.h"
-#include "server/auth/certificate_copies.h"
 #include "server/auth/kernel_signer.h"
+#include "server/daemon/certificate_copies.h"
+#include "server/daemon/connection_acceptor.h"
 #include "server/http/http_server.h"
 #include "server/http/listen_address.h"
 #include "server/jobs/jobs_service.h"
 #include "server/providers/admitting_provider.h"
 #include "server/rpc/admin_service.h"
-#include "server/rpc/connection_acceptor.h"
 #include "server/rpc/response_cache.h"
 #include "server/rpc/scheduler_service.h"
 #include "server/storage/cache_evictor.h"
@@ -71,7 +71,7 @@ struct DaemonOptions {
   int message_bytes = 16 << 20;                               ///< limit on received messages
   int threads = 64;                ///< gRPC's threads; further calls fail with RESOURCE_EXHAUSTED
   int streams = 128;               ///< concurrent calls per connection; further ones wait in the client
-  std::size_t connections = 1000;  ///< of all clients (connection_acceptor.h)
+  std::size_t connections = 1000;  ///< limit for all clients together (connection_acceptor.h)
   std::chrono::milliseconds handshake_timeout{
       20'000};  ///< a new connection that has not completed its handshake by then is closed
   std::chrono::milliseconds keepalive_time{

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <tuple>
 
-// Fair queueing by client with longest queue drop: of a full queue the client that has the most waiting loses
-// its latest arrival, as in stochastic fairness queueing (McKenney, 1990). The permit beyond the number is
-// for a client that would wait for the end of another's searches, which take minutes.
+// Fair queueing by client with longest queue drop (stochastic fairness queueing, McKenney, 1990). When the
+// queue is full, the client that has the most waiting loses its latest arrival. The permit beyond the number
+// is for a client that would wait for the end of another's searches, which take minutes.
 namespace schaas::server {
 
 using support::Diagnostic;

@@ -49,7 +49,7 @@ class AdmissionQueue {
     std::string client_;
   };
 
-  /// Waits for a permit. Errors: exhausted [overloaded], at once or when another client takes the place in
+  /// Waits for a permit. Errors: exhausted [overloaded], at once or when another client takes the slot in
   /// the full queue; those of the cancellation.
   support::Result<Permit> acquire(Priority priority, const std::string& client,
                                   const support::Cancellation& cancellation);

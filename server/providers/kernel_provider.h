@@ -28,7 +28,7 @@ enum class Source {
   made,  ///< a new answer, which is stored
 };
 
-/// Whose work a query is, and until when it is of use.
+/// The client that a query works for, and until when the answer is of use.
 struct Requester {
   using Clock = support::Cancellation::Clock;
   std::string client;  ///< for the admission queues; "": the server's own work
@@ -80,8 +80,8 @@ class KernelProvider {
 /// Prints the search options: equal texts mean equal effort. Part of a stored frontier's key.
 std::string fingerprint(const frontier::Options& options);
 
-/// Shortens the time limits of a search to what the deadline leaves, so that it ends with a part of the space
-/// instead of an error. Shortened limits are powers of two: equal deadlines give equal limits.
+/// Shortens the time limits of a search to what the deadline leaves, so that it ends with part of the space
+/// and no error. Shortened limits are powers of two: equal deadlines give equal limits.
 frontier::Options within_deadline(frontier::Options options, Requester::Clock::time_point deadline);
 
 }  // namespace schaas::server

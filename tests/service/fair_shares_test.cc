@@ -1,4 +1,4 @@
-// One client's work leaves permits, places in the queue and calls to others.
+// One client's work leaves permits, slots in the queue and calls to others.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -61,6 +61,10 @@ const std::vector<Case>& cases() {
        {{"B", "csr"}},
        "forall(i, forall(j, A(i) max= B(i,j)))",
        {{"i", 12}, {"j", 9}}},
+      {"s = B(i,j) * B(i,j)",
+       {{"B", "csr"}},
+       "forall(i, forall(j, s += B(i,j) * B(i,j)))",
+       {{"i", 40}, {"j", 9}}},
   };
   return all;
 }

@@ -1,4 +1,4 @@
-#include "server/rpc/connection_acceptor.h"
+#include "server/daemon/connection_acceptor.h"
 
 #include <netdb.h>
 #include <netinet/in.h>
@@ -194,7 +194,7 @@ void ConnectionAcceptor::run() {
 // Accepts what waits. Returns false when no more can be taken for now.
 bool ConnectionAcceptor::accept_from(Socket& socket) {
   for (;;) {
-    if (connections_.size() >= max_connections_) forget_closed();
+    if (connections_.size() >= max_connections_) purge_closed();
     if (connections_.size() >= max_connections_)
       return say("all " + std::to_string(max_connections_) + " connections are in use: others wait"), false;
     sockaddr_storage peer{};
@@ -213,7 +213,7 @@ bool ConnectionAcceptor::accept_from(Socket& socket) {
 
 void ConnectionAcceptor::take(Socket& socket, int fd, const std::string& host) {
   const std::size_t share = std::max<std::size_t>(1, max_connections_ / 2);
-  if (connections_of(host) >= share) forget_closed();
+  if (connections_of(host) >= share) purge_closed();
   if (connections_of(host) >= share) {
     ::close(fd);
     return say(host + " has " + std::to_string(share) + " connections, half of all: further ones are closed");
@@ -225,7 +225,7 @@ void ConnectionAcceptor::take(Socket& socket, int fd, const std::string& host) {
   socket.server->HandleNewConnection(&connection);
 }
 
-void ConnectionAcceptor::forget_closed() {
+void ConnectionAcceptor::purge_closed() {
   std::erase_if(connections_, [](const auto& one) { return inode_of(one.first) != one.second.inode; });
 }
 

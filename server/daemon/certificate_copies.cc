@@ -1,4 +1,4 @@
-#include "server/auth/certificate_copies.h"
+#include "server/daemon/certificate_copies.h"
 
 #include <sys/stat.h>
 

@@ -40,7 +40,7 @@ class ConnectionAcceptor {
  private:
   struct Socket {
     int fd;
-    std::string path;  ///< of a Unix socket; else ""
+    std::string path;  ///< path of a Unix socket; else ""
     std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> server;
   };
   struct Connection {
@@ -51,7 +51,7 @@ class ConnectionAcceptor {
   void run();
   bool accept_from(Socket& socket);
   void take(Socket& socket, int fd, const std::string& host);
-  void forget_closed();
+  void purge_closed();
   std::size_t connections_of(const std::string& host) const;
   void say(const std::string& sentence);
 

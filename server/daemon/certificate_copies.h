@@ -10,7 +10,7 @@
 
 namespace schaas::server {
 
-/// Copies of the TLS files for gRPC, which reads its files again without looking at what they say: after a
+/// Copies of the TLS files for gRPC, which reads its files again without looking at what they say. After a
 /// renewal that was read half written every new connection would fail. A copy is replaced only when the files
 /// are whole and fit together; until then the last good ones serve. Thread-safe.
 class CertificateCopies {
@@ -34,7 +34,7 @@ class CertificateCopies {
   const TlsFiles files_, copies_;
   const std::string folder_;
   const Log log_;
-  TlsTexts current_;       ///< what the copies hold
+  TlsTexts current_;       ///< contents of the copies
   std::string complaint_;  ///< the last one that was logged
   std::mutex mutex_;
   std::condition_variable changed_;
