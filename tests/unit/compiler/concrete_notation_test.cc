@@ -438,8 +438,8 @@ TEST(ProgramVerifier, SumsAreDistributedOverTerms) {
       "legal");
   EXPECT_EQ(
       verdict("forall(i, where(y(i) += b(i) * t1, terms(forall(j, t1 += B(i,j)), t1 += b(i))))", factor),
-      "the tree computes `b(i) * (b(i) + sum(j)(B(i,j)))` for `y(i)` instead of `b(i) * "
-      "(sum(j)(B(i,j)) + sum(j)(C(i,j)))`");
+      "the tree computes `b(i) * b(i) + sum(j)(B(i,j) * b(i))` for `y(i)` instead of "
+      "`sum(j)(B(i,j) * b(i)) + sum(j)(C(i,j) * b(i))`");
 }
 
 TEST(ProgramVerifier, IntermediatesAreComputedAsWritten) {
