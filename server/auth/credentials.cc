@@ -81,6 +81,20 @@ Result<PrivateKey> key_in(const std::string& path, const std::string& text) {
   return wrong("the key `" + path + "` is no private key in PEM, without a passphrase");
 }
 
+/// Returns the certificate of texts that are whole and fit together.
+Result<Certificate> fitting_certificate(const TlsTexts& texts, const TlsFiles& files) {
+  SCHAAS_ASSIGN_OR_RETURN(Certificate certificate,
+                          certificate_in("certificate", files.certificate, texts.certificate));
+  SCHAAS_ASSIGN_OR_RETURN(const PrivateKey key, key_in(files.key, texts.key));
+  if (X509_check_private_key(certificate.get(), key.get()) != 1)
+    return wrong("the key `" + files.key + "` is not that of the certificate `" + files.certificate + "`");
+  if (!files.client_ca.empty()) {
+    const auto authority = certificate_in("authority of clients", files.client_ca, texts.client_ca);
+    if (!authority.ok()) return authority.error();
+  }
+  return certificate;
+}
+
 }  // namespace
 
 Result<TlsTexts> read_tls(const TlsFiles& files) {
@@ -96,22 +110,13 @@ Result<TlsTexts> read_tls(const TlsFiles& files) {
 }
 
 Result<void> check_texts(const TlsTexts& texts, const TlsFiles& files) {
-  SCHAAS_ASSIGN_OR_RETURN(const Certificate certificate,
-                          certificate_in("certificate", files.certificate, texts.certificate));
-  SCHAAS_ASSIGN_OR_RETURN(const PrivateKey key, key_in(files.key, texts.key));
-  if (X509_check_private_key(certificate.get(), key.get()) != 1)
-    return wrong("the key `" + files.key + "` is not that of the certificate `" + files.certificate + "`");
-  if (files.client_ca.empty()) return {};
-  return certificate_in("authority of clients", files.client_ca, texts.client_ca).ok()
-             ? Result<void>()
-             : wrong("the authority of clients `" + files.client_ca + "` is no certificate in PEM");
+  SCHAAS_ASSIGN_OR_RETURN(const Certificate certificate, fitting_certificate(texts, files));
+  return {};
 }
 
 Result<void> check_tls(const TlsFiles& files) {
   SCHAAS_ASSIGN_OR_RETURN(const TlsTexts texts, read_tls(files));
-  SCHAAS_RETURN_IF_ERROR(check_texts(texts, files));
-  SCHAAS_ASSIGN_OR_RETURN(const Certificate certificate,
-                          certificate_in("certificate", files.certificate, texts.certificate));
+  SCHAAS_ASSIGN_OR_RETURN(const Certificate certificate, fitting_certificate(texts, files));
   if (X509_cmp_current_time(X509_get0_notAfter(certificate.get())) < 0)
     return wrong("the certificate `" + files.certificate + "` has expired");
   if (X509_cmp_current_time(X509_get0_notBefore(certificate.get())) > 0)

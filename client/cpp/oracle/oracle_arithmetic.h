@@ -1,10 +1,7 @@
 #pragma once
-#include "compiler/operators/operators.h"
+#include "schaas/expression.h"
 
 namespace schaas::client {
-
-using operators::Function;
-using operators::Monoid;
 
 /// A number with the scale of its rounding errors. A kernel that computes the same in another order is off by
 /// some units of rounding times `magnitude`. For a sum that is the sum of the absolute values of its terms; a

@@ -5,13 +5,9 @@
 #include "client/cpp/oracle/oracle_program.h"
 #include "client/cpp/oracle/sparse_lookup.h"
 #include "client/cpp/tensor/sort_entries.h"
-#include "compiler/operators/operators.h"
+#include "schaas/expression.h"
 
 namespace schaas::client {
-
-using operators::Function;
-using operators::Monoid;
-using operators::Semiring;
 
 /// Everything one evaluation reads.
 struct OracleInput {
