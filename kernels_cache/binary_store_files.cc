@@ -31,7 +31,7 @@ using support::Result;
 
 constexpr std::string_view temporary_prefix = ".incoming-";
 
-Diagnostic file_error(const std::string& doing, const fs::path& path, int error) {
+Diagnostic path_error(const std::string& doing, const fs::path& path, int error) {
   return kernels_cache::file_error(doing + " `" + path.string() + "`", error);
 }
 
@@ -57,7 +57,7 @@ Result<void> write_all(int fd, std::string_view bytes, const fs::path& path) {
   while (!bytes.empty()) {
     const ssize_t written = ::write(fd, bytes.data(), bytes.size());
     if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return file_error("write", path, errno);
+    if (written < 0) return path_error("write", path, errno);
     bytes.remove_prefix(static_cast<std::size_t>(written));
   }
   return {};
@@ -66,29 +66,29 @@ Result<void> write_all(int fd, std::string_view bytes, const fs::path& path) {
 /// Makes a new name in a folder durable; a flush of the file alone does not.
 Result<void> flush_directory(const fs::path& directory) {
   const Descriptor fd(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!fd.open() || ::fsync(fd.get()) != 0) return file_error("flush", directory, errno);
+  if (!fd.open() || ::fsync(fd.get()) != 0) return path_error("flush", directory, errno);
   return {};
 }
 
 // Writes a new file and flushes it to the disk. On failure the caller removes it.
 Result<void> write_file(const fs::path& path, std::string_view bytes) {
   Descriptor fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
-  if (!fd.open()) return file_error("create", path, errno);
+  if (!fd.open()) return path_error("create", path, errno);
   SCHAAS_RETURN_IF_ERROR(write_all(fd.get(), bytes, path));
-  if (::fsync(fd.get()) != 0) return file_error("flush", path, errno);
-  if (fd.close() != 0) return file_error("close", path, errno);
+  if (::fsync(fd.get()) != 0) return path_error("flush", path, errno);
+  if (fd.close() != 0) return path_error("close", path, errno);
   return {};
 }
 
 Result<std::string> read_file(const fs::path& path) {
   const Descriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!fd.open()) return file_error("open", path, errno);
+  if (!fd.open()) return path_error("open", path, errno);
   std::string bytes;
   char buffer[64 * 1024];
   for (;;) {
     const ssize_t got = ::read(fd.get(), buffer, sizeof buffer);
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return file_error("read", path, errno);
+    if (got < 0) return path_error("read", path, errno);
     if (got == 0) return bytes;
     bytes.append(buffer, static_cast<std::size_t>(got));
   }
@@ -114,7 +114,7 @@ class FileBinaryStore final : public BinaryStore {
       return written.error();
     }
     if (::rename(temporary.c_str(), target.c_str()) != 0) {
-      const Diagnostic failure = file_error("rename to", target, errno);
+      const Diagnostic failure = path_error("rename to", target, errno);
       ::unlink(temporary.c_str());
       return failure;
     }
@@ -154,7 +154,7 @@ class FileBinaryStore final : public BinaryStore {
       if (const auto size = ours ? fs::file_size(at->path(), gone) : 0; ours && !gone)
         out.push_back({name, size});
     }
-    if (error) return file_error("list", directory_, error.value());
+    if (error) return path_error("list", directory_, error.value());
     std::sort(out.begin(), out.end(), [](const Digest& a, const Digest& b) { return a.sha256 < b.sha256; });
     return out;
   }
@@ -174,7 +174,7 @@ class FileBinaryStore final : public BinaryStore {
   Result<void> drop(const std::string& sha256) override {
     if (!support::is_sha256_hex(sha256)) return wrong_digest(sha256);
     const fs::path path = path_of(sha256);
-    if (::unlink(path.c_str()) != 0 && errno != ENOENT) return file_error("remove", path, errno);
+    if (::unlink(path.c_str()) != 0 && errno != ENOENT) return path_error("remove", path, errno);
     return {};
   }
 
@@ -204,7 +204,7 @@ class FileBinaryStore final : public BinaryStore {
          at.increment(error)) {
       if (at->path().filename().string().starts_with(temporary_prefix)) leftovers.push_back(at->path());
     }
-    if (error) return file_error("list", directory_, error.value());
+    if (error) return path_error("list", directory_, error.value());
     for (const auto& path : leftovers) fs::remove(path, error);
     return {};
   }
@@ -223,16 +223,16 @@ class FileBinaryStore final : public BinaryStore {
   /// Makes the folder of a digest, and its name durable.
   Result<void> make_shard(const fs::path& shard) {
     if (::mkdir(shard.c_str(), 0700) == 0) return flush_directory(directory_);
-    if (errno != EEXIST) return file_error("create", shard, errno);
+    if (errno != EEXIST) return path_error("create", shard, errno);
     return {};
   }
 
   /// Keeps a damaged binary for inspection, out of the way of its successor.
   Result<void> move_away(const std::string& sha256) {
     const fs::path to = directory_ / "damaged";
-    if (::mkdir(to.c_str(), 0700) != 0 && errno != EEXIST) return file_error("create", to, errno);
+    if (::mkdir(to.c_str(), 0700) != 0 && errno != EEXIST) return path_error("create", to, errno);
     if (::rename(path_of(sha256).c_str(), (to / sha256).c_str()) != 0 && errno != ENOENT) {
-      return file_error("move away", path_of(sha256), errno);
+      return path_error("move away", path_of(sha256), errno);
     }
     return {};
   }

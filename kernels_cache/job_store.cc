@@ -24,7 +24,7 @@ namespace {
 using support::Result;
 
 // On disk, never edit: append an entry to change the schema. Entry n brings version n to n + 1.
-constexpr const char* migrations[] = {
+constexpr const char* job_migrations[] = {
     R"sql(
     CREATE TABLE client (
       id INTEGER PRIMARY KEY,
@@ -111,7 +111,7 @@ constexpr const char* migrations[] = {
 };
 
 // Durable: a commit is on the disk when it returns.
-constexpr Schema schema{"job database", migrations, true};
+constexpr Schema schema_of_jobs{"job database", job_migrations, true};
 
 constexpr std::array<std::pair<ItemState, const char*>, 5> states = {{{ItemState::waiting, "waiting"},
                                                                       {ItemState::running, "running"},
@@ -578,11 +578,11 @@ std::string name(ItemState state) {
   SCHAAS_CHECK(false, "an item's state without a name");
 }
 
-const Schema& job_schema() { return schema; }
+const Schema& job_schema() { return schema_of_jobs; }
 
 Result<std::unique_ptr<JobStore>> open_job_store(const std::string& path, std::shared_ptr<const Clock> clock,
                                                  const JobLimits& limits) {
-  SCHAAS_ASSIGN_OR_RETURN(Database database, open_database(path, schema));
+  SCHAAS_ASSIGN_OR_RETURN(Database database, open_database(path, schema_of_jobs));
   return std::unique_ptr<JobStore>(
       std::make_unique<SqliteJobStore>(std::move(database), path, std::move(clock), limits));
 }

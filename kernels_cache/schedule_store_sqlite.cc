@@ -34,7 +34,7 @@ using support::Result;
 #define SOUND_MEASUREMENT "measurement.digest = " MEASUREMENT_DIGEST " "
 
 // On disk, never edit: append an entry to change the schema. Entry n brings version n to n + 1.
-constexpr const char* migrations[] = {
+constexpr const char* schedule_migrations[] = {
     R"sql(
     CREATE TABLE problem (
       id INTEGER PRIMARY KEY,
@@ -119,9 +119,9 @@ constexpr const char* migrations[] = {
     )sql",
 };
 // The number in the header is that of the newest schema.
-static_assert(std::size(migrations) == schema_version);
+static_assert(std::size(schedule_migrations) == schema_version);
 
-constexpr Schema schema{"schedule database", migrations, false};
+constexpr Schema schema_of_schedules{"schedule database", schedule_migrations, false};
 
 constexpr const char* kernel_columns =
     "SELECT kernel.key, problem.key, problem.canonical, trace, isa, sha256, bytes, seconds, kernel.created, "
@@ -501,11 +501,11 @@ class SqliteScheduleStore final : public ScheduleStore {
 
 }  // namespace
 
-const Schema& schedule_schema() { return schema; }
+const Schema& schedule_schema() { return schema_of_schedules; }
 
 Result<std::unique_ptr<ScheduleStore>> open_sqlite_schedule_store(const std::string& path,
                                                                   std::shared_ptr<const Clock> clock) {
-  SCHAAS_ASSIGN_OR_RETURN(Database database, open_database(path, schema));
+  SCHAAS_ASSIGN_OR_RETURN(Database database, open_database(path, schema_of_schedules));
   return std::unique_ptr<ScheduleStore>(
       std::make_unique<SqliteScheduleStore>(std::move(database), std::move(clock)));
 }

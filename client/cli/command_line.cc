@@ -81,7 +81,7 @@ bool asks_for_json(int argc, char** argv) {
 }
 
 // Prints a diagnostic for people, and with --json one for programs, unless an answer was printed.
-int report(const support::Diagnostic& diagnostic, bool json, bool answered) {
+int report_failure(const support::Diagnostic& diagnostic, bool json, bool answered) {
   std::cerr << painted(diagnostic) << "\n";
   if (json && !answered) std::cout << dump(error_object(diagnostic)) << "\n";
   return support::exit_code(diagnostic.family);
@@ -99,12 +99,13 @@ support::Result<Answer> act(const Action& action) {
 
 // Standard output is checked once all was written: a full disk or a closed pipe must not pass for success.
 int finish(const support::Result<Answer>& answer, bool json) {
-  if (!answer.ok()) return report(answer.error(), json, false);
+  if (!answer.ok()) return report_failure(answer.error(), json, false);
   // With the result on standard output the report goes to standard error.
   (answer->beside_output ? std::cerr : std::cout)
       << (json ? dump(answer->json) + "\n" : shown(answer->text)) << std::flush;
-  if (!std::cout) return report(support::invalid("output", "standard output cannot be written"), json, true);
-  return answer->failure ? report(*answer->failure, json, true) : 0;
+  if (!std::cout)
+    return report_failure(support::invalid("output", "standard output cannot be written"), json, true);
+  return answer->failure ? report_failure(*answer->failure, json, true) : 0;
 }
 
 }  // namespace
@@ -171,7 +172,7 @@ int execute(int argc, char** argv, const std::string& version) {
     program.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return program.exit(error);  // --help, --version
-    return report(command_line_error(program, error), asks_for_json(argc, argv), false);
+    return report_failure(command_line_error(program, error), asks_for_json(argc, argv), false);
   }
   // From here on signals end the program in good order.
   const Interrupt interrupt;

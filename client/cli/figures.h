@@ -12,6 +12,8 @@ std::string seconds(double value);                            ///< "1.23 s", "45
 std::string bytes(double value);                              ///< "512 B", "1.5 KiB", "3.2 GiB"
 std::string rounded(double value);                            ///< "1234", "3.21e+09": at most four digits
 std::string shape(const std::vector<std::int64_t>& extents);  ///< "63,666 x 64"; "scalar"
+/// The beginning of a key or digest that tables show.
+inline std::string short_key(const std::string& key) { return key.substr(0, 16); }
 using support::counted;
 using support::grouped;
 

@@ -13,10 +13,8 @@
 namespace schaas::cli {
 namespace {
 
-constexpr std::size_t short_key = 16;
-
 /// Infinite errors (a value where none may be) have no JSON number.
-Json number(double value) { return value < 1e300 ? Json(value) : Json("infinite"); }
+Json number_or_infinite(double value) { return value < 1e300 ? Json(value) : Json("infinite"); }
 
 std::string store(const client::Operand& operand, const RunFacts& facts) {
   const auto entries = facts.sizes.entries.find(operand.name);
@@ -129,7 +127,7 @@ std::string text_of(const RunFacts& facts, const Values& values) {
   const auto& kernel = facts.choice.kernel;
   Table table;
   const auto& key = facts.choice.answer.frontier.key;
-  if (!key.empty()) table.rows.push_back({"problem", key.substr(0, short_key) + ", " + origin(facts)});
+  if (!key.empty()) table.rows.push_back({"problem", short_key(key) + ", " + origin(facts)});
   table.rows.push_back({"frontier", frontier_text(facts)});
   table.rows.push_back({"schedule", kernel.id + "   " + kernel.tree});
   table.rows.push_back({"  trace", kernel.trace});
@@ -237,7 +235,7 @@ support::Result<Json> json_of(const RunFacts& facts, const Values& values) {
   json["verify"] = nullptr;
   if (const auto& found = facts.verification) {
     json["verify"] = {{"checked", found->checked},
-                      {"max_relative_error", number(found->max_relative_error)},
+                      {"max_relative_error", number_or_infinite(found->max_relative_error)},
                       {"tolerance", found->tolerance},
                       {"passed", found->passed},
                       {"seconds", found->seconds}};

@@ -139,8 +139,6 @@ std::string text_of(const ScheduleFacts& facts) {
   return text;
 }
 
-std::string number(double value) { return rounded(value); }
-
 Json explanation_json(const client::Explanation& why) {
   Json json = {{"verdict", client::name(why.verdict)},
                {"id", why.id},
@@ -203,8 +201,8 @@ std::string competitors_text(const client::Explanation& why) {
     if (competitor.sizes.empty()) {
       table.rows.push_back({competitor.id, "", "", "", "", "no sizes known"});
     } else {
-      table.rows.push_back({competitor.id, number(competitor.time), number(competitor.other_time),
-                            number(competitor.memory), number(competitor.other_memory), competitor.sizes});
+      table.rows.push_back({competitor.id, rounded(competitor.time), rounded(competitor.other_time),
+                            rounded(competitor.memory), rounded(competitor.other_memory), competitor.sizes});
     }
   }
   return why.competitors.empty() ? "" : print(table);

@@ -1,6 +1,5 @@
 #include "compiler/codegen/c_printer.h"
 
-#include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,6 +14,7 @@
 #include "compiler/codegen/c_text.h"
 #include "compiler/loop_ir/printer.h"
 #include "compiler/loop_ir/uses.h"
+#include "compiler/support/contains.h"
 
 // Prints a kernel: prologue, functions of each phase, sizes of buffers, descriptor. The statements of a
 // phase stand once, in an always-inlined function whose parameters are the arrays, specialised extents and
@@ -29,10 +29,6 @@ using loop_ir::Element;
 using loop_ir::Match;
 
 std::string number(int value) { return std::to_string(value); }
-
-bool contains(const std::vector<std::string>& names, const std::string& name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
 
 /// SCHAAS_FOLD_* of proto/kernel_abi.h.
 int fold_code(operators::Monoid monoid) {
@@ -54,7 +50,7 @@ int fold_code(operators::Monoid monoid) {
 }
 
 /// A C function that runs statements of a phase.
-struct Function {
+struct CFunction {
   std::string name;
   std::string parameters, arguments;  ///< with types, and without
   std::vector<std::string> guards;    ///< lines before all others
@@ -86,8 +82,8 @@ class KernelPrinter {
   void print_range(std::size_t phase);
   void print_work(std::size_t phase);
   void print_row_split(std::size_t phase);
-  void print_function(const Function& function, const loop_ir::Specialisation& specialisation = {});
-  void print_body(const Function& function, const std::vector<std::string>& known);
+  void print_function(const CFunction& function, const loop_ir::Specialisation& specialisation = {});
+  void print_body(const CFunction& function, const std::vector<std::string>& known);
   std::string row_split_entries(std::size_t phase) const;
   int slot_of(const std::string& array) const;
   void print_checks();
@@ -155,7 +151,7 @@ void KernelPrinter::print_sizes(loop_ir::Uses uses, const std::vector<std::strin
     if (uses.names.count(let->name) > 0) loop_ir::collect_uses(let->value, uses);
   }
   for (const auto& extent : kernel_.extents) {
-    if (uses.names.count(extent.name) > 0 && !contains(known, extent.name)) print_extent(extent);
+    if (uses.names.count(extent.name) > 0 && !support::contains(known, extent.name)) print_extent(extent);
   }
   for (const auto& let : kernel_.lets) {
     if (uses.names.count(let.name) == 0) continue;
@@ -286,7 +282,7 @@ void KernelPrinter::print_phase(std::size_t phase) {
 /// Prints the statements once, in an always-inlined function of the arrays, the specialised extents and the
 /// prefetch flag; the compiler specialises it for each call. GCC trusts `restrict` on parameters only:
 /// without it, loads would stay inside loops that store to another array.
-void KernelPrinter::print_function(const Function& function, const loop_ir::Specialisation& specialisation) {
+void KernelPrinter::print_function(const CFunction& function, const loop_ir::Specialisation& specialisation) {
   const std::string of = function.name + "_of";
   const auto prefetched = prefetched_arrays(function.body);
   loop_ir::Uses uses;
@@ -309,7 +305,7 @@ void KernelPrinter::print_function(const Function& function, const loop_ir::Spec
   for (const auto& each : function.guards) out_.line(each);
   print_arrays(uses);
   for (const auto& extent : kernel_.extents) {
-    if (contains(specialisation.extents, extent.name)) print_extent(extent);
+    if (support::contains(specialisation.extents, extent.name)) print_extent(extent);
   }
   if (!prefetched.empty()) print_prefetch(prefetched, specialisation.extents);
   // The flag is a constant in each of the two calls.
@@ -332,7 +328,7 @@ void KernelPrinter::print_function(const Function& function, const loop_ir::Spec
 }
 
 /// Prints the declarations the statements use, besides `known`, the statements, and the end of the function.
-void KernelPrinter::print_body(const Function& function, const std::vector<std::string>& known) {
+void KernelPrinter::print_body(const CFunction& function, const std::vector<std::string>& known) {
   for (const auto& each : function.lines) out_.line(each);
   loop_ir::Uses uses;
   loop_ir::collect_uses(function.body, uses);

@@ -39,7 +39,7 @@ constexpr auto max_extent = std::numeric_limits<std::int64_t>::max();
 bool starts_name(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; }
 bool continues_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
-std::string quoted(char c) { return {'`', c, '`'}; }
+std::string quoted_character(char c) { return {'`', c, '`'}; }
 
 class Parser {
  public:
@@ -269,7 +269,7 @@ class Parser {
 
   Result<void> take(char c) {
     if (accept(c)) return {};
-    return expected(quoted(c));
+    return expected(quoted_character(c));
   }
 
   bool next_is(char c) {
@@ -292,7 +292,7 @@ class Parser {
   }
 
   Diagnostic expected(const std::string& what) const {
-    const std::string found = at_ < text_.size() ? quoted(text_[at_]) : "the end of the text";
+    const std::string found = at_ < text_.size() ? quoted_character(text_[at_]) : "the end of the text";
     const auto begin = static_cast<std::uint32_t>(at_);
     return support::at(support::invalid("tree-syntax", "expected " + what + " but found " + found), "tree",
                        std::string(text_), SourceRange{begin, begin + 1});

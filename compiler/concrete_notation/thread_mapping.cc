@@ -6,6 +6,7 @@
 #include "compiler/concrete_notation/match.h"
 #include "compiler/concrete_notation/positions.h"
 #include "compiler/concrete_notation/tree_checks.h"
+#include "compiler/support/contains.h"
 
 // Legality of thread mappings on a GPU, by the rules of Sgap (Zhang et al., section 3.3). Rule 1: threads
 // share no entry unless a sum stands inside it. Rule 2: an exclusive write needs a group that holds all
@@ -31,10 +32,6 @@ bool is_chain(const Forall& loop) {
   return std::holds_alternative<Assign>(at->body->node);
 }
 
-bool has(const index_notation::Access& access, const std::string& index) {
-  return std::count(access.indices.begin(), access.indices.end(), index) > 0;
-}
-
 bool is_power_of_two(int number, int maximum) {
   return number >= 1 && number <= maximum && (number & (number - 1)) == 0;
 }
@@ -54,7 +51,8 @@ std::vector<std::string> rows_of(const MappedLoops& loops) {
 bool write_own(const MappedLoops& loops) {
   const auto rows = rows_of(loops);
   const auto& target = leaf_of(loops.rows->body).target;
-  return std::all_of(rows.begin(), rows.end(), [&](const std::string& index) { return has(target, index); });
+  return std::all_of(rows.begin(), rows.end(),
+                     [&](const std::string& index) { return support::contains(target.indices, index); });
 }
 
 /// Checks the numbers of a mapping: powers of two within a warp of 32 threads and a block of 512.
@@ -97,7 +95,7 @@ Result<void> check_columns(const MappedLoops& loops, const problem::Problem& pro
     return illegal("loop " + quoted(columns.index) + " is one with the loops inside it and cannot be the " +
                    "columns of loop " + quoted(loops.rows->index));
   const auto& target = leaf_of(columns.body).target;
-  if (!has(target, columns.index))
+  if (!support::contains(target.indices, columns.index))
     return illegal("iterations of loop " + quoted(columns.index) + " write the same elements of " +
                    quoted(target) + "; the loop around loop " + quoted(loops.rows->index) +
                    " is one over columns of what is written");
@@ -121,7 +119,7 @@ Result<void> check_shared_sum(const MappedLoops& loops) {
   const std::string rows = quoted(loops.rows->index), inside = quoted(loops.inside->index);
   const auto& target = leaf_of(loops.rows->body).target;
   for (const Forall* at = loops.inside; at != nullptr; at = inner_of(*at)) {
-    if (has(target, at->index))
+    if (support::contains(target.indices, at->index))
       return illegal("threads share an iteration of loop " + rows + " by its loop " + inside + ", and loop " +
                      quoted(at->index) + " over elements of " + quoted(target) +
                      " stands there: reorder brings it outside");
@@ -140,7 +138,7 @@ Result<void> check_shared_branch(const MappedLoops& loops) {
   if (!chains || !leaf_of(loops.branch->producer).target.indices.empty())
     return illegal(start + "it sums up a scalar in one nest of loops and uses it in another");
   const auto& target = leaf_of(loops.branch->consumer).target;
-  if (!has(target, elements->index))
+  if (!support::contains(target.indices, elements->index))
     return illegal(start + "the loop that uses the scalar, " + quoted(elements->index) +
                    ", is one over elements of " + quoted(target));
   return {};
@@ -322,7 +320,7 @@ Result<void> check_thread_mapping(const Forall& outermost, const problem::Proble
 
 bool distributes_elements(const MappedLoops& loops) {
   return loops.mapping.threads_per_item > 1 && loops.inside != nullptr &&
-         has(leaf_of(loops.rows->body).target, loops.inside->index);
+         support::contains(leaf_of(loops.rows->body).target.indices, loops.inside->index);
 }
 
 bool writes_exclusively(const Forall& outermost) {

@@ -13,7 +13,6 @@ namespace schaas::cost {
 namespace {
 
 using concrete_notation::match;
-using index_notation::Access;
 using index_notation::Call;
 using index_notation::Expression;
 using index_notation::Literal;
@@ -51,7 +50,7 @@ class Analysis {
 
   Support of(const Expression& expression) const {
     return match(
-        expression.node, [&](const Access& access) { return of_access(access); },
+        expression.node, [&](const index_notation::Access& access) { return of_access(access); },
         [&](const Product& product) { return of_product(product.factors); },
         [&](const Literal& literal) {
           return Support{literal.value, {}};
@@ -61,7 +60,7 @@ class Analysis {
 
  private:
   /// Returns the support of an element. Temporaries of unknown producers may hold anything anywhere.
-  Support of_access(const Access& access) const {
+  Support of_access(const index_notation::Access& access) const {
     if (const auto number = operands_.number(access)) return {semiring_.zero, {OperandSet{1} << *number}};
     const auto known = temporaries_.find(access.tensor);
     return known == temporaries_.end() ? unknown : Support{semiring_.zero, known->second};
@@ -152,7 +151,7 @@ IterationSpace intersect(const IterationSpace& a, const IterationSpace& b) {
 }
 
 Operands::Operands(const problem::Problem& problem) : problem_(problem) {
-  for (const Access& access : problem.reads()) {
+  for (const index_notation::Access& access : problem.reads()) {
     if (problem.pattern_named(access.tensor) != nullptr) continue;
     if (problem.formats.at(access.tensor).all_dense() || number(access)) continue;
     // Operands beyond the bits of an OperandSet have no number: they are needed everywhere.
@@ -160,9 +159,9 @@ Operands::Operands(const problem::Problem& problem) : problem_(problem) {
   }
 }
 
-std::optional<int> Operands::number(const Access& access) const {
+std::optional<int> Operands::number(const index_notation::Access& access) const {
   const problem::Pattern* pattern = problem_.pattern_named(access.tensor);
-  const auto found = std::find_if(sparse_.begin(), sparse_.end(), [&](const Access& known) {
+  const auto found = std::find_if(sparse_.begin(), sparse_.end(), [&](const index_notation::Access& known) {
     return known.indices == access.indices &&
            known.tensor == (pattern == nullptr ? access.tensor : pattern->tensor);
   });

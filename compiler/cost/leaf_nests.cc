@@ -21,7 +21,6 @@ using concrete_notation::Forall;
 using concrete_notation::StatementPtr;
 using concrete_notation::Terms;
 using concrete_notation::Where;
-using index_notation::Access;
 
 /// Collects the nests of one tree.
 class Nests {
@@ -104,11 +103,11 @@ class Nests {
 
   /// The first fiber with the loop's index of an operand below it.
   void fiber(NestLoop& loop, const StatementPtr& body, const Position& position) const {
-    const std::vector<Access> reads = concrete_notation::reads(body);
+    const std::vector<index_notation::Access> reads = concrete_notation::reads(body);
     for (std::size_t n = 0; n < variables_.fibers.size(); ++n) {
       const Variable& fiber = variables_.fibers[n];
       if (fiber.index != loop.index) continue;
-      for (const Access& read : reads) {
+      for (const index_notation::Access& read : reads) {
         const problem::Pattern* pattern = problem_.pattern_named(read.tensor);
         if ((pattern == nullptr ? read.tensor : pattern->tensor) != fiber.tensor) continue;
         const auto& order = problem_.formats.at(read.tensor).mode_order;
@@ -139,7 +138,7 @@ class Nests {
     nest.serial = position.serial;
     nest.access = access_class(leaf, position.own, position.phase, problem_, variables_);
     add(leaf.target, position, nest);
-    for (const Access& read : index_notation::operands(leaf.value)) add(read, position, nest);
+    for (const index_notation::Access& read : index_notation::operands(leaf.value)) add(read, position, nest);
     while (nest.shared < std::min(last_.size(), position.nodes.size()) &&
            last_[nest.shared] == position.nodes[nest.shared])
       ++nest.shared;
@@ -148,7 +147,7 @@ class Nests {
   }
 
   /// Adds an access of a nest. Rows of temporaries are found later (lay_out_temporaries).
-  void add(const Access& access, const Position& position, LeafNest& nest) const {
+  void add(const index_notation::Access& access, const Position& position, LeafNest& nest) const {
     NestAccess touched;
     const problem::Pattern* pattern = problem_.pattern_named(access.tensor);
     touched.tensor = pattern == nullptr ? access.tensor : pattern->tensor;

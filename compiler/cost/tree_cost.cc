@@ -10,6 +10,7 @@
 #include "compiler/cost/leaf_access.h"
 #include "compiler/cost/memory_terms.h"
 #include "compiler/index_notation/costly_calls.h"
+#include "compiler/support/contains.h"
 #include "compiler/support/result.h"
 
 // Symbolic cost of a loop tree in one walk. It carries the loops above, each with the iteration space of all
@@ -28,10 +29,6 @@ using concrete_notation::leaf_of;
 using concrete_notation::StatementPtr;
 using concrete_notation::Terms;
 using concrete_notation::Where;
-
-bool has(const index_notation::Access& access, const std::string& index) {
-  return std::find(access.indices.begin(), access.indices.end(), index) != access.indices.end();
-}
 
 /// Merging more lists than this costs no more per entry (docs/cost_model.md).
 constexpr std::size_t max_heads = 4;
@@ -94,7 +91,8 @@ class TreeCost {
   void walk(const StatementPtr& statement, Position position) {
     if (const auto* loop = std::get_if<Forall>(&statement->node)) {
       // A phase whose outermost loop is no index of what it writes is taken to run on one thread.
-      if (position.outermost() && !papers_ && !has(leaf_of(statement).target, loop->index))
+      if (position.outermost() && !papers_ &&
+          !support::contains(leaf_of(statement).target.indices, loop->index))
         position.serial = serial_bit;
       const IterationSpace space = counted(loop->index, loop->body);
       merge(number(loop->index), space, position);
@@ -102,7 +100,8 @@ class TreeCost {
       if (in_blocks_.count(loop->index) == 0) position.own.push_back(number(loop->index));
       walk(loop->body, std::move(position));
     } else if (const auto* blocks = std::get_if<Blocks>(&statement->node)) {
-      if (position.outermost() && !papers_ && !has(leaf_of(statement).target, blocks->index))
+      if (position.outermost() && !papers_ &&
+          !support::contains(leaf_of(statement).target.indices, blocks->index))
         position.serial = serial_bit;
       position.phase = false;
       const auto outside = in_blocks_;
@@ -179,7 +178,8 @@ class TreeCost {
         !in_blocks_.empty())
       return std::nullopt;
     const int innermost = position.above.back().index;
-    if (has(leaf.target, variables_.extents[static_cast<std::size_t>(innermost)].index)) return std::nullopt;
+    if (support::contains(leaf.target.indices, variables_.extents[static_cast<std::size_t>(innermost)].index))
+      return std::nullopt;
     if (!index_notation::costly_calls(leaf.value).empty()) return std::nullopt;
     const auto stored = stored_space(leaf.value, operands_);
     if (!stored || stored->space.empty() || !operators::counts_once(leaf.monoid, stored->background))
@@ -210,8 +210,9 @@ class TreeCost {
     std::size_t known = position.shared;
     for (std::size_t n = position.shared; n < position.above.size(); ++n) {
       const std::string& index = variables_.extents[static_cast<std::size_t>(position.above[n].index)].index;
-      const bool changes = std::any_of(operands.begin(), operands.end(),
-                                       [&](const auto& operand) { return has(operand, index); });
+      const bool changes = std::any_of(operands.begin(), operands.end(), [&](const auto& operand) {
+        return support::contains(operand.indices, index);
+      });
       if (changes) known = n + 1;
     }
     position.above.resize(known);

@@ -2,8 +2,12 @@
 #include <vector>
 
 #include "compiler/space/space.h"
+#include "compiler/support/limits.h"
 
 namespace schaas::frontier {
+
+/// A depth that no tree exceeds.
+constexpr int any_depth = static_cast<int>(support::Limits::indices);
 
 /// The minimal (loop depth, memory depth) pairs of the classes, ascending by loop depth (SparseAuto
 /// section 5.2, stage 2).

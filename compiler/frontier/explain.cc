@@ -15,7 +15,6 @@
 namespace schaas::frontier {
 namespace {
 
-constexpr std::size_t sample_count = 256;
 /// Threads that a schedule with little serial work may need to win.
 constexpr int many_threads = 64;
 
@@ -42,7 +41,7 @@ class Explainer::Implementation {
         options_(options),
         cancellation_(cancellation),
         bounds_(problem),
-        dominance_(bounds_, sample_count, free_elements(problem.profile)),
+        dominance_(bounds_, pairwise_samples, free_elements(problem.profile)),
         solver_(make_solver(options.solver, cancellation)),
         search_(bounds_, solver_.get(), options.solver_milliseconds) {}
 

@@ -9,6 +9,7 @@
 #include "compiler/concrete_notation/copies/result_copies.h"
 #include "compiler/frontier/class_order.h"
 #include "compiler/frontier/copied.h"
+#include "compiler/frontier/depth_poset.h"
 #include "compiler/frontier/listed.h"
 #include "compiler/frontier/pairwise.h"
 #include "compiler/frontier/programs.h"
@@ -34,7 +35,6 @@ namespace schaas::frontier {
 namespace {
 
 constexpr std::size_t recursion_samples = 24;
-constexpr std::size_t pairwise_samples = 256;
 /// Operand orders searched first when all of them are too many.
 constexpr std::size_t first_part = 256;
 /// Memory depth of the first fallback, when memory and when time was short.
@@ -42,7 +42,6 @@ constexpr int less_memory_depth = 2;
 constexpr int less_time_depth = 1;
 /// Classes whose members are listed however little time is left.
 constexpr std::size_t min_listed = 8;
-constexpr int any_depth = static_cast<int>(support::Limits::indices);
 
 /// The stages in order over one problem.
 class Search {

@@ -10,6 +10,7 @@
 #include "compiler/concrete_notation/thread_mapping.h"
 #include "compiler/problem/upper_bounds.h"
 #include "compiler/schedule/replay/apply.h"
+#include "compiler/support/contains.h"
 
 // Thread mappings for one schedule, from Sgap's grid (Zhang et al., section 3; docs/gpu.md, "What the search
 // proposes"). A table of styles, likeliest first, is walked in passes with 1, 4 and 2 columns. Each phase
@@ -80,10 +81,6 @@ struct Phase {
   std::size_t walked = 0;  ///< the first so many are those of sparse operands
 };
 
-bool has(const Names& names, const std::string& name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
 Names without(const Names& names, const std::string& name) {
   Names out;
   std::copy_if(names.begin(), names.end(), std::back_inserter(out), [&](const auto& n) { return n != name; });
@@ -117,12 +114,16 @@ void arrange(const StatementPtr& body, const Assign& leaf, const problem::Proble
   }
   const Names written = target_indices(leaf.target, problem);
   for (const auto& index : written) {
-    if (phase.columns.empty() && phase.loops.size() > 1 && !has(sparse, index) && has(phase.loops, index))
+    if (phase.columns.empty() && phase.loops.size() > 1 && !support::contains(sparse, index) &&
+        support::contains(phase.loops, index))
       phase.columns = index;
   }
   Names walked, kept, summed;
   for (const auto& index : without(phase.loops, phase.columns))
-    (has(sparse, index) ? walked : has(written, index) ? kept : summed).push_back(index);
+    (support::contains(sparse, index)    ? walked
+     : support::contains(written, index) ? kept
+                                         : summed)
+        .push_back(index);
   phase.walked = walked.size();
   phase.by_entries = walked;
   phase.by_rows.assign(walked.begin(), walked.begin() + (walked.empty() ? 0 : 1));

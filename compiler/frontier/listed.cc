@@ -19,8 +19,6 @@ namespace {
 
 using support::Result;
 
-constexpr std::size_t samples = 256;
-
 /// Schedules of one cost.
 struct Class {
   std::vector<schedule::Trace> traces;  ///< the first found first
@@ -28,10 +26,10 @@ struct Class {
   std::uint64_t loop_trees = 0;
 };
 
-class Search {
+class ListedSearch {
  public:
-  Search(const problem::Problem& problem, const Lister& lister, const Options& options,
-         const Progress& progress, const support::Cancellation& cancellation)
+  ListedSearch(const problem::Problem& problem, const Lister& lister, const Options& options,
+               const Progress& progress, const support::Cancellation& cancellation)
       : problem_(problem),
         lister_(lister),
         options_(options),
@@ -105,7 +103,7 @@ class Search {
           "temporaries; another format for one of the sparse tensors (the same levels, modes in "
           "another order) would work");
     }
-    ProvenDominance dominance(bounds_, samples, free_elements(problem_.profile),
+    ProvenDominance dominance(bounds_, pairwise_samples, free_elements(problem_.profile),
                               options_.max_temporary_elements);
     Pairwise pairwise(bounds_, dominance, *solver_, options_, frontier_.counts);
     SCHAAS_ASSIGN_OR_RETURN(Pairwise::Outcome outcome, pairwise.prune(
@@ -152,7 +150,7 @@ class Search {
 
 Result<Frontier> compute_listed(const problem::Problem& problem, const Lister& lister, const Options& options,
                                 const Progress& progress, const support::Cancellation& cancellation) {
-  return Search(problem, lister, options, progress, cancellation).run();
+  return ListedSearch(problem, lister, options, progress, cancellation).run();
 }
 
 }  // namespace schaas::frontier

@@ -9,7 +9,6 @@
 #include "compiler/frontier/proofs/log_proof.h"
 #include "compiler/frontier/stopwatch.h"
 #include "compiler/space/space.h"
-#include "compiler/support/limits.h"
 
 // SparseAuto's stages 1 to 3 (section 5.2, table 3), apart from the sound search because their test is
 // another one. It is neither sound nor transitive, so the outcome may hang on the order of pairs. Ours begins
@@ -19,9 +18,6 @@ namespace schaas::frontier {
 namespace {
 
 using Terms = std::vector<cost::Term>;
-
-constexpr std::size_t sample_count = 256;
-constexpr int any_depth = static_cast<int>(support::Limits::indices);
 
 /// The classes of one cost as the papers' stage 3 sees it: every loop at its extent, scalars free.
 struct Group {
@@ -41,7 +37,7 @@ class PublishedTest {
       : bounds_(bounds),
         counts_(counts),
         solver_(solver, options, counts),
-        samples_(bounds.samples(sample_count)) {
+        samples_(bounds.samples(pairwise_samples)) {
     solver.assume(bounds_.solver_variables(), bounds_.relations());
     const cost::Variables& variables = bounds_.variables();
     for (const cost::Variable& fiber : variables.fibers) {

@@ -17,7 +17,6 @@
 namespace schaas::frontier {
 namespace {
 
-constexpr std::size_t samples = 256;
 /// Products of extents are compared one by one: 2^10 of them take some tens of milliseconds.
 constexpr std::size_t max_indices = 10;
 
@@ -100,7 +99,7 @@ support::Result<Frontier> tighten(const problem::Problem& problem, const Frontie
   if (!possible(problem, *solver, options))
     return support::invalid("contradiction", "no sizes satisfy all constraints together");
   LogBounds bounds(problem);
-  ProvenDominance dominance(bounds, samples, free_elements(problem.profile));
+  ProvenDominance dominance(bounds, pairwise_samples, free_elements(problem.profile));
   Frontier out;
   Pairwise pairwise(bounds, dominance, *solver, options, out.counts);
   std::vector<cost::Cost> classes;

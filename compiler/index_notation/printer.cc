@@ -16,7 +16,7 @@ using operators::Monoid;
 // Precedence of an expression's text: that of operators::FunctionFacts for infix operators.
 constexpr int of_comparison = 3, of_product = 5, of_unary = 6, of_primary = 7;
 
-std::string print(double value) {
+std::string number_text(double value) {
   if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
   std::array<char, 32> buffer{};
   const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value).ptr;
@@ -90,7 +90,7 @@ std::string negated(const Expression& argument) {
   return '-' + (number ? '(' + print(argument) + ')' : within(argument, of_unary));
 }
 
-std::string print(const Call& call) {
+std::string call_text(const Call& call) {
   const auto& facts = operators::facts(call.function);
   if (facts.precedence == 0) return listed(facts.name, call.arguments);
   if (call.function == Function::negate) return negated(call.arguments.front());
@@ -107,8 +107,8 @@ std::string print(const Expression& expression) {
   if (const auto* access = std::get_if<Access>(&expression.node)) return print(*access);
   if (const auto* product = std::get_if<Product>(&expression.node))
     return infix(product->factors, "*", of_product);
-  if (const auto* literal = std::get_if<Literal>(&expression.node)) return print(literal->value);
-  if (const auto* call = std::get_if<Call>(&expression.node)) return print(*call);
+  if (const auto* literal = std::get_if<Literal>(&expression.node)) return number_text(literal->value);
+  if (const auto* call = std::get_if<Call>(&expression.node)) return call_text(*call);
   const auto& reduction = std::get<Reduction>(expression.node);
   return listed(operators::name(reduction.monoid), reduction.indices) + '(' + print(reduction.body.front()) +
          ')';

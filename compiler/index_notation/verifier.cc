@@ -7,6 +7,7 @@
 #include "compiler/index_notation/implied_sums.h"
 #include "compiler/index_notation/lexer.h"
 #include "compiler/index_notation/printer.h"
+#include "compiler/support/contains.h"
 #include "compiler/support/limits.h"
 
 // Checks of meaning, in an order in which each may rely on those before. First come names, ranks and limits
@@ -24,10 +25,6 @@ using support::Diagnostic;
 using support::Limits;
 using support::Result;
 using support::SourceRange;
-
-bool has(const std::vector<std::string>& names, const std::string& name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
 
 std::string at_most(std::size_t found, const char* noun, std::size_t limit) {
   return std::to_string(found) + " " + noun + "; at most " + std::to_string(limit) + " are supported";
@@ -106,7 +103,8 @@ class Verifier {
 
   // `i < j` would compare two scalars that nobody meant.
   Result<void> no_index(const Access& access) const {
-    if (!access.indices.empty() || !has(index_variables(program_.statements), access.tensor)) return {};
+    if (!access.indices.empty() || !support::contains(index_variables(program_.statements), access.tensor))
+      return {};
     return fail(
         support::unsupported("index-as-value", quoted(access.tensor) + " is an index and cannot be used "
                                                                        "as a number"),
@@ -205,12 +203,12 @@ class Verifier {
   Result<void> reduced(const Assignment& statement, const Reduction& reduction, const std::string& index,
                        const std::vector<std::string>& bound, SourceRange range) const {
     const std::string name = operators::name(reduction.monoid);
-    if (has(statement.result.indices, index)) {
+    if (support::contains(statement.result.indices, index)) {
       return fail(support::invalid("index-reduced", "index " + quoted(index) + " is on the left, so " +
                                                         quoted(name) + " cannot reduce it"),
                   range, "give the reduced index another name, or leave it away on the left");
     }
-    if (has(bound, index)) {
+    if (support::contains(bound, index)) {
       return fail(support::invalid("index-bound-twice", "index " + quoted(index) + " is reduced twice"),
                   range, "a reduction inside another needs indices of its own");
     }
@@ -225,7 +223,7 @@ class Verifier {
   Result<void> bound_and_summed(const Expression& value, const std::vector<std::string>& summed) const {
     if (const auto* reduction = std::get_if<Reduction>(&value.node)) {
       for (const auto& index : reduction->indices) {
-        if (!has(summed, index)) continue;
+        if (!support::contains(summed, index)) continue;
         return fail(
             support::invalid("index-bound-twice", "index " + quoted(index) +
                                                       " is reduced here and summed over the whole term, "

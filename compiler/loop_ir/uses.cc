@@ -35,13 +35,13 @@ void collect_uses(const ExpressionPtr& expression, Uses& uses) {
 namespace {
 
 /// Collects an occupancy map: two arrays, the counter, and the names of the extent.
-void collect_uses(const Occupancy& occupancy, Uses& uses) {
+void collect_occupancy(const Occupancy& occupancy, Uses& uses) {
   uses.arrays.insert({occupancy.array, occupancy.list});
   uses.names.insert(occupancy.count);
   collect_uses(occupancy.extent, uses);
 }
 
-void collect_uses(const Terms& terms, Uses& uses) {
+void collect_terms(const Terms& terms, Uses& uses) {
   uses.arrays.insert({terms.list, terms.values});
   uses.names.insert(terms.count);
 }
@@ -108,20 +108,20 @@ void collect_uses(const StatementPtr& statement, Uses& uses) {
                    collect_uses(x.end, uses);
                  },
                  [&](const Occupy& x) {
-                   collect_uses(x.occupancy, uses);
+                   collect_occupancy(x.occupancy, uses);
                    collect_uses(x.index, uses);
                  },
                  [&](const OccupyGroups& x) {
-                   collect_uses(x.occupancy, uses);
+                   collect_occupancy(x.occupancy, uses);
                    for (const auto& each : {x.first, x.last, x.times}) collect_uses(each, uses);
                  },
-                 [&](const Compact& x) { collect_uses(x.occupancy, uses); },
+                 [&](const Compact& x) { collect_occupancy(x.occupancy, uses); },
                  [&](const Expand& x) {
-                   collect_uses(x.terms, uses);
+                   collect_terms(x.terms, uses);
                    uses.arrays.insert({x.coordinates, x.values});
                    for (const auto& each : {x.begin, x.end, x.scale}) collect_uses(each, uses);
                  },
-                 [&](const Compress& x) { collect_uses(x.terms, uses); },
+                 [&](const Compress& x) { collect_terms(x.terms, uses); },
                  [&](const AddSupernode& x) {
                    // The statement reads and advances the loop's variable.
                    uses.names.insert(x.variable);

@@ -3,7 +3,7 @@
 namespace schaas::problem {
 namespace {
 
-std::string print(const Monomial& monomial) {
+std::string monomial_text(const Monomial& monomial) {
   std::string out;
   if (monomial.coefficient != 1 || monomial.powers.empty()) out = std::to_string(monomial.coefficient);
   for (const auto& [symbol, exponent] : monomial.powers) {
@@ -15,12 +15,12 @@ std::string print(const Monomial& monomial) {
   return out;
 }
 
-std::string print(const std::vector<Monomial>& sum) {
+std::string sum_text(const std::vector<Monomial>& sum) {
   if (sum.empty()) return "0";
   std::string out;
   for (const auto& monomial : sum) {
     if (!out.empty()) out += " + ";
-    out += print(monomial);
+    out += monomial_text(monomial);
   }
   return out;
 }
@@ -33,7 +33,7 @@ std::string print(const Symbol& symbol) {
 }
 
 std::string print(const Constraint& constraint) {
-  return print(constraint.lhs) + " <= " + print(constraint.rhs);
+  return sum_text(constraint.lhs) + " <= " + sum_text(constraint.rhs);
 }
 
 }  // namespace schaas::problem

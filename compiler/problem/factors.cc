@@ -182,7 +182,7 @@ void drop_foreign_constraints(Problem& problem) {
 }
 
 /// Some free index of the value is none of the result's.
-bool sums(const Problem& problem) {
+bool sums_factors(const Problem& problem) {
   const auto& kept = problem.statement.result.indices;
   const auto free = index_notation::free_indices(problem.statement.value);
   return std::any_of(free.begin(), free.end(), [&](const std::string& index) {
@@ -236,7 +236,7 @@ std::optional<Factors> factors_of(const Problem& problem) {
   out.contraction.statement.value = index_notation::product_of(std::move(elements));
   drop_foreign_constraints(out.contraction);
   const bool same_indices = out.contraction.indices() == problem.indices();  // costs number them
-  if (!is_contraction(out.contraction) || !same_indices || !sums(problem)) return std::nullopt;
+  if (!is_contraction(out.contraction) || !same_indices || !sums_factors(problem)) return std::nullopt;
   return out;
 }
 

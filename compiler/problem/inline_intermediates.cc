@@ -12,6 +12,7 @@
 #include "compiler/problem/copies.h"
 #include "compiler/problem/masks.h"
 #include "compiler/problem/sparse_factors.h"
+#include "compiler/support/contains.h"
 
 // Rewrites of programs that remove intermediates, in this order: costly factors with several readers are
 // split off first, since inlining would repeat them; then sums of sparse operands read at several elements;
@@ -26,10 +27,6 @@ using index_notation::Access;
 using index_notation::Assignment;
 using index_notation::Expression;
 using index_notation::Product;
-
-bool has(const std::vector<std::string>& names, const std::string& name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
 
 /// The expression is zero where a sparse argument stores nothing: a factor of the product, or a condition.
 bool is_sparse_product(const Expression& expression, const Problem& problem) {
@@ -158,7 +155,8 @@ bool is_product_of_sparse(const Assignment& definition, const Problem& problem) 
   const auto is_sparse_index = [&](const std::string& index) {
     return std::any_of(operands.begin(), operands.end(), [&](const Access& operand) {
       const auto known = problem.formats.find(operand.tensor);
-      return known != problem.formats.end() && !known->second.all_dense() && has(operand.indices, index);
+      return known != problem.formats.end() && !known->second.all_dense() &&
+             support::contains(operand.indices, index);
     });
   };
   const auto& indices = definition.result.indices;
@@ -179,8 +177,9 @@ bool merges_into_reader(const Assignment& definition, const Problem& problem) {
     const auto known = index_notation::index_variables({reader.result, reader.value});
     const auto own = index_notation::index_variables({definition.result, definition.value});
     return distinct.size() == read->indices.size() &&
-           std::none_of(own.begin(), own.end(),
-                        [&](const std::string& index) { return !has(indices, index) && has(known, index); });
+           std::none_of(own.begin(), own.end(), [&](const std::string& index) {
+             return !support::contains(indices, index) && support::contains(known, index);
+           });
   }
   return false;
 }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "compiler/index_notation/costly_calls.h"
+#include "compiler/index_notation/lexer.h"
 #include "compiler/index_notation/printer.h"
 #include "compiler/problem/copies.h"
 #include "compiler/problem/sparse_factors.h"
@@ -21,14 +22,11 @@ namespace {
 using index_notation::Access;
 using index_notation::Assignment;
 using index_notation::Expression;
+using index_notation::quoted;
 using support::Result;
-using Names = std::vector<std::string>;
-
 support::Diagnostic illegal(std::string message) {
   return support::invalid("illegal-directive", std::move(message));
 }
-
-std::string quoted(const std::string& name) { return "`" + name + "`"; }
 
 /// Returns the operand of a copy.
 const std::string& original(const Problem& problem, const std::string& tensor) {
@@ -121,7 +119,7 @@ Assignment* definition_of(const std::string& tensor, Problem& problem) {
 Result<void> check_definition(const Assignment* definition, const Problem& problem,
                               const MaskRequest& request) {
   if (definition == nullptr) {
-    Names known;
+    std::vector<std::string> known;
     for (const auto& each : problem.intermediates) known.push_back(each.result.tensor);
     return illegal(quoted(request.tensor) +
                    " is no intermediate; only what a statement before the last defines is "
@@ -173,8 +171,8 @@ Result<std::vector<Access>> masks_of(const Assignment& definition, const Problem
 }
 
 /// Operands that mask all readings: one if one does.
-Names operands_for(const std::vector<Use>& uses, const Problem& problem) {
-  Names all;
+std::vector<std::string> operands_for(const std::vector<Use>& uses, const Problem& problem) {
+  std::vector<std::string> all;
   for (const Use& use : uses) {
     if (use.masks.empty()) return {};
     const auto& first = original(problem, use.masks.front().tensor);

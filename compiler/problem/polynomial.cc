@@ -44,7 +44,7 @@ Result<void> accumulate(Polynomial& out, const Powers& powers, const Rational& c
   return {};
 }
 
-Result<Powers> multiply(const Powers& a, const Powers& b) {
+Result<Powers> multiply_powers(const Powers& a, const Powers& b) {
   Powers out = a;
   for (const auto& [symbol, exponent] : b) {
     int& total = out[symbol];
@@ -181,7 +181,7 @@ Result<Polynomial> multiply(const Polynomial& a, const Polynomial& b) {
     for (const auto& [powers_b, coefficient_b] : b) {
       const auto coefficient = multiply(coefficient_a, coefficient_b);
       if (!coefficient) return out_of_range();
-      SCHAAS_ASSIGN_OR_RETURN(const Powers powers, multiply(powers_a, powers_b));
+      SCHAAS_ASSIGN_OR_RETURN(const Powers powers, multiply_powers(powers_a, powers_b));
       SCHAAS_RETURN_IF_ERROR(accumulate(out, powers, *coefficient));
     }
   }

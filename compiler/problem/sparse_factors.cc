@@ -21,10 +21,10 @@ using index_notation::Reduction;
 
 namespace {
 
-bool sums(const Expression& expression) {
+bool has_reduction(const Expression& expression) {
   if (std::holds_alternative<Reduction>(expression.node)) return true;
   const auto& parts = index_notation::parts(expression);
-  return std::any_of(parts.begin(), parts.end(), sums);
+  return std::any_of(parts.begin(), parts.end(), has_reduction);
 }
 
 bool is_number(const Expression& expression, double value) {
@@ -38,7 +38,7 @@ std::optional<Access> element_of(const Expression& expression) {
   const auto all = index_notation::operands(expression);
   const bool one = !all.empty() && std::all_of(all.begin(), all.end(),
                                                [&](const Access& access) { return access == all.front(); });
-  return one && !sums(expression) ? std::optional(all.front()) : std::nullopt;
+  return one && !has_reduction(expression) ? std::optional(all.front()) : std::nullopt;
 }
 
 double value_at_zero(const Expression& expression, const operators::Semiring& semiring) {
@@ -82,7 +82,7 @@ std::vector<Access> sparse_factors(const Expression& expression, const Problem& 
 }
 
 bool sums(const Assignment& definition) {
-  if (sums(definition.value)) return true;
+  if (has_reduction(definition.value)) return true;
   const auto free = index_notation::free_indices(definition.value);
   const auto& kept = definition.result.indices;
   return !std::all_of(free.begin(), free.end(), [&](const std::string& index) {

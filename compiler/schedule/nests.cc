@@ -7,6 +7,7 @@
 #include "compiler/concrete_notation/match.h"
 #include "compiler/index_notation/printer.h"
 #include "compiler/schedule/illegal.h"
+#include "compiler/support/contains.h"
 
 // A loop tree as a list of nests, and back (trie-like fusion, ReACT sections 4.3 and 4.4). Unfolding takes
 // the tree apart in execution order. In the list a temporary has the indices that it would have without
@@ -29,10 +30,6 @@ using concrete_notation::Where;
 using index_notation::Access;
 using support::Result;
 using Names = std::vector<std::string>;
-
-bool has(const Names& names, const std::string& name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
 
 /// A loop of the tree; loops with equal names are distinguished.
 struct Loop {
@@ -114,7 +111,7 @@ class Unfolding {
     Names passed;
     for (std::size_t n = 0; n < above.size(); ++n) {
       const bool outside = n < fresh;
-      if (outside && !has(mentioned, above[n].index)) continue;
+      if (outside && !support::contains(mentioned, above[n].index)) continue;
       if (outside) passed.push_back(above[n].index);
       nest.loops.push_back(above[n].index);
       numbers.push_back(above[n].number);
@@ -150,7 +147,7 @@ std::vector<Access> reads_of(const Nest& nest, const std::string& tensor) {
 std::string reason_against(const Nests& nests, std::size_t number, const std::string& index) {
   const Access& target = nests[number].leaf().target;
   const std::string name = "`" + index_notation::print(target) + "`";
-  if (!has(nests[number].loops, index))
+  if (!support::contains(nests[number].loops, index))
     return name + " does not depend on it, and would be computed again in each iteration";
   const auto found = std::find(target.indices.begin(), target.indices.end(), index);
   if (found == target.indices.end()) return name + " is complete only after all of its iterations";
@@ -158,7 +155,7 @@ std::string reason_against(const Nests& nests, std::size_t number, const std::st
   // iteration.
   const auto at = static_cast<std::size_t>(found - target.indices.begin());
   for (std::size_t n = number + 1; n <= last_reader(nests, number); ++n) {
-    if (!has(nests[n].loops, index))
+    if (!support::contains(nests[n].loops, index))
       return "the nest of `" + index_notation::print(nests[n].leaf().target) + "` has no such loop";
     for (const Access& read : reads_of(nests[n], target.tensor)) {
       if (read.indices.size() <= at || read.indices[at] != index ||
@@ -298,7 +295,7 @@ void share(Nests& nests, std::size_t number, const Names& loops) {
   for (Nest* nest : {&nests[number], &nests[number + 1]}) {
     Names order = loops;
     for (const std::string& index : nest->loops) {
-      if (!has(loops, index)) order.push_back(index);
+      if (!support::contains(loops, index)) order.push_back(index);
     }
     nest->loops = std::move(order);
   }

@@ -7,6 +7,7 @@
 #include "compiler/concrete_notation/loop_order.h"
 #include "compiler/concrete_notation/semantics.h"
 #include "compiler/problem/sparse_factors.h"
+#include "compiler/support/contains.h"
 
 // Default nest of a statement with reductions inside its value, by recursion over them. The outermost
 // reductions are replaced by placeholders. What is left is one assignment, whose loops are ordered by the
@@ -26,13 +27,9 @@ using index_notation::Expression;
 using index_notation::Reduction;
 using Names = std::vector<std::string>;
 
-bool has(const Names& names, const std::string& name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
 void add_new(const Names& more, const Names& known, Names& out) {
   for (const auto& name : more) {
-    if (!has(known, name) && !has(out, name)) out.push_back(name);
+    if (!support::contains(known, name) && !support::contains(out, name)) out.push_back(name);
   }
 }
 
@@ -155,7 +152,7 @@ class Builder {
                     const Names& outer) {
     Names bound = inner.reduction.indices;
     add_bound(inner.reduction.body.front(), bound);
-    const auto is_free = [&](const std::string& index) { return has(inner.free, index); };
+    const auto is_free = [&](const std::string& index) { return support::contains(inner.free, index); };
     // Below the prefix the branch would be repeated in loops over other indices.
     const auto prefix =
         static_cast<std::size_t>(std::find_if_not(loops.begin(), loops.end(), is_free) - loops.begin());
@@ -171,8 +168,9 @@ class Builder {
     const auto fits = [&] {
       Names around = outer;
       around.insert(around.end(), loops.begin(), loops.begin() + static_cast<std::ptrdiff_t>(inner.depth));
-      return reachable(inner, around) &&
-             std::none_of(bound.begin(), bound.end(), [&](const auto& index) { return has(around, index); });
+      return reachable(inner, around) && std::none_of(bound.begin(), bound.end(), [&](const auto& index) {
+               return support::contains(around, index);
+             });
     };
     // Moves outwards until the branch is legal and stands right below a loop that it depends on.
     while (inner.depth > 0 && (!fits() || !is_free(loops[inner.depth - 1]))) --inner.depth;

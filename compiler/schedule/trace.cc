@@ -1,6 +1,7 @@
 #include "compiler/schedule/trace.h"
 
 #include "compiler/concrete_notation/match.h"
+#include "compiler/schedule/index_list.h"
 #include "compiler/schedule/section.h"
 
 // Traces as text, the form in which schedules are stored, sent and compared. A value has one spelling:
@@ -8,12 +9,6 @@
 // equal texts, and parse(print(trace)) is the trace.
 namespace schaas::schedule {
 namespace {
-
-std::string list(const std::vector<std::string>& names) {
-  std::string out = "{";
-  for (std::size_t n = 0; n < names.size(); ++n) out += (n ? "," : "") + names[n];
-  return out + "}";
-}
 
 std::string outer_text(const std::string& outer) { return outer.empty() ? "" : ", outer=" + outer; }
 
@@ -34,7 +29,7 @@ std::string print(const Directive& directive) {
         return "permute(path=" + print(permute.path) + ", factors=" + print(permute.factors) + ")";
       },
       [](const Reorder& reorder) {
-        return "reorder(path=" + print(reorder.path) + ", order=" + list(reorder.order) + ")";
+        return "reorder(path=" + print(reorder.path) + ", order=" + index_list(reorder.order) + ")";
       },
       [](const LoopFuse& fuse) {
         return "loopfuse(path=" + print(fuse.path) + ", loc=" + std::to_string(fuse.loc) +
@@ -45,7 +40,7 @@ std::string print(const Directive& directive) {
         return "block(path=" + print(block.path) + ", size=" + std::to_string(block.size) + ")";
       },
       [](const Share& share) {
-        return "share(nest=" + std::to_string(share.nest) + ", loops=" + list(share.loops) + ")";
+        return "share(nest=" + std::to_string(share.nest) + ", loops=" + index_list(share.loops) + ")";
       },
       [](const Sequence& sequence) { return "sequence(order=" + print(sequence.order) + ")"; },
       [](const Distribute& distribute) {
@@ -98,9 +93,9 @@ std::string print(const Directive& directive) {
       },
       [](const Store& store) {
         return "store(tensor=" + store.tensor + ", order=" + print(store.order) +
-               (store.at ? ", at=" + list(*store.at) : std::string()) + ")";
+               (store.at ? ", at=" + index_list(*store.at) : std::string()) + ")";
       },
-      [](const Mask& mask) { return "mask(tensor=" + mask.tensor + ", by=" + list(mask.by) + ")"; });
+      [](const Mask& mask) { return "mask(tensor=" + mask.tensor + ", by=" + index_list(mask.by) + ")"; });
 }
 
 // The last case stands for all directives that make loops or concern the problem.

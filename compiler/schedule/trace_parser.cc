@@ -39,7 +39,7 @@ struct Argument {
   SourceRange range;  ///< range of the value
 };
 
-struct Call {
+struct DirectiveCall {
   Word name;
   std::map<std::string, std::pair<Word, Argument>> arguments;
 };
@@ -60,7 +60,7 @@ class Parser {
     Trace trace;
     if (at_end() || is_linear()) return trace;
     while (!at_end()) {
-      SCHAAS_ASSIGN_OR_RETURN(const Call call, parse_call());
+      SCHAAS_ASSIGN_OR_RETURN(const DirectiveCall call, parse_call());
       if (trace.directives.size() == Limits::trace_directives) {
         return at(call.name.range, "trace-too-long",
                   "the trace has more than " + std::to_string(Limits::trace_directives) + " directives");
@@ -83,8 +83,8 @@ class Parser {
   }
 
   /// Reads a directive with its arguments, each at most once.
-  Result<Call> parse_call() {
-    Call call;
+  Result<DirectiveCall> parse_call() {
+    DirectiveCall call;
     SCHAAS_ASSIGN_OR_RETURN(call.name, word("a directive"));
     SCHAAS_RETURN_IF_ERROR(check_name(call.name));
     SCHAAS_RETURN_IF_ERROR(take('('));
@@ -186,7 +186,7 @@ class Parser {
 
   /// Gives the arguments of a call their types. Required ones may be missing, optional ones keep their
   /// defaults.
-  Result<Directive> directive_of(const Call& call) const {
+  Result<Directive> directive_of(const DirectiveCall& call) const {
     Path path;
     if (call.arguments.count("path")) {
       SCHAAS_ASSIGN_OR_RETURN(path, numbers(call, "path"));
@@ -309,28 +309,28 @@ class Parser {
   }
 
   /// Returns a required argument, which `list` and `single` then check for its form.
-  Result<Argument> argument(const Call& call, const char* name) const {
+  Result<Argument> argument(const DirectiveCall& call, const char* name) const {
     const auto found = call.arguments.find(name);
     if (found != call.arguments.end()) return found->second.second;
     return at(call.name.range, "missing-argument",
               "`" + call.name.text + "` needs the argument `" + std::string(name) + "`");
   }
 
-  Result<Argument> list(const Call& call, const char* name) const {
+  Result<Argument> list(const DirectiveCall& call, const char* name) const {
     SCHAAS_ASSIGN_OR_RETURN(auto value, argument(call, name));
     if (value.is_list) return value;
     return at(value.range, "trace-syntax",
               "argument `" + std::string(name) + "` is a list in braces, like {0,1}");
   }
 
-  Result<Word> single(const Call& call, const char* name) const {
+  Result<Word> single(const DirectiveCall& call, const char* name) const {
     SCHAAS_ASSIGN_OR_RETURN(const auto value, argument(call, name));
     if (!value.is_list) return value.words.front();
     return at(value.range, "trace-syntax",
               "argument `" + std::string(name) + "` is a single value, not a list");
   }
 
-  Result<std::vector<int>> numbers(const Call& call, const char* name) const {
+  Result<std::vector<int>> numbers(const DirectiveCall& call, const char* name) const {
     SCHAAS_ASSIGN_OR_RETURN(const auto value, list(call, name));
     std::vector<int> out;
     for (const Word& item : value.words) {
@@ -340,7 +340,7 @@ class Parser {
     return out;
   }
 
-  Result<int> number(const Call& call, const char* name) const {
+  Result<int> number(const DirectiveCall& call, const char* name) const {
     SCHAAS_ASSIGN_OR_RETURN(const Word value, single(call, name));
     return number(value);
   }
@@ -354,25 +354,25 @@ class Parser {
     return at(item.range, "trace-syntax", "expected a number from 0 to 999 but found `" + item.text + "`");
   }
 
-  Result<std::vector<std::string>> names(const Call& call, const char* name) const {
+  Result<std::vector<std::string>> names(const DirectiveCall& call, const char* name) const {
     SCHAAS_ASSIGN_OR_RETURN(const auto value, list(call, name));
     std::vector<std::string> out;
     for (const Word& item : value.words) out.push_back(item.text);
     return out;
   }
 
-  Result<std::string> loop(const Call& call) const {
+  Result<std::string> loop(const DirectiveCall& call) const {
     SCHAAS_ASSIGN_OR_RETURN(Word index, single(call, "loop"));
     return std::move(index.text);
   }
 
-  Result<std::string> optional_loop(const Call& call, const char* name) const {
+  Result<std::string> optional_loop(const DirectiveCall& call, const char* name) const {
     if (call.arguments.count(name) == 0) return std::string();
     SCHAAS_ASSIGN_OR_RETURN(Word index, single(call, name));
     return std::move(index.text);
   }
 
-  Result<concrete_notation::Races> races(const Call& call) const {
+  Result<concrete_notation::Races> races(const DirectiveCall& call) const {
     using concrete_notation::Races;
     SCHAAS_ASSIGN_OR_RETURN(const Word word, single(call, "races"));
     for (const auto each : {Races::none, Races::atomics, Races::privates}) {
@@ -382,7 +382,7 @@ class Parser {
               "argument `races` is `none`, `atomics` or `private`, not `" + word.text + "`");
   }
 
-  Result<concrete_notation::GroupReduction> reduction(const Call& call) const {
+  Result<concrete_notation::GroupReduction> reduction(const DirectiveCall& call) const {
     using concrete_notation::GroupReduction;
     SCHAAS_ASSIGN_OR_RETURN(const Word word, single(call, "reduce"));
     for (const auto each : {GroupReduction::atomic, GroupReduction::parallel, GroupReduction::segment}) {
@@ -393,7 +393,7 @@ class Parser {
   }
 
   /// Parses `4` iterations for a thread, or `1/4` of one.
-  Result<void> portion(const Call& call, Threads& threads) const {
+  Result<void> portion(const DirectiveCall& call, Threads& threads) const {
     SCHAAS_ASSIGN_OR_RETURN(const Word word, single(call, "each"));
     const auto slash = word.text.find('/');
     const Word first{word.text.substr(0, slash), word.range};
@@ -405,7 +405,7 @@ class Parser {
               "each is a number of iterations, like 4, or a part of one, like 1/4, not `" + word.text + "`");
   }
 
-  Result<concrete_notation::Storage> storage(const Call& call) const {
+  Result<concrete_notation::Storage> storage(const DirectiveCall& call) const {
     using concrete_notation::Storage;
     SCHAAS_ASSIGN_OR_RETURN(const Word word, single(call, "storage"));
     for (const auto each : {Storage::dense, Storage::hash}) {
@@ -415,7 +415,7 @@ class Parser {
   }
 
   /// Reads the side that becomes the producer.
-  Result<bool> is_left(const Call& call) const {
+  Result<bool> is_left(const DirectiveCall& call) const {
     SCHAAS_ASSIGN_OR_RETURN(const Word side, single(call, "pol"));
     if (side.text == "left" || side.text == "right") return side.text == "left";
     return at(side.range, "trace-syntax",

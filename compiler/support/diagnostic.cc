@@ -18,7 +18,7 @@ Diagnostic make(Family family, std::string code, std::string message) {
 }
 
 // Control bytes in user text must neither move the caret nor reach the terminal.
-char printable(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? ' ' : c; }
+char printable_character(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? ' ' : c; }
 
 void append_source_line(const Diagnostic& d, std::string& out) {
   const std::size_t begin = std::min<std::size_t>(d.range->begin, d.source.size());
@@ -34,7 +34,7 @@ void append_source_line(const Diagnostic& d, std::string& out) {
   const std::size_t from = begin - line_begin > before ? begin - before : line_begin;
   const std::size_t to = std::min(line_end, std::max(end, begin + after));
   std::string text = d.source.substr(from, to - from);
-  std::transform(text.begin(), text.end(), text.begin(), printable);
+  std::transform(text.begin(), text.end(), text.begin(), printable_character);
   out += "\n  | " + text + "\n  | " + std::string(begin - from, ' ') + "^" +
          std::string(std::min(end, to > begin ? to : begin + 1) - begin - 1, '~');
 }

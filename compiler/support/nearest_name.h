@@ -1,4 +1,5 @@
 #pragma once
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,5 +14,13 @@ std::optional<std::string> nearest_name(std::string_view name, const std::vector
 
 /// "; did you mean `csr`?" or "".
 std::string did_you_mean(std::string_view name, const std::vector<std::string>& known);
+
+/// The same for the names that are keys of a map.
+template <class Value>
+std::string did_you_mean(std::string_view name, const std::map<std::string, Value>& known) {
+  std::vector<std::string> names;
+  for (const auto& [key, value] : known) names.push_back(key);
+  return did_you_mean(name, names);
+}
 
 }  // namespace schaas::support

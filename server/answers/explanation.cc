@@ -108,8 +108,8 @@ Result<NamedExplanation> described(const Asked& asked, const frontier::Frontier&
   return out;
 }
 
-NamedCompetitor named(const frontier::Competitor& competitor, const frontier::Frontier& found,
-                      const UserNames& names) {
+NamedCompetitor named_competitor(const frontier::Competitor& competitor, const frontier::Frontier& found,
+                                 const UserNames& names) {
   NamedCompetitor out;
   out.id = found.survivors[competitor.survivor].id;
   if (!competitor.witness) return out;
@@ -140,7 +140,8 @@ Result<NamedExplanation> explained(const Asked& asked, const frontier::Frontier&
     out.kind = kind_name(why.certificate.kind);
     out.argument = names.print(why.certificate.argument);
   }
-  for (const auto& competitor : why.competitors) out.competitors.push_back(named(competitor, found, names));
+  for (const auto& competitor : why.competitors)
+    out.competitors.push_back(named_competitor(competitor, found, names));
   return out;
 }
 

@@ -20,23 +20,26 @@ constexpr std::size_t max_text_bytes = 1024;
 constexpr int max_threads = 4096;
 constexpr std::size_t max_returned = 256;
 
-support::Diagnostic wrong(const std::string& what) { return support::invalid("measurement", what); }
+support::Diagnostic wrong_measurement(const std::string& what) {
+  return support::invalid("measurement", what);
+}
 
-Result<void> check_text(const std::string& text, const std::string& what) {
+Result<void> check_measured_text(const std::string& text, const std::string& what) {
   return check_printable(text, {what + " of a measurement", "measurement", 1, max_text_bytes});
 }
 
 // Checks one timing and turns it into a row, with its trace in canonical names.
 Result<MeasurementRow> row_of(const NamedMeasurement& from, const std::string& host,
                               const PreparedProblem& prepared) {
-  SCHAAS_RETURN_IF_ERROR(check_text(from.sizes, "sizes"));
+  SCHAAS_RETURN_IF_ERROR(check_measured_text(from.sizes, "sizes"));
   SCHAAS_RETURN_IF_ERROR(check_isa(from.isa));
   if (from.threads < 1 || from.threads > max_threads) {
-    return wrong("measured with " + std::to_string(from.threads) + " threads; expected 1 to " +
-                 std::to_string(max_threads));
+    return wrong_measurement("measured with " + std::to_string(from.threads) + " threads; expected 1 to " +
+                             std::to_string(max_threads));
   }
   if (!std::isfinite(from.seconds) || from.seconds <= 0)
-    return wrong("a measurement of " + std::to_string(from.seconds) + " s; expected a time above 0");
+    return wrong_measurement("a measurement of " + std::to_string(from.seconds) +
+                             " s; expected a time above 0");
   SCHAAS_ASSIGN_OR_RETURN(const schedule::Trace trace, canonical_trace(from.trace, prepared));
   return MeasurementRow{
       prepared.canonical.key, prepared.canonical.text, host,         from.sizes, from.threads, from.isa,
@@ -48,10 +51,10 @@ Result<MeasurementRow> row_of(const NamedMeasurement& from, const std::string& h
 Result<void> keep(const std::vector<NamedMeasurement>& measurements, const std::string& host,
                   const PreparedProblem& prepared, kernels_cache::ScheduleStore& store) {
   if (measurements.size() > RequestLimits::measurements) {
-    return wrong(std::to_string(measurements.size()) + " measurements; at most " +
-                 std::to_string(RequestLimits::measurements) + " are taken at once");
+    return wrong_measurement(std::to_string(measurements.size()) + " measurements; at most " +
+                             std::to_string(RequestLimits::measurements) + " are taken at once");
   }
-  SCHAAS_RETURN_IF_ERROR(check_text(host, "host"));
+  SCHAAS_RETURN_IF_ERROR(check_measured_text(host, "host"));
   std::vector<MeasurementRow> rows;
   for (const auto& measurement : measurements) {
     SCHAAS_ASSIGN_OR_RETURN(MeasurementRow row, row_of(measurement, host, prepared));

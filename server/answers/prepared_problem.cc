@@ -115,8 +115,8 @@ std::vector<NamedVariant> variants_of(const frontier::Survivor& survivor, const 
 }
 
 /// Describes an entry of the frontier; its own trace is the first of its class.
-Result<NamedEntry> named(const frontier::Survivor& survivor, const UserNames& names,
-                         std::size_t more_variants) {
+Result<NamedEntry> named_entry(const frontier::Survivor& survivor, const UserNames& names,
+                               std::size_t more_variants) {
   NamedEntry entry;
   entry.id = survivor.id;
   const schedule::Trace trace = names.to_user(survivor.traces.front());
@@ -155,7 +155,7 @@ const char* excluding(frontier::Certificate::Kind kind) {
 }
 
 /// Describes a removed class, or a summary of what a stage dropped without listing it.
-NamedRemoval named(const frontier::Frontier& found, std::size_t index, const UserNames& names) {
+NamedRemoval named_removal(const frontier::Frontier& found, std::size_t index, const UserNames& names) {
   const frontier::Removal& removal = found.removals[index];
   const frontier::Certificate& certificate = removal.certificate;
   NamedRemoval out;
@@ -305,12 +305,12 @@ Result<NamedFrontier> named(const frontier::Frontier& found, const PreparedProbl
   const std::size_t more = std::min(max_extra_variants / std::max<std::size_t>(found.survivors.size(), 1),
                                     max_extra_variants_of_entry);
   for (const auto& survivor : found.survivors) {
-    SCHAAS_ASSIGN_OR_RETURN(NamedEntry entry, named(survivor, prepared.names, more));
+    SCHAAS_ASSIGN_OR_RETURN(NamedEntry entry, named_entry(survivor, prepared.names, more));
     out.entries.push_back(std::move(entry));
   }
   out.removed = found.removals.size();
   for (std::size_t r = 0; r < std::min(found.removals.size(), RequestLimits::removals); ++r) {
-    out.removals.push_back(named(found, r, prepared.names));
+    out.removals.push_back(named_removal(found, r, prepared.names));
   }
   out.counts = found.counts;
   out.seconds = found.seconds;

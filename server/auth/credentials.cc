@@ -23,16 +23,16 @@ constexpr unsigned seconds_between_looks = 1;
 
 using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
 using Memory = std::unique_ptr<BIO, decltype(&BIO_free)>;
-using Certificate = std::unique_ptr<X509, decltype(&X509_free)>;
+using X509Pointer = std::unique_ptr<X509, decltype(&X509_free)>;
 using PrivateKey = std::unique_ptr<EVP_PKEY, decltype(&EVP_PKEY_free)>;
 
-Diagnostic wrong(const std::string& what) { return support::invalid("tls", what); }
+Diagnostic wrong_credentials(const std::string& what) { return support::invalid("tls", what); }
 
 // Opens a file that child processes do not inherit ("e").
 Result<File> open_file(const char* what, const std::string& path) {
   File file(std::fopen(path.c_str(), "re"), std::fclose);
   if (file) return file;
-  return wrong(std::string("the ") + what + " `" + path + "` cannot be read");
+  return wrong_credentials(std::string("the ") + what + " `" + path + "` cannot be read");
 }
 
 std::string read_all(std::FILE* file) {
@@ -51,8 +51,9 @@ Result<std::string> read_key(const std::string& path) {
   SCHAAS_ASSIGN_OR_RETURN(const File file, open_file("key", path));
   struct stat status {};
   if (::fstat(::fileno(file.get()), &status) == 0 && (status.st_mode & 077) != 0)
-    return support::noting(wrong("others than its owner may read or write the key `" + path + "`"),
-                           "`chmod 600 " + path + "`");
+    return support::noting(
+        wrong_credentials("others than its owner may read or write the key `" + path + "`"),
+        "`chmod 600 " + path + "`");
   return read_all(file.get());
 }
 
@@ -67,10 +68,10 @@ std::size_t count(const std::string& text, const char* word) {
 }
 
 // Parses the first certificate. A chain that is cut off within a later one is half written.
-Result<Certificate> certificate_in(const char* what, const std::string& path, const std::string& text) {
-  Certificate certificate(PEM_read_bio_X509(memory_of(text).get(), nullptr, nullptr, nullptr), X509_free);
+Result<X509Pointer> certificate_in(const char* what, const std::string& path, const std::string& text) {
+  X509Pointer certificate(PEM_read_bio_X509(memory_of(text).get(), nullptr, nullptr, nullptr), X509_free);
   if (certificate && count(text, "-----BEGIN ") == count(text, "-----END ")) return certificate;
-  return wrong(std::string("the ") + what + " `" + path + "` is no certificate in PEM");
+  return wrong_credentials(std::string("the ") + what + " `" + path + "` is no certificate in PEM");
 }
 
 Result<PrivateKey> key_in(const std::string& path, const std::string& text) {
@@ -78,16 +79,17 @@ Result<PrivateKey> key_in(const std::string& path, const std::string& text) {
   PrivateKey key(PEM_read_bio_PrivateKey(memory_of(text).get(), nullptr, nullptr, const_cast<char*>("")),
                  EVP_PKEY_free);
   if (key) return key;
-  return wrong("the key `" + path + "` is no private key in PEM, without a passphrase");
+  return wrong_credentials("the key `" + path + "` is no private key in PEM, without a passphrase");
 }
 
 /// Returns the certificate of texts that are whole and fit together.
-Result<Certificate> fitting_certificate(const TlsTexts& texts, const TlsFiles& files) {
-  SCHAAS_ASSIGN_OR_RETURN(Certificate certificate,
+Result<X509Pointer> fitting_certificate(const TlsTexts& texts, const TlsFiles& files) {
+  SCHAAS_ASSIGN_OR_RETURN(X509Pointer certificate,
                           certificate_in("certificate", files.certificate, texts.certificate));
   SCHAAS_ASSIGN_OR_RETURN(const PrivateKey key, key_in(files.key, texts.key));
   if (X509_check_private_key(certificate.get(), key.get()) != 1)
-    return wrong("the key `" + files.key + "` is not that of the certificate `" + files.certificate + "`");
+    return wrong_credentials("the key `" + files.key + "` is not that of the certificate `" +
+                             files.certificate + "`");
   if (!files.client_ca.empty()) {
     const auto authority = certificate_in("authority of clients", files.client_ca, texts.client_ca);
     if (!authority.ok()) return authority.error();
@@ -99,7 +101,7 @@ Result<Certificate> fitting_certificate(const TlsTexts& texts, const TlsFiles& f
 
 Result<TlsTexts> read_tls(const TlsFiles& files) {
   if (files.certificate.empty() || files.key.empty())
-    return wrong("TLS needs both a certificate (--tls-cert) and its key (--tls-key)");
+    return wrong_credentials("TLS needs both a certificate (--tls-cert) and its key (--tls-key)");
   TlsTexts texts;
   SCHAAS_ASSIGN_OR_RETURN(texts.certificate, read_file("certificate", files.certificate));
   SCHAAS_ASSIGN_OR_RETURN(texts.key, read_key(files.key));
@@ -110,17 +112,17 @@ Result<TlsTexts> read_tls(const TlsFiles& files) {
 }
 
 Result<void> check_texts(const TlsTexts& texts, const TlsFiles& files) {
-  SCHAAS_ASSIGN_OR_RETURN(const Certificate certificate, fitting_certificate(texts, files));
+  SCHAAS_ASSIGN_OR_RETURN(const X509Pointer certificate, fitting_certificate(texts, files));
   return {};
 }
 
 Result<void> check_tls(const TlsFiles& files) {
   SCHAAS_ASSIGN_OR_RETURN(const TlsTexts texts, read_tls(files));
-  SCHAAS_ASSIGN_OR_RETURN(const Certificate certificate, fitting_certificate(texts, files));
+  SCHAAS_ASSIGN_OR_RETURN(const X509Pointer certificate, fitting_certificate(texts, files));
   if (X509_cmp_current_time(X509_get0_notAfter(certificate.get())) < 0)
-    return wrong("the certificate `" + files.certificate + "` has expired");
+    return wrong_credentials("the certificate `" + files.certificate + "` has expired");
   if (X509_cmp_current_time(X509_get0_notBefore(certificate.get())) > 0)
-    return wrong("the certificate `" + files.certificate + "` is not valid yet");
+    return wrong_credentials("the certificate `" + files.certificate + "` is not valid yet");
   return {};
 }
 

@@ -22,7 +22,7 @@ using support::Result;
 
 constexpr std::size_t jobs_listed = 100, max_jobs_listed = 10'000;
 constexpr std::size_t items_at_once = 256;
-constexpr std::chrono::milliseconds poll_interval{100};
+constexpr std::chrono::milliseconds watch_interval{100};
 // Delays that a refused client is told to wait.
 constexpr double seconds_until_some_are_done = 20, seconds_until_some_leave = 2;
 
@@ -40,7 +40,7 @@ class Watcher {
   const int number_;
 };
 
-v1::Job to_proto(const JobRow& row) {
+v1::Job job_to_proto(const JobRow& row) {
   v1::Job out;
   out.set_id(row.id);
   out.set_client(row.client);
@@ -57,7 +57,7 @@ v1::Job to_proto(const JobRow& row) {
   return out;
 }
 
-v1::JobItem to_proto(const ItemRow& row) {
+v1::JobItem job_to_proto(const ItemRow& row) {
   v1::JobItem out;
   out.set_number(row.number);
   if (const auto query = query_of_stored(row.request); query.ok())
@@ -127,7 +127,7 @@ Result<kernels_cache::NewJob> JobsService::checked(const v1::SubmitJobRequest& r
 
 Result<void> JobsService::answer(const std::string& id, v1::Job& reply) {
   SCHAAS_ASSIGN_OR_RETURN(const JobRow row, store_->job(id));
-  reply = to_proto(row);
+  reply = job_to_proto(row);
   return {};
 }
 
@@ -154,7 +154,7 @@ grpc::Status JobsService::List(grpc::ServerContext* context, const v1::ListJobsR
     const std::size_t limit =
         request->limit() == 0 ? jobs_listed : std::min<std::size_t>(request->limit(), max_jobs_listed);
     SCHAAS_ASSIGN_OR_RETURN(const auto rows, store_->jobs(limit));
-    for (const JobRow& row : rows) *reply->add_jobs() = to_proto(row);
+    for (const JobRow& row : rows) *reply->add_jobs() = job_to_proto(row);
     return {};
   });
 }
@@ -181,14 +181,14 @@ grpc::Status JobsService::Watch(grpc::ServerContext* context, const v1::WatchJob
           SCHAAS_ASSIGN_OR_RETURN(const auto items, store_->ended(request->id(), after, items_at_once));
           for (const ItemRow& item : items) {
             v1::JobEvent event;
-            *event.mutable_item() = to_proto(item);
+            *event.mutable_item() = job_to_proto(item);
             if (!summary.pending_write.send(*writer, event)) return cancellation.check("watching a job");
             after = item.ended;
           }
           // More ends may be stored already: they are sent before the state of the job.
           if (items.size() == items_at_once) continue;
           v1::JobEvent event;
-          *event.mutable_job() = to_proto(row);
+          *event.mutable_job() = job_to_proto(row);
           if (event.job().SerializeAsString() != last_sent.SerializeAsString()) {
             last_sent = event.job();
             if (!summary.pending_write.send(*writer, event)) return cancellation.check("watching a job");
@@ -198,7 +198,7 @@ grpc::Status JobsService::Watch(grpc::ServerContext* context, const v1::WatchJob
             return support::unreachable("stopping",
                                         "the server is stopping; the job goes on when it is started again");
           SCHAAS_RETURN_IF_ERROR(cancellation.check("watching a job"));
-          std::this_thread::sleep_for(poll_interval);
+          std::this_thread::sleep_for(watch_interval);
         }
       });
 }

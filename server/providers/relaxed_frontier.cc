@@ -32,7 +32,7 @@ problem::Canonical without_constraints(problem::Problem problem) {
 }
 
 /// Names of one problem -> names of another with the same key without constraints.
-struct Renaming {
+struct Correspondence {
   Names tensors, indices;
 };
 
@@ -44,26 +44,27 @@ Names through(const Names& family_to_ours, const Names& family_to_theirs) {
 }
 
 /// Returns the renaming between two problems of one family; none for others.
-std::optional<Renaming> renaming(const problem::Problem& from, const problem::Problem& to) {
+std::optional<Correspondence> renaming(const problem::Problem& from, const problem::Problem& to) {
   const problem::Canonical theirs = without_constraints(from), ours = without_constraints(to);
   if (theirs.key != ours.key) return std::nullopt;
-  return Renaming{through(ours.user_tensor, theirs.user_tensor), through(ours.user_index, theirs.user_index)};
+  return Correspondence{through(ours.user_tensor, theirs.user_tensor),
+                        through(ours.user_index, theirs.user_index)};
 }
 
-std::string renamed(const Names& names, const std::string& name) {
+std::string renamed_or_same(const Names& names, const std::string& name) {
   const auto found = names.find(name);
   return found == names.end() ? name : found->second;
 }
 
-Access renamed(const Access& access, const Renaming& names) {
-  Access out{renamed(names.tensors, access.tensor), {}, {}, {}};
-  for (const auto& index : access.indices) out.indices.push_back(renamed(names.indices, index));
+Access renamed(const Access& access, const Correspondence& names) {
+  Access out{renamed_or_same(names.tensors, access.tensor), {}, {}, {}};
+  for (const auto& index : access.indices) out.indices.push_back(renamed_or_same(names.indices, index));
   return out;
 }
 
 /// Returns `to` with the constraints of `from`.
 std::optional<problem::Problem> with_constraints_of(const problem::Problem& from, const problem::Problem& to,
-                                                    const Renaming& names) {
+                                                    const Correspondence& names) {
   std::vector<problem::Constraint> constraints;
   for (const auto& constraint : from.constraints) {
     const auto ours = problem::rename(constraint, names.indices, names.tensors);
@@ -80,7 +81,7 @@ std::optional<problem::Problem> with_constraints_of(const problem::Problem& from
 /// Translates costs and traces of one problem to those of another.
 class Translation {
  public:
-  Translation(const problem::Problem& from, const problem::Problem& to, const Renaming& names)
+  Translation(const problem::Problem& from, const problem::Problem& to, const Correspondence& names)
       : to_(to), names_(names) {
     // Copies have no names in a renaming; the few problems that may read copies are searched anew.
     const auto may_read_copies = [](problem::Problem problem) {
@@ -126,10 +127,11 @@ class Translation {
   /// Compares two cost variables under the renaming; lists of a merge are compared as sets.
   bool same_variable(const cost::Variable& ours, const cost::Variable& theirs) const {
     const auto same_index = [&](const std::string& a, const std::string& b) {
-      return a == renamed(names_.indices, b);
+      return a == renamed_or_same(names_.indices, b);
     };
     return ours.kind == theirs.kind && ours.level == theirs.level &&
-           ours.tensor == renamed(names_.tensors, theirs.tensor) && same_index(ours.index, theirs.index) &&
+           ours.tensor == renamed_or_same(names_.tensors, theirs.tensor) &&
+           same_index(ours.index, theirs.index) &&
            std::equal(ours.outer.begin(), ours.outer.end(), theirs.outer.begin(), theirs.outer.end(),
                       same_index) &&
            std::is_permutation(ours.lists.begin(), ours.lists.end(), theirs.lists.begin(), theirs.lists.end(),
@@ -173,7 +175,7 @@ class Translation {
     for (auto tree = schedule::default_nest(from);;) {
       const auto* loop = std::get_if<concrete_notation::Forall>(&tree->node);
       if (loop == nullptr) break;
-      order.order.push_back(renamed(names_.indices, loop->index));
+      order.order.push_back(renamed_or_same(names_.indices, loop->index));
       tree = loop->body;
     }
     head_.push_back(std::move(order));
@@ -194,7 +196,7 @@ class Translation {
   }
 
   const problem::Problem& to_;
-  const Renaming& names_;
+  const Correspondence& names_;
   bool fits_ = true;
   std::map<std::size_t, int> bit_;
   std::vector<int> factors_;

@@ -30,7 +30,7 @@ std::vector<std::string> strings(const Repeated& repeated) {
   return {repeated.begin(), repeated.end()};
 }
 
-v1::Variable::Kind to_proto(cost::Variable::Kind kind) {
+v1::Variable::Kind to_message(cost::Variable::Kind kind) {
   switch (kind) {
     case cost::Variable::Kind::extent:
       return v1::Variable::EXTENT;
@@ -46,7 +46,7 @@ v1::Variable::Kind to_proto(cost::Variable::Kind kind) {
 
 /// Writes a variable of costs; those of a merge contain their lists.
 void set_variable(const cost::Variable& v, v1::Variable& out) {
-  out.set_kind(to_proto(v.kind));
+  out.set_kind(to_message(v.kind));
   out.set_index(v.index);
   out.set_tensor(v.tensor);
   out.set_level(v.kind == cost::Variable::Kind::extent ? 0 : static_cast<std::uint32_t>(v.level));
@@ -64,7 +64,7 @@ void add_variables(cost::Term term, const cost::Variables& variables, v1::Term& 
   }
 }
 
-v1::Term::Scope to_proto(cost::Scope scope) {
+v1::Term::Scope to_message(cost::Scope scope) {
   switch (scope) {
     case cost::Scope::thread:
       return v1::Term::THREAD;
@@ -83,7 +83,7 @@ void add_memory_terms(const std::vector<cost::MemoryTerm>& terms, const cost::Va
   for (const cost::MemoryTerm& term : terms) {
     auto& memory = *out.add_memory_terms();
     memory.set_weight(term.block);
-    memory.set_scope(to_proto(term.scope));
+    memory.set_scope(to_message(term.scope));
     add_variables(term.product & cost::variables_mask, variables, memory);
   }
 }
@@ -110,7 +110,7 @@ void add_time_terms(const cost::Cost& cost, const cost::Variables& variables, Me
 }
 
 /// Writes the loops and accesses of one assignment, from which clients predict time.
-v1::Nest to_proto(const cost::LeafNest& nest, const cost::Variables& variables) {
+v1::Nest to_message(const cost::LeafNest& nest, const cost::Variables& variables) {
   v1::Nest out;
   for (const cost::NestLoop& loop : nest.loops) {
     auto& to = *out.add_loops();
@@ -137,7 +137,7 @@ v1::Nest to_proto(const cost::LeafNest& nest, const cost::Variables& variables) 
 }
 
 /// Writes an entry of the frontier with its variants.
-v1::FrontierEntry to_proto(const NamedEntry& entry, const cost::Variables& variables) {
+v1::FrontierEntry to_message(const NamedEntry& entry, const cost::Variables& variables) {
   v1::FrontierEntry out;
   out.set_id(entry.id);
   out.set_trace(entry.trace);
@@ -155,7 +155,7 @@ v1::FrontierEntry to_proto(const NamedEntry& entry, const cost::Variables& varia
     auto& to = *out.add_variants();
     to.set_trace(variant.trace);
     to.set_tree(variant.tree);
-    for (const cost::LeafNest& nest : variant.nests) *to.add_nests() = to_proto(nest, variables);
+    for (const cost::LeafNest& nest : variant.nests) *to.add_nests() = to_message(nest, variables);
     add_memory_terms(variant.memory_terms, variables, to);
   }
   return out;
@@ -163,7 +163,7 @@ v1::FrontierEntry to_proto(const NamedEntry& entry, const cost::Variables& varia
 
 /// Words of the wire are older than those of the domain: take is the grain, share the threads per item, width
 /// the group size.
-v1::GpuSchedule to_proto(const NamedGpuSchedule& schedule, const cost::Variables& variables) {
+v1::GpuSchedule to_message(const NamedGpuSchedule& schedule, const cost::Variables& variables) {
   v1::GpuSchedule out;
   out.set_id(schedule.id);
   out.set_entry(schedule.entry);
@@ -185,13 +185,13 @@ v1::GpuSchedule to_proto(const NamedGpuSchedule& schedule, const cost::Variables
     to.set_block(static_cast<std::uint32_t>(phase.units.block));
     to.set_one_writer(phase.exclusive);
   }
-  for (const cost::LeafNest& nest : schedule.nests) *out.add_nests() = to_proto(nest, variables);
+  for (const cost::LeafNest& nest : schedule.nests) *out.add_nests() = to_message(nest, variables);
   add_memory_terms(schedule.memory_terms, variables, out);
   return out;
 }
 
 /// Writes a removed class, whose memory is told without scopes.
-v1::Removal to_proto(const NamedRemoval& removal, const cost::Variables& variables) {
+v1::Removal to_message(const NamedRemoval& removal, const cost::Variables& variables) {
   v1::Removal out;
   out.set_id(removal.id);
   out.set_time(removal.time);
@@ -222,7 +222,7 @@ void add_sum(const std::vector<problem::Monomial>& sum,
   }
 }
 
-v1::Counts to_proto(const frontier::Counts& counts) {
+v1::Counts to_message(const frontier::Counts& counts) {
   v1::Counts out;
   for (const auto& [name, members] : counts.spaces) {
     auto& space = *out.add_spaces();
@@ -247,7 +247,7 @@ v1::Counts to_proto(const frontier::Counts& counts) {
   return out;
 }
 
-v1::Seconds to_proto(const frontier::Seconds& seconds) {
+v1::Seconds to_message(const frontier::Seconds& seconds) {
   v1::Seconds out;
   out.set_space(seconds.space);
   out.set_stage1(seconds.stage1);
@@ -293,7 +293,7 @@ struct EventWriter {
     out.mutable_failure()->set_id(failure.id);
     out.mutable_failure()->set_trace(failure.trace);
     out.mutable_failure()->set_isa(failure.isa);
-    *out.mutable_failure()->mutable_diagnostic() = server::to_proto(failure.diagnostic);
+    *out.mutable_failure()->mutable_diagnostic() = to_proto(failure.diagnostic);
   }
   void operator()(const Finished& finished) const {
     auto& done = *out.mutable_done();
@@ -431,12 +431,12 @@ v1::Frontier to_proto(const NamedFrontier& frontier) {
   for (const auto& argument : frontier.arguments) out.add_arguments(argument);
   out.mutable_user_tensors()->insert(frontier.user_tensors.begin(), frontier.user_tensors.end());
   out.mutable_user_indices()->insert(frontier.user_indices.begin(), frontier.user_indices.end());
-  for (const auto& entry : frontier.entries) *out.add_entries() = to_proto(entry, frontier.variables);
-  for (const auto& schedule : frontier.gpu) *out.add_gpu() = to_proto(schedule, frontier.variables);
-  for (const auto& removal : frontier.removals) *out.add_removals() = to_proto(removal, frontier.variables);
+  for (const auto& entry : frontier.entries) *out.add_entries() = to_message(entry, frontier.variables);
+  for (const auto& schedule : frontier.gpu) *out.add_gpu() = to_message(schedule, frontier.variables);
+  for (const auto& removal : frontier.removals) *out.add_removals() = to_message(removal, frontier.variables);
   out.set_removed(frontier.removed);
-  *out.mutable_counts() = to_proto(frontier.counts);
-  *out.mutable_seconds() = to_proto(frontier.seconds);
+  *out.mutable_counts() = to_message(frontier.counts);
+  *out.mutable_seconds() = to_message(frontier.seconds);
   out.set_complete(frontier.complete);
   out.set_limited(frontier.limited);
   out.set_looser(frontier.relaxed_from);

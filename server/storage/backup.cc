@@ -28,7 +28,7 @@ using support::Diagnostic;
 using support::Result;
 
 /// Parts of a data directory that are copied; the rest belongs to a running daemon.
-constexpr std::array parts = {"schedules.db", "jobs.db", "signing.key", "binaries"};
+constexpr std::array backup_parts = {"schedules.db", "jobs.db", "signing.key", "binaries"};
 
 /// Folders of a restore: what was there before; the copy of a backup as it is made, and once it is whole.
 constexpr const char* before_restore = "before-restore";
@@ -121,7 +121,7 @@ Result<void> install_copy(const fs::path& to) {
   std::error_code error;
   if (!fs::exists(whole, error)) return {};
   fs::create_directories(before, error);
-  for (const char* part : parts) {
+  for (const char* part : backup_parts) {
     if (!fs::exists(whole / part, error)) continue;
     // Logs of a database go with it: beside another one they would be applied to that.
     for (const std::string ending : {"", "-wal", "-shm"}) {
@@ -172,7 +172,7 @@ Result<void> restore(const DataDirectory& directory, const std::string& backup) 
   SCHAAS_RETURN_IF_ERROR(check_backup(from));
   std::error_code error;
   fs::create_directories(next, error);
-  for (const char* part : parts) {  // everything is copied before anything is moved
+  for (const char* part : backup_parts) {  // everything is copied before anything is moved
     if (!fs::exists(from / part, error)) continue;
     fs::copy(from / part, next / part, fs::copy_options::recursive, error);
     if (error) return cannot("copy", from / part, error);

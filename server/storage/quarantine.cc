@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string first_line(const std::string& path) {
+std::string first_line_of_file(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::string line;
   std::getline(file, line);
@@ -39,7 +39,7 @@ std::string text_of(fs::file_time_type time) {
 std::optional<std::string> Quarantine::reason(const std::string& key) const {
   const std::string report = path(key, ".txt");
   if (!valid_since(report)) return std::nullopt;
-  return first_line(report);
+  return first_line_of_file(report);
 }
 
 /// Drops expired entries and writes a new one; beyond the maximum the new one is dropped.
@@ -69,7 +69,7 @@ std::vector<QuarantinedKernel> Quarantine::list() const {
   for (fs::directory_iterator at(directory_, error), end; !error && at != end; at.increment(error)) {
     if (at->path().extension() != ".txt") continue;
     if (const auto since = valid_since(at->path()))
-      found.push_back({at->path().stem().string(), first_line(at->path().string()), text_of(*since)});
+      found.push_back({at->path().stem().string(), first_line_of_file(at->path().string()), text_of(*since)});
   }
   std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
     return a.since != b.since ? a.since > b.since : a.key < b.key;

@@ -12,8 +12,6 @@ namespace schaas::cli {
 namespace {
 
 // Characters of a key that tables show.
-constexpr std::size_t short_key = 16;
-
 /// The line of the canonical problem that people recognise: the statement.
 std::string statement_of(const std::string& canonical) {
   const std::size_t begin = canonical.find('\n') + 1;  // after "schaas-problem 1"
@@ -39,7 +37,7 @@ support::Result<Answer> list(const ServerOptions& options) {
   table.right = {2, 3};
   for (const auto& entry : entries) {
     answer.json["entries"].push_back(entry_json(entry));
-    table.rows.push_back({entry.key.substr(0, short_key), entry.created, std::to_string(entry.frontier),
+    table.rows.push_back({short_key(entry.key), entry.created, std::to_string(entry.frontier),
                           std::to_string(entry.kernels), statement_of(entry.canonical)});
   }
   answer.text = entries.empty() ? "the database is empty\n" : print(table);
@@ -90,9 +88,8 @@ support::Result<Answer> show(const ServerOptions& options, const std::string& pr
   table.right = {2};
   for (const auto& kernel : entry.kernel) {
     answer.json["kernel"].push_back(kernel);
-    table.rows.push_back({kernel.kernel_key.substr(0, short_key), kernel.isa,
-                          std::to_string(kernel.digest.bytes), kernel.digest.sha256.substr(0, short_key),
-                          kernel.trace});
+    table.rows.push_back({short_key(kernel.kernel_key), kernel.isa, std::to_string(kernel.digest.bytes),
+                          short_key(kernel.digest.sha256), kernel.trace});
   }
   answer.text += print(table);
   return answer;
@@ -151,7 +148,7 @@ support::Result<Answer> quarantine(const ServerOptions& options) {
   table.header = {"kernel", "since", "why"};
   for (const auto& kernel : kernels) {
     answer.json["kernels"].push_back({{"key", kernel.key}, {"since", kernel.since}, {"why", kernel.why}});
-    table.rows.push_back({kernel.key.substr(0, short_key), kernel.since, kernel.why});
+    table.rows.push_back({short_key(kernel.key), kernel.since, kernel.why});
   }
   answer.text = kernels.empty() ? "no kernel is in quarantine\n" : print(table);
   return answer;

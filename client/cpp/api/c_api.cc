@@ -47,9 +47,7 @@ support::Result<int> position_bits_of(std::int32_t bits) {
 
 namespace {
 
-std::string text_or(const char* text, const char* otherwise) { return text == nullptr ? otherwise : text; }
-
-support::Result<ProblemText> problem_of(const schaas_problem& given) {
+support::Result<ProblemText> problem_text_of(const schaas_problem& given) {
   if (!SCHAAS_HAS(given, memory_depth))
     return support::invalid("struct-size", "`struct_bytes` of the problem is " +
                                                std::to_string(given.struct_bytes) +
@@ -218,7 +216,7 @@ int32_t schaas_kernels_open(schaas_session* session, const schaas_problem* probl
     if (session == nullptr) return null_argument("session");
     if (problem == nullptr || kernels == nullptr)
       return null_argument(problem == nullptr ? "problem" : "kernels");
-    SCHAAS_ASSIGN_OR_RETURN(ProblemText text, problem_of(*problem));
+    SCHAAS_ASSIGN_OR_RETURN(ProblemText text, problem_text_of(*problem));
     ProgressCallback progress;
     if (SCHAAS_HAS(*problem, progress_context))
       progress = callback_of(problem->progress, problem->progress_context);

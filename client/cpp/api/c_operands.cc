@@ -18,8 +18,6 @@
 namespace schaas::client {
 namespace {
 
-std::string text_or(const char* text, const char* otherwise) { return text == nullptr ? otherwise : text; }
-
 const schaas_gpu* gpu_of(const schaas_options* given) {
   return given == nullptr || !SCHAAS_HAS(*given, gpu) ? nullptr : given->gpu;
 }

@@ -22,6 +22,11 @@ struct GivenTensors {
   bool has_copies = false;     ///< some operand is a sorted copy
 };
 
+/// Returns the text of the C interface, or `otherwise` for NULL.
+inline std::string text_or(const char* text, const char* otherwise) {
+  return text == nullptr ? otherwise : text;
+}
+
 /// The wait limit that a number of seconds of the C interface stands for.
 std::optional<std::chrono::milliseconds> limit_of(double seconds);
 

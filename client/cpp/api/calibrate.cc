@@ -23,7 +23,7 @@ constexpr std::int64_t row = 64;  // elements
 constexpr std::int64_t row_bytes = row * 8;
 constexpr std::int64_t entries_of_a_row = 32;  // B; the rows of the result are few beside the gathered ones
 constexpr std::int64_t min_entries = 1 << 18;
-constexpr std::int64_t max_bytes = std::int64_t{1} << 30;
+constexpr std::int64_t max_calibration_bytes = std::int64_t{1} << 30;
 constexpr double seconds_each = 0.3;
 constexpr int min_runs = 3, max_runs = 200;
 
@@ -89,7 +89,7 @@ support::Result<std::vector<double>> measure(const Kernel& kernel, std::int64_t 
 }
 
 std::int64_t memory_bytes() {
-  return std::min({2 * last_level_cache_bytes(), max_bytes, main_memory_bytes() / 8});
+  return std::min({2 * last_level_cache_bytes(), max_calibration_bytes, main_memory_bytes() / 8});
 }
 
 }  // namespace

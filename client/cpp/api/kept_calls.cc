@@ -18,8 +18,8 @@
 namespace schaas::client {
 namespace {
 
-constexpr std::size_t max_kept = 4;                        // a loop may alternate between so many sizes
-constexpr std::int64_t max_bytes = std::int64_t{1} << 20;  // limit of temporaries
+constexpr std::size_t max_kept = 4;  // a loop may alternate between so many sizes
+constexpr std::int64_t max_temporary_bytes = std::int64_t{1} << 20;  // limit of temporaries
 
 // Numbers are appended as bytes: the key is compared, never read.
 template <class Number>
@@ -48,7 +48,7 @@ void append(std::string& key, const schaas_tensor& tensor) {
 }
 
 // Options that change the decision, or that a caller may change between calls, rule a call out.
-bool is_plain(const schaas_options* options) {
+bool is_plain_call(const schaas_options* options) {
   return options != nullptr && SCHAAS_HAS(*options, progress_context) && options->deterministic == 0 &&
          options->extent_count == 0 && options->schedule == nullptr && options->gpu == nullptr &&
          options->wait_seconds == 0 && options->result != nullptr;
@@ -77,7 +77,7 @@ std::unique_ptr<schaas_computation> KeptCalls::take(const std::string& key) {
 
 void KeptCalls::give(const std::string& key, std::unique_ptr<schaas_computation> computation) {
   // Asked before the lock is taken: it walks over buffers.
-  if (computation->computation->temporary_bytes() > max_bytes) return;
+  if (computation->computation->temporary_bytes() > max_temporary_bytes) return;
   Kept one{key, std::move(computation)};
   const std::lock_guard lock(mutex_);
   kept_.push_back(std::move(one));
@@ -87,7 +87,7 @@ void KeptCalls::give(const std::string& key, std::unique_ptr<schaas_computation>
 }
 
 std::string key_of_call(const schaas_operand* operands, std::int32_t count, const schaas_options* options) {
-  if (!is_plain(options) || operands == nullptr || !is_readable(options->result)) return "";
+  if (!is_plain_call(options) || operands == nullptr || !is_readable(options->result)) return "";
   std::string key;
   append(key, options->threads);
   append(key, *options->result);

@@ -35,7 +35,7 @@
 namespace schaas::client {
 namespace {
 
-using Clock = Decision::Clock;
+using Clock = std::chrono::steady_clock;
 
 /// Work that is done before a second thread has woken up.
 constexpr double trips_of_one_thread = 20'000;
@@ -54,7 +54,7 @@ bool is_alone(const BindOptions& bind, const PackedTensor& result) {
   return bind.gpu->alone || (result.on_device() && !result.format().all_dense());
 }
 
-std::string quoted(const std::vector<std::string>& names) {
+std::string quoted_list(const std::vector<std::string>& names) {
   std::string text;
   for (const std::string& name : names) text += (text.empty() ? "`" : ", `") + name + "`";
   return text;
@@ -63,7 +63,7 @@ std::string quoted(const std::vector<std::string>& names) {
 /// "; `x` is brought to the device", or "".
 std::string brought_text(const std::vector<std::string>& names, const std::string& where) {
   if (names.empty()) return "";
-  return "; " + quoted(names) + (names.size() == 1 ? " is" : " are") + " brought to " + where;
+  return "; " + quoted_list(names) + (names.size() == 1 ? " is" : " are") + " brought to " + where;
 }
 
 /// Seconds of a run to its end.

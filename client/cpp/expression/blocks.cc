@@ -5,15 +5,12 @@
 #include <utility>
 
 #include "client/cpp/tensor/result_storage.h"
+#include "compiler/support/contains.h"
 
 namespace schaas::client {
 namespace {
 
 using support::Result;
-
-bool has(const std::vector<std::string>& names, const std::string& name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
 
 std::int64_t blocks_of(std::int64_t extent, std::int64_t size) { return (extent + size - 1) / size; }
 
@@ -24,7 +21,8 @@ class Beyond {
 
   bool is_seen() const {
     return std::any_of(program_.statements.begin(), program_.statements.end(), [&](const Statement& s) {
-      return reduces(s.value) || (!has(s.result.indices, index_) && !vanishes_in_terms(s.value));
+      return reduces(s.value) ||
+             (!support::contains(s.result.indices, index_) && !vanishes_in_terms(s.value));
     });
   }
 
@@ -37,7 +35,7 @@ class Beyond {
   bool mentions(const Expression& value) const {
     const auto all = index_notation::operands(value);
     return std::any_of(all.begin(), all.end(),
-                       [&](const Access& access) { return has(access.indices, index_); });
+                       [&](const Access& access) { return support::contains(access.indices, index_); });
   }
 
   /// Each term of the sum `value` that has the index, which is summed over it, is the semiring's zero there.
@@ -50,7 +48,7 @@ class Beyond {
                            [&](const Expression& term) { return vanishes_in_terms(term); });
     }
     if (const auto* reduction = std::get_if<Reduction>(&value.node);
-        reduction != nullptr && has(reduction->indices, index_))
+        reduction != nullptr && support::contains(reduction->indices, index_))
       return true;  // its own: `reduces` looks at it
     return vanishes(value);
   }
@@ -58,9 +56,9 @@ class Beyond {
   /// The semiring's zero wherever the index is beyond its extent.
   bool vanishes(const Expression& value) const {
     if (const auto* access = std::get_if<Access>(&value.node))
-      return has(access->indices, index_) && is_argument(access->tensor);
+      return support::contains(access->indices, index_) && is_argument(access->tensor);
     if (const auto* reduction = std::get_if<Reduction>(&value.node))
-      return reduction->monoid == program_.semiring->sum && !has(reduction->indices, index_) &&
+      return reduction->monoid == program_.semiring->sum && !support::contains(reduction->indices, index_) &&
              vanishes(reduction->body.front());
     const auto each = [&](const Expression& part) { return vanishes(part); };
     const auto& arguments = parts(value);
@@ -82,7 +80,7 @@ class Beyond {
   bool reduces(const Expression& value) const {
     if (const auto* reduction = std::get_if<Reduction>(&value.node)) {
       const Expression& body = reduction->body.front();
-      const bool here = has(reduction->indices, index_);
+      const bool here = support::contains(reduction->indices, index_);
       return (here && (reduction->monoid != program_.semiring->sum || !vanishes_in_terms(body))) ||
              reduces(body);
     }

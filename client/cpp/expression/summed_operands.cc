@@ -9,20 +9,17 @@
 #include <vector>
 
 #include "compiler/format/tensor_format.h"
+#include "compiler/support/contains.h"
 
 namespace schaas::client {
 namespace {
 
 using format::LevelFormat;
 
-bool has(const std::vector<std::string>& indices, const std::string& index) {
-  return std::find(indices.begin(), indices.end(), index) != indices.end();
-}
-
 std::int64_t readings(const Expression& expression, const std::string& index) {
   const auto found = index_notation::operands(expression);
   return std::count_if(found.begin(), found.end(),
-                       [&](const Access& access) { return has(access.indices, index); });
+                       [&](const Access& access) { return support::contains(access.indices, index); });
 }
 
 bool reads(const Expression& expression, const std::string& tensor) {
@@ -44,9 +41,9 @@ class Search {
         if (sums && reads(argument, operand_.tensor)) return in_terms(argument);
     }
     // The implied sum stands around the term.
-    const bool is_summed =
-        std::any_of(operand_.indices.begin(), operand_.indices.end(),
-                    [&](const std::string& index) { return !has(statement_.result.indices, index); });
+    const bool is_summed = std::any_of(
+        operand_.indices.begin(), operand_.indices.end(),
+        [&](const std::string& index) { return !support::contains(statement_.result.indices, index); });
     return (is_summed && is_linear(expression) && is_alone(expression)) || in_reduction(expression);
   }
 
@@ -59,8 +56,9 @@ class Search {
                          [&](const Expression& part) { return in_reduction(part); });
     }
     const Expression& body = reduction->body.front();
-    const bool sums = std::any_of(reduction->indices.begin(), reduction->indices.end(),
-                                  [&](const std::string& index) { return has(operand_.indices, index); });
+    const bool sums =
+        std::any_of(reduction->indices.begin(), reduction->indices.end(),
+                    [&](const std::string& index) { return support::contains(operand_.indices, index); });
     if (sums && reduction->monoid == Monoid::sum && is_linear(body) && is_alone(body)) return true;
     return in_reduction(body);
   }
@@ -82,7 +80,7 @@ class Search {
   /// The innermost index is read nowhere but in this part of the statement.
   bool is_alone(const Expression& part) const {
     if (&part == &statement_.value) return true;
-    return !has(statement_.result.indices, innermost_) &&
+    return !support::contains(statement_.result.indices, innermost_) &&
            readings(part, innermost_) == readings(statement_.value, innermost_);
   }
 

@@ -22,9 +22,6 @@ namespace {
 
 using support::Result;
 
-/// Threads that have memory of their own at the same time; more threads take turns.
-constexpr std::int64_t workspace_threads = 1 << 16;
-
 // Arrays without elements are the same wherever they lie.
 bool same_array(const Buffer& a, const Buffer& b) {
   return a.bytes() == b.bytes() && (a.bytes() == 0 || a.data() == b.data());
@@ -118,7 +115,7 @@ std::int64_t GpuExecution::State::needed() const {
   const auto& d = descriptor();
   for (std::int32_t n = 0; n < d.shared_count; ++n) sum += d.shared_bytes(all.data(), n);
   // The bound on threads with memory of their own bounds the workspaces, too.
-  return sum + d.workspace_bytes(all.data()) * workspace_threads;
+  return sum + d.workspace_bytes(all.data()) * gpu_workspace_threads;
 }
 
 // Asked before anything is allocated: the message names all that is needed.
@@ -176,7 +173,7 @@ Result<void> GpuExecution::State::allocate_scratch() {
     SCHAAS_ASSIGN_OR_RETURN(void* const there, arrays.room(d.shared_bytes(arguments.data(), n)));
     shared.push_back(there);
   }
-  workspace_bytes = d.workspace_bytes(arguments.data()) * workspace_threads;
+  workspace_bytes = d.workspace_bytes(arguments.data()) * gpu_workspace_threads;
   if (workspace_bytes == 0) return {};
   SCHAAS_ASSIGN_OR_RETURN(workspace, arrays.room(workspace_bytes));
   return {};
@@ -210,7 +207,7 @@ Result<void> GpuExecution::State::launch_all() {
         static_cast<std::size_t>(phase.parameter_bytes) / sizeof(std::max_align_t) + 1);
     // `prepare` returns the number of blocks; 0 says that the phase has no iterations.
     const std::int64_t blocks =
-        phase.prepare(arguments.data(), shared.data(), workspace, workspace_threads, parameters.data());
+        phase.prepare(arguments.data(), shared.data(), workspace, gpu_workspace_threads, parameters.data());
     if (blocks < 0)
       return support::internal("gpu-failed", std::string("`") + phase.function + "` refuses its arguments");
     if (blocks == 0) continue;

@@ -3,14 +3,13 @@
 #include <limits>
 #include <numeric>
 
+#include "client/cpp/oracle/oracle_arithmetic.h"
 #include "client/cpp/oracle/oracle_tensor.h"
 #include "client/cpp/tensor/tensor_checks.h"
 #include "schaas/oracle.h"
 
 namespace schaas::client {
 namespace {
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 // Beyond the numbers of the type there are infinity and zero.
 bool out_of_range(double actual, double expected, ValueType type) {
@@ -46,13 +45,13 @@ class Worst {
 };
 
 /// Numbered entries in ascending order; everything between has the background.
-struct Numbered {
+struct NumberedEntries {
   std::vector<Wide> keys;
   std::vector<double> values, magnitudes;  ///< magnitudes of expected ones only
   double background = 0, background_magnitude = 0;
 };
 
-Numbered numbered(const CooTensor& entries, const std::vector<double>& magnitudes) {
+NumberedEntries numbered(const CooTensor& entries, const std::vector<double>& magnitudes) {
   const std::vector<Wide> strides = row_major_strides(entries.extents);
   std::vector<Wide> keys(entries.entries(), 0);
   for (int m = 0; m < entries.order(); ++m) {
@@ -63,7 +62,7 @@ Numbered numbered(const CooTensor& entries, const std::vector<double>& magnitude
   std::vector<std::size_t> order(keys.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return keys[a] < keys[b]; });
-  Numbered out;
+  NumberedEntries out;
   for (const std::size_t e : order) {
     out.keys.push_back(keys[e]);
     out.values.push_back(entries.values[e]);
@@ -72,15 +71,15 @@ Numbered numbered(const CooTensor& entries, const std::vector<double>& magnitude
   return out;
 }
 
-support::Result<void> check_extents(const std::vector<std::int64_t>& actual,
-                                    const std::vector<std::int64_t>& expected) {
+support::Result<void> check_equal_extents(const std::vector<std::int64_t>& actual,
+                                          const std::vector<std::int64_t>& expected) {
   if (actual == expected) return {};
   return support::invalid(
       "extent-mismatch", "the result has shape " + shape_text(actual) + ", expected " + shape_text(expected));
 }
 
 // `actual` entries against every expected value.
-Comparison against_dense(const Numbered& actual, const Expected& expected, ValueType type) {
+Comparison against_dense(const NumberedEntries& actual, const Expected& expected, ValueType type) {
   Worst worst(type);
   worst.found.checked = expected.values.size();
   std::size_t next = 0;
@@ -94,7 +93,7 @@ Comparison against_dense(const Numbered& actual, const Expected& expected, Value
 }
 
 // Every actual value against expected entries.
-Comparison of_dense(const DenseTensor& actual, const Numbered& expected) {
+Comparison of_dense(const DenseTensor& actual, const NumberedEntries& expected) {
   Worst worst(actual.value_type);
   worst.found.checked = actual.size();
   std::size_t next = 0;
@@ -108,7 +107,8 @@ Comparison of_dense(const DenseTensor& actual, const Numbered& expected) {
 }
 
 // Entries of either, and one that neither has.
-Comparison of_entries(const Numbered& actual, const Numbered& expected, Wide elements, ValueType type) {
+Comparison of_entries(const NumberedEntries& actual, const NumberedEntries& expected, Wide elements,
+                      ValueType type) {
   Worst worst(type);
   std::size_t a = 0, b = 0;
   Wide seen = 0;
@@ -128,8 +128,8 @@ Comparison of_entries(const Numbered& actual, const Numbered& expected, Wide ele
   return worst.found;
 }
 
-Numbered numbered(const Expected::Entries& entries) {
-  Numbered out = numbered(entries.values, entries.magnitudes);
+NumberedEntries numbered(const Expected::Entries& entries) {
+  NumberedEntries out = numbered(entries.values, entries.magnitudes);
   out.background = entries.background;
   out.background_magnitude = entries.background_magnitude;
   return out;
@@ -139,10 +139,10 @@ Numbered numbered(const Expected::Entries& entries) {
 
 support::Result<Comparison> compare(const DenseTensor& actual, const Expected& expected) {
   if (expected.entries) {
-    SCHAAS_RETURN_IF_ERROR(check_extents(actual.extents, expected.entries->values.extents));
+    SCHAAS_RETURN_IF_ERROR(check_equal_extents(actual.extents, expected.entries->values.extents));
     return of_dense(actual, numbered(*expected.entries));
   }
-  SCHAAS_RETURN_IF_ERROR(check_extents(actual.extents, expected.values.extents));
+  SCHAAS_RETURN_IF_ERROR(check_equal_extents(actual.extents, expected.values.extents));
   Worst worst(actual.value_type);
   worst.found.checked = actual.size();
   for (std::int64_t e = 0; e < actual.size(); ++e)
@@ -155,9 +155,9 @@ support::Result<Comparison> compare(const PackedTensor& actual, const Expected& 
     SCHAAS_ASSIGN_OR_RETURN(const DenseTensor dense, to_dense(actual));
     return compare(dense, expected);
   }
-  SCHAAS_RETURN_IF_ERROR(check_extents(
+  SCHAAS_RETURN_IF_ERROR(check_equal_extents(
       actual.extents(), expected.entries ? expected.entries->values.extents : expected.values.extents));
-  Numbered found = numbered(unpack(actual), {});
+  NumberedEntries found = numbered(unpack(actual), {});
   found.background = actual.fill_value();
   for (std::size_t e = 1; e < found.keys.size(); ++e) {
     if (found.keys[e] == found.keys[e - 1])

@@ -1,19 +1,15 @@
 #include "schaas/oracle.h"
 
-#include <algorithm>
 #include <new>
 #include <set>
 
+#include "client/cpp/oracle/oracle_product.h"
 #include "client/cpp/oracle/oracle_rewrite.h"
 #include "client/cpp/oracle/oracle_steps.h"
 #include "compiler/index_notation/rename.h"
 
 namespace schaas::client {
 namespace {
-
-support::Diagnostic bad_operand(const std::string& message) {
-  return support::invalid("oracle-operand", message);
-}
 
 // Evaluates statements in order. An intermediate is computed when that is small work. Otherwise its right
 // side is substituted at its reads, so that only required elements are computed.

@@ -2,14 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "compiler/support/result.h"
 
 namespace schaas::client {
 namespace {
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 double size(double value) { return std::isfinite(value) ? std::fabs(value) : 0; }
 

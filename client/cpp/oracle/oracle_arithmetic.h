@@ -1,7 +1,11 @@
 #pragma once
+#include <limits>
+
 #include "schaas/expression.h"
 
 namespace schaas::client {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// A number with the scale of its rounding errors. A kernel that computes the same in another order is off by
 /// some units of rounding times `magnitude`. For a sum that is the sum of the absolute values of its terms; a

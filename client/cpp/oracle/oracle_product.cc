@@ -17,15 +17,11 @@
 namespace schaas::client {
 namespace {
 
-using Extents = std::map<std::string, std::int64_t>;
+using ExtentOf = std::map<std::string, std::int64_t>;
 
 const std::vector<std::int64_t>& extents_of_operand(const OracleOperand& operand) {
   return std::visit([](const auto* tensor) -> const std::vector<std::int64_t>& { return tensor->extents; },
                     operand);
-}
-
-support::Diagnostic bad_operand(const std::string& message) {
-  return support::invalid("oracle-operand", message);
 }
 
 // Removes what a repeated index rules out: B(i,i) keeps the diagonal as one mode.
@@ -57,10 +53,10 @@ CooTensor distinct_modes(const CooTensor& tensor, const std::vector<std::string>
   return result;
 }
 
-class Evaluation {
+class ProductEvaluation {
  public:
-  Evaluation(const OracleProduct& product, const std::map<std::string, OracleOperand>& operands,
-             std::int64_t memory_limit)
+  ProductEvaluation(const OracleProduct& product, const std::map<std::string, OracleOperand>& operands,
+                    std::int64_t memory_limit)
       : product_(product), operands_(operands), memory_limit_(memory_limit) {}
 
   support::Result<Expected> run() {
@@ -251,7 +247,7 @@ class Evaluation {
 support::Result<Expected> evaluate_product(const OracleProduct& product,
                                            const std::map<std::string, OracleOperand>& operands,
                                            std::int64_t memory_limit) {
-  return Evaluation(product, operands, memory_limit).run();
+  return ProductEvaluation(product, operands, memory_limit).run();
 }
 
 }  // namespace schaas::client

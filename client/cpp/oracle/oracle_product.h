@@ -15,6 +15,11 @@ struct OracleProduct {
   std::vector<Access> operands;
 };
 
+/// invalid [oracle-operand]: a tensor that is missing or does not fit the statement.
+inline support::Diagnostic bad_operand(const std::string& message) {
+  return support::invalid("oracle-operand", message);
+}
+
 /// One sparse operand drives (the one with most entries); further sparse operands are looked up. A dense
 /// factor is multiplied as soon as the indices it shares with the driver are bound. Errors: those of
 /// evaluate (schaas/oracle.h).

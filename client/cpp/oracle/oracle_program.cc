@@ -4,14 +4,12 @@
 #include <limits>
 #include <set>
 
+#include "compiler/support/contains.h"
+
 namespace schaas::client {
 namespace {
 
 using Indices = std::vector<std::string>;
-
-bool contains(const Indices& list, const std::string& name) {
-  return std::find(list.begin(), list.end(), name) != list.end();
-}
 
 class Composer {
  public:
@@ -48,7 +46,7 @@ class Composer {
     Indices inner;
     const auto& strides = shape_.factors[factor].strides;
     for (const auto& [index, stride] : strides) {
-      if (!contains(shape_.driver, index)) inner.push_back(index);
+      if (!support::contains(shape_.driver, index)) inner.push_back(index);
     }
     std::stable_sort(inner.begin(), inner.end(), [&](const std::string& a, const std::string& b) {
       return strides.at(a) > strides.at(b);
@@ -59,15 +57,15 @@ class Composer {
   Indices joined(const Indices& partial, int factor) const {
     Indices all = partial;
     for (const auto& index : inner_indices(factor)) {
-      if (!contains(all, index)) all.push_back(index);
+      if (!support::contains(all, index)) all.push_back(index);
     }
     return all;
   }
 
   bool needed_later(const std::string& index, const std::set<int>& later) const {
-    return contains(shape_.result_indices, index) || std::any_of(later.begin(), later.end(), [&](int factor) {
-             return shape_.factors[factor].strides.count(index) > 0;
-           });
+    return support::contains(shape_.result_indices, index) ||
+           std::any_of(later.begin(), later.end(),
+                       [&](int factor) { return shape_.factors[factor].strides.count(index) > 0; });
   }
 
   Indices multiply_at(int depth, Indices partial) {
@@ -134,7 +132,7 @@ class Composer {
 int result_depth_of(const OracleShape& shape) {
   int depth = 0;
   for (std::size_t d = 0; d < shape.driver.size(); ++d) {
-    if (contains(shape.result_indices, shape.driver[d])) depth = static_cast<int>(d) + 1;
+    if (support::contains(shape.result_indices, shape.driver[d])) depth = static_cast<int>(d) + 1;
   }
   return depth;
 }

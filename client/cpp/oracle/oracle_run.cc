@@ -2,16 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <optional>
 
+#include "client/cpp/oracle/oracle_arithmetic.h"
 #include "client/cpp/platform/team.h"
 #include "schaas/host.h"
 
 namespace schaas::client {
 namespace {
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 double times(Function product, double a, double b) {
   switch (product) {

@@ -18,7 +18,7 @@ using Names = std::vector<std::string>;
 
 constexpr std::int64_t small_tensor = std::int64_t{1} << 24;  // elements
 constexpr double small_work = 3e8;                            // points
-constexpr double max_elements = 1 << 26;  // elements of a product's result that is kept dense
+constexpr double max_dense_elements = 1 << 26;  // elements of a product's result that is kept dense
 
 double volume(const Names& indices, const OracleContext& context) {
   double points = 1;
@@ -32,9 +32,9 @@ Names joined(Names a, const Names& b) {
 }
 
 // The body as a term, with the tensors it reads. Reductions become accesses whose tensors come later.
-class Compiled {
+class CompiledFold {
  public:
-  Compiled(const OracleFold& fold, const OracleContext& context) : context_(context) {
+  CompiledFold(const OracleFold& fold, const OracleContext& context) : context_(context) {
     for (const auto& index : fold.free) number(index);
     for (const auto& index : fold.reduced) number(index);
     root = compile(*fold.body);
@@ -116,7 +116,7 @@ class Compiled {
   std::map<std::string, int> numbers_;
 };
 
-OracleSupport support_of(const Compiled& compiled) {
+OracleSupport support_of_fold(const CompiledFold& compiled) {
   const OracleSupport body = support_of(compiled.root, compiled.accesses);
   if (compiled.wanted < 0) return body;
   OracleSupport wanted;
@@ -151,16 +151,16 @@ std::vector<std::int64_t> free_extents(const OracleFold& fold, const OracleConte
   return extents;
 }
 
-class Evaluation {
+class FoldEvaluation {
  public:
-  Evaluation(const OracleFold& fold, const OracleContext& context)
+  FoldEvaluation(const OracleFold& fold, const OracleContext& context)
       : fold_(fold), context_(context), compiled_(fold, context) {}
 
   /// Prepares the points of the body that have to be computed; computes the reductions in it.
   support::Result<void> prepare() {
-    support_ = support_of(compiled_);
+    support_ = support_of_fold(compiled_);
     SCHAAS_RETURN_IF_ERROR(compute_pending(support_));
-    if (support_.everywhere) support_ = support_of(compiled_);
+    if (support_.everywhere) support_ = support_of_fold(compiled_);
     return {};
   }
 
@@ -231,7 +231,7 @@ class Evaluation {
 
   const OracleFold& fold_;
   const OracleContext& context_;
-  Compiled compiled_;
+  CompiledFold compiled_;
   OracleSupport support_;
 };
 
@@ -268,7 +268,7 @@ OracleTensorPointer tensor_of(const Expected& expected) {
   return OracleTensor::computed_dense(expected.values.extents, std::move(values));
 }
 
-support::Result<void> check_extents(const std::vector<std::int64_t>& extents) {
+support::Result<void> check_elements(const std::vector<std::int64_t>& extents) {
   double elements = 1;
   for (const std::int64_t extent : extents) elements *= static_cast<double>(extent);
   if (elements < 1e38) return {};
@@ -306,8 +306,8 @@ std::vector<Expression> separate_terms(const OracleFold& fold, const OracleConte
   const auto has_entries = [&](const Expression& term) {
     OracleFold one = fold;
     one.body = &term;
-    const Compiled compiled(one, context);
-    const OracleSupport support = support_of(compiled);
+    const CompiledFold compiled(one, context);
+    const OracleSupport support = support_of_fold(compiled);
     return compiled.pending.empty() && !support.everywhere &&
            support.background.value == context.semiring->zero;
   };
@@ -323,10 +323,10 @@ support::Result<OracleTensorPointer> evaluate_points(const OracleFold& fold, con
                                 "products that fit in memory as dense tensors");
   }
   const auto extents = free_extents(fold, context);
-  SCHAAS_RETURN_IF_ERROR(check_extents(extents));
+  SCHAAS_RETURN_IF_ERROR(check_elements(extents));
   const std::vector<Expression> terms = separate_terms(fold, context);
   std::vector<OracleFold> folds(terms.size(), fold);
-  std::list<Evaluation> evaluations;
+  std::list<FoldEvaluation> evaluations;
   bool everywhere = false, by_entries = true;
   for (std::size_t n = 0; n < terms.size(); ++n) {
     folds[n].body = &terms[n];
@@ -348,8 +348,8 @@ support::Result<OracleTensorPointer> evaluate_points(const OracleFold& fold, con
 }
 
 bool has_few_entries(const OracleFold& fold, const OracleContext& context) {
-  const Compiled compiled(fold, context);
-  const OracleSupport support = support_of(compiled);
+  const CompiledFold compiled(fold, context);
+  const OracleSupport support = support_of_fold(compiled);
   const OracleWalk request{&compiled.accesses, &support,
                            numbers_below(fold.free.size() + fold.reduced.size()), compiled.extents};
   return binds_all(support, compiled.accesses, numbers_below(fold.free.size())) &&
@@ -357,8 +357,8 @@ bool has_few_entries(const OracleFold& fold, const OracleContext& context) {
 }
 
 bool is_by_entries(const OracleFold& fold, const OracleContext& context) {
-  const Compiled compiled(fold, context);
-  return binds_all(support_of(compiled), compiled.accesses, numbers_below(fold.free.size()));
+  const CompiledFold compiled(fold, context);
+  return binds_all(support_of_fold(compiled), compiled.accesses, numbers_below(fold.free.size()));
 }
 
 support::Result<Expected> expected_of(const OracleTensor& tensor) {
@@ -396,8 +396,8 @@ support::Result<Expected> expected_of(const OracleTensor& tensor) {
 }  // namespace
 
 bool is_small(const OracleFold& fold, const OracleContext& context) {
-  const Compiled compiled(fold, context);
-  const OracleSupport support = support_of(compiled);
+  const CompiledFold compiled(fold, context);
+  const OracleSupport support = support_of_fold(compiled);
   if (product_of(fold, context) && volume(fold.free, context) <= small_tensor) return true;
   const OracleWalk request{&compiled.accesses, &support,
                            numbers_below(fold.free.size() + fold.reduced.size()), compiled.extents};
@@ -408,7 +408,7 @@ bool is_small(const OracleFold& fold, const OracleContext& context) {
 
 support::Result<Expected> evaluate_result(const OracleFold& fold, const OracleContext& context) {
   const auto product = product_of(fold, context);
-  if (product && (volume(fold.free, context) <= max_elements || !is_by_entries(fold, context))) {
+  if (product && (volume(fold.free, context) <= max_dense_elements || !is_by_entries(fold, context))) {
     auto expected = evaluate_product(*product, context.operands, context.memory_limit);
     if (expected.ok() || expected.error().code != "oracle-size") return expected;
     auto by_points = evaluate_points(fold, context);
@@ -422,7 +422,7 @@ support::Result<Expected> evaluate_result(const OracleFold& fold, const OracleCo
 support::Result<OracleTensorPointer> evaluate_fold(const OracleFold& fold, const OracleContext& context) {
   const auto product = product_of(fold, context);
   // Few entries stay entries, so that what reads them is computed there only.
-  if (product && volume(fold.free, context) <= max_elements && !has_few_entries(fold, context)) {
+  if (product && volume(fold.free, context) <= max_dense_elements && !has_few_entries(fold, context)) {
     auto expected = evaluate_product(*product, context.operands, context.memory_limit);
     if (expected.ok()) return tensor_of(*expected);
     if (expected.error().code != "oracle-size") return expected.error();

@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
-#include <limits>
+
+#include "client/cpp/oracle/oracle_arithmetic.h"
 
 namespace schaas::client {
 namespace {
@@ -42,8 +43,7 @@ Judged apply_all(Function function, const std::vector<Judged>& values) {
 
 Judged chosen(const Judged& condition, const Judged& then, const Judged& otherwise) {
   Judged out = condition.value != 0 ? then : otherwise;
-  if (std::isinf(condition.magnitude) && then.value != otherwise.value)
-    out.magnitude = std::numeric_limits<double>::infinity();
+  if (std::isinf(condition.magnitude) && then.value != otherwise.value) out.magnitude = infinity;
   out.exact = out.exact && condition.exact;
   return out;
 }
@@ -87,9 +87,9 @@ struct Found {
   bool background = false;  ///< outside the term's support: nothing it reads is stored here
 };
 
-class Evaluation {
+class TermEvaluation {
  public:
-  Evaluation(const std::vector<OracleAccess>& accesses, OraclePoint& point)
+  TermEvaluation(const std::vector<OracleAccess>& accesses, OraclePoint& point)
       : accesses_(accesses), point_(point) {}
 
   Found of(const OracleTerm& term) {
@@ -165,7 +165,7 @@ OracleSupport support_of(const OracleTerm& term, const std::vector<OracleAccess>
 }
 
 Judged evaluate_term(const OracleTerm& term, const std::vector<OracleAccess>& accesses, OraclePoint& point) {
-  return Evaluation(accesses, point).of(term).number;
+  return TermEvaluation(accesses, point).of(term).number;
 }
 
 Wide key_at(const OracleAccess& access, const OraclePoint& point) {

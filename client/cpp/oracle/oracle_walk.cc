@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "compiler/support/contains.h"
+
 // Enumerates the points of a term that may differ from its background. Its support is a union of sets of
 // accesses; for each set the stored entries of its accesses are joined, one access after the other. Each
 // stage sorts the entries of an access by the modes that earlier stages bind and finds its range by binary
@@ -13,12 +15,8 @@
 namespace schaas::client {
 namespace {
 
-bool contains(const std::vector<int>& list, int value) {
-  return std::find(list.begin(), list.end(), value) != list.end();
-}
-
 /// The entries of one access, sorted by the modes that are bound when it is reached, then by the others.
-struct Stage {
+struct WalkStage {
   int access = 0;
   std::vector<int> bound_modes, new_modes;
   std::vector<Wide> bound_strides;
@@ -27,10 +25,10 @@ struct Stage {
   std::vector<std::int64_t> positions;                ///< in the tensor
   std::vector<std::vector<std::int64_t>> coordinate;  ///< by new mode, then entry
 
-  Stage(int number, const OracleAccess& read, const std::vector<int>& bound) : access(number) {
+  WalkStage(int number, const OracleAccess& read, const std::vector<int>& bound) : access(number) {
     const auto& extents = read.tensor->extents();
     for (std::size_t m = 0; m < read.indices.size(); ++m)
-      (contains(bound, read.indices[m]) ? bound_modes : new_modes).push_back(static_cast<int>(m));
+      (support::contains(bound, read.indices[m]) ? bound_modes : new_modes).push_back(static_cast<int>(m));
     if (new_modes.empty()) return;
     std::vector<int> order = bound_modes;
     order.insert(order.end(), new_modes.begin(), new_modes.end());
@@ -105,7 +103,8 @@ class Walker {
     while (!set.empty()) {
       const auto unbound = [&](int access) {
         const auto& indices = accesses_[static_cast<std::size_t>(access)].indices;
-        return std::count_if(indices.begin(), indices.end(), [&](int i) { return !contains(bound, i); });
+        return std::count_if(indices.begin(), indices.end(),
+                             [&](int i) { return !support::contains(bound, i); });
       };
       const auto known = [&](int access) {
         const auto& indices = accesses_[static_cast<std::size_t>(access)].indices;
@@ -121,19 +120,19 @@ class Walker {
       const OracleAccess& read = accesses_[static_cast<std::size_t>(*next)];
       stages_.emplace_back(*next, read, bound);
       for (const int index : read.indices) {
-        if (!contains(bound, index)) bound.push_back(index);
+        if (!support::contains(bound, index)) bound.push_back(index);
       }
       set.erase(next);
     }
     remaining_.clear();
     for (const int index : request_.loops) {
-      if (!contains(bound, index)) remaining_.push_back(index);
+      if (!support::contains(bound, index)) remaining_.push_back(index);
     }
   }
 
   void run_stage(std::size_t s) {
     if (s == stages_.size()) return run_loops(0);
-    const Stage& stage = stages_[s];
+    const WalkStage& stage = stages_[s];
     const OracleAccess& read = accesses_[static_cast<std::size_t>(stage.access)];
     std::int64_t& position = point_.positions[static_cast<std::size_t>(stage.access)];
     if (stage.new_modes.empty()) {
@@ -158,7 +157,7 @@ class Walker {
   }
 
   // False for an entry off the diagonal of an access with the same index twice.
-  bool bind(const OracleAccess& read, const Stage& stage, std::size_t entry) {
+  bool bind(const OracleAccess& read, const WalkStage& stage, std::size_t entry) {
     for (std::size_t n = 0; n < stage.new_modes.size(); ++n)
       at(read, stage.new_modes[n]) = stage.coordinate[n][entry];
     for (std::size_t n = 0; n < stage.new_modes.size(); ++n) {
@@ -197,7 +196,7 @@ class Walker {
   const std::function<void(OraclePoint&)>& visit_;
   OraclePoint point_;
   std::size_t set_ = 0;
-  std::vector<Stage> stages_;
+  std::vector<WalkStage> stages_;
   std::vector<int> remaining_;  ///< indices that no access of the set binds
   double points_ = 0;
 };
@@ -219,7 +218,7 @@ double points_of(const OracleWalk& request) {
   const auto all = [&](const std::vector<int>& without) {
     double points = 1;
     for (const int index : request.loops) {
-      if (!contains(without, index)) points *= extent(index);
+      if (!support::contains(without, index)) points *= extent(index);
     }
     return points;
   };

@@ -17,7 +17,7 @@
 namespace schaas::client {
 namespace {
 
-constexpr std::chrono::milliseconds look_again_after{10};
+constexpr std::chrono::milliseconds load_lifetime{10};
 /// Less is what it takes to wake a sleeping thread.
 constexpr std::chrono::microseconds shortest_stall{200};
 constexpr int stalls_of_one_thread = 20;
@@ -26,7 +26,7 @@ std::string read_loadavg() {
   std::array<char, 128> text{};
   const int file = open("/proc/loadavg", O_RDONLY | O_CLOEXEC);
   if (file < 0) return "";
-  const ssize_t size = read(file, text.data(), text.size());
+  const ssize_t size = ::read(file, text.data(), text.size());
   close(file);
   return {text.data(), static_cast<std::size_t>(std::max<ssize_t>(size, 0))};
 }
@@ -53,7 +53,7 @@ int Load::room(int wanted, int awake) {
   const Clock::duration now = Clock::now().time_since_epoch();
   // After a stall one thread is used until the time is over.
   if (now < one_until_.load(std::memory_order_relaxed)) return 1;
-  if (now - look_again_after > looked_.load(std::memory_order_relaxed)) {
+  if (now - load_lifetime > looked_.load(std::memory_order_relaxed)) {
     looked_.store(now, std::memory_order_relaxed);
     // The calling thread and the workers that are awake are in the count, and use no processor of others.
     free_.store(free_processors(awake + 1), std::memory_order_relaxed);

@@ -9,7 +9,7 @@ namespace schaas::client {
 namespace {
 
 std::atomic<std::uint64_t> generation{0};
-[[maybe_unused]] const int counted = pthread_atfork(nullptr, nullptr, [] { generation.fetch_add(1); });
+[[maybe_unused]] const int fork_handler = pthread_atfork(nullptr, nullptr, [] { generation.fetch_add(1); });
 
 }  // namespace
 

@@ -8,7 +8,7 @@ namespace schaas::client {
 namespace {
 
 // Elements below which waking threads takes longer than adding.
-constexpr std::int64_t worth_a_team = std::int64_t{1} << 16;
+constexpr std::int64_t min_scanned_by_team = std::int64_t{1} << 16;
 
 }  // namespace
 
@@ -16,7 +16,7 @@ constexpr std::int64_t worth_a_team = std::int64_t{1} << 16;
 // Each share is added up, then scanned from the sum of the shares before it. Both passes have the same
 // shares, which a thread takes its own of first: the second pass finds its elements in the cache.
 std::int64_t exclusive_scan(std::int64_t* counts, std::int64_t size, Team& team) {
-  const int parts = size < worth_a_team ? 1 : team.threads();
+  const int parts = size < min_scanned_by_team ? 1 : team.threads();
   if (parts == 1) {
     std::int64_t sum = 0;
     for (std::int64_t n = 0; n < size; ++n) sum += std::exchange(counts[n], sum);

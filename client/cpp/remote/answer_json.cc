@@ -267,14 +267,14 @@ template <class T>
 struct IsVector<std::vector<T>> : std::true_type {};
 using Texts = std::map<std::string, std::string>;
 template <class T>
-constexpr bool is_plain = std::is_same_v<T, std::string> || std::is_arithmetic_v<T>;
+constexpr bool is_plain_value = std::is_same_v<T, std::string> || std::is_arithmetic_v<T>;
 
 // Appends the fields that do not have their default.
-class Writer {
+class AnswerWriter {
  public:
   template <class T>
   void operator()(const char* name, T& value) {
-    if constexpr (is_plain<T>) {
+    if constexpr (is_plain_value<T>) {
       if (!(value == T())) json_[name] = of(value);
     } else if constexpr (IsVector<T>::value) {
       for (auto& one : value) json_[name].push_back(of(one));
@@ -298,10 +298,10 @@ class Writer {
     // JSON numbers are doubles to many readers, which hold 53 bits.
     if constexpr (std::is_same_v<T, std::uint64_t> || std::is_same_v<T, const std::uint64_t>) {
       return std::to_string(value);
-    } else if constexpr (is_plain<std::remove_const_t<T>>) {
+    } else if constexpr (is_plain_value<std::remove_const_t<T>>) {
       return value;
     } else {
-      Writer writer;
+      AnswerWriter writer;
       fields(writer, value);
       return std::move(writer.json_);
     }
@@ -312,9 +312,9 @@ class Writer {
 };
 
 /// Throws std::exception.
-class Reader {
+class AnswerReader {
  public:
-  explicit Reader(const Json& json) : json_(json) {
+  explicit AnswerReader(const Json& json) : json_(json) {
     if (!json.is_object()) throw std::invalid_argument("an object was expected");
   }
 
@@ -328,7 +328,7 @@ class Reader {
       for (const Json& one : array(*found)) read(one, value.emplace_back());
     } else if constexpr (std::is_same_v<T, Texts>) {
       if (found != json_.end()) value = found->template get<Texts>();
-    } else if constexpr (is_plain<T>) {
+    } else if constexpr (is_plain_value<T>) {
       if (found != json_.end()) read(*found, value);
     } else {
       read(found == json_.end() ? Json::object() : *found, value);
@@ -362,7 +362,7 @@ class Reader {
       if (error != std::errc() || end != text.data() + text.size())
         throw std::invalid_argument("`" + text + "` is no number");
     } else {
-      Reader reader(json);
+      AnswerReader reader(json);
       fields(reader, value);
     }
   }
@@ -377,16 +377,16 @@ class Reader {
 };
 
 // A nest's loops are bits of 32-bit masks, and its first access is its target.
-bool is_sound(const Nest& nest) {
+bool has_sound_numbers(const Nest& nest) {
   return nest.loops.size() <= 32 && nest.shared >= 0 &&
          static_cast<std::size_t>(nest.shared) <= nest.loops.size() && !nest.accesses.empty();
 }
 
 /// Every phase has its nests, and the loops that it shares out.
-bool is_sound(const GpuSchedule& schedule) {
+bool has_sound_numbers(const GpuSchedule& schedule) {
   std::size_t phases = 0;
   for (const Nest& nest : schedule.nests) {
-    if (!is_sound(nest)) return false;
+    if (!has_sound_numbers(nest)) return false;
     if (nest.shared == 0) ++phases;
     if (phases == 0 || phases > schedule.phases.size()) return false;
     const GpuPhase& phase = schedule.phases[phases - 1];
@@ -405,7 +405,7 @@ bool is_sound(const GpuSchedule& schedule) {
 
 template <class T>
 Json json_of_value(T value) {
-  return Writer::of(value);
+  return AnswerWriter::of(value);
 }
 
 }  // namespace
@@ -419,7 +419,7 @@ std::string json_of(const ProblemText& problem, const SearchOptions& search) {
 support::Result<AnswerFile> answers_of_json(std::string_view json) {
   try {
     AnswerFile file;
-    Reader::read(Json::parse(json), file);
+    AnswerReader::read(Json::parse(json), file);
     return file;
   } catch (const std::bad_alloc&) {
     throw;
@@ -431,14 +431,14 @@ support::Result<AnswerFile> answers_of_json(std::string_view json) {
 bool is_sound(const Frontier& frontier) {
   const auto nests_are_sound = [](const Variant& variant) {
     return std::all_of(variant.nests.begin(), variant.nests.end(),
-                       [](const Nest& nest) { return is_sound(nest); });
+                       [](const Nest& nest) { return has_sound_numbers(nest); });
   };
   return std::all_of(frontier.entries.begin(), frontier.entries.end(),
                      [&](const FrontierEntry& entry) {
                        return std::all_of(entry.variants.begin(), entry.variants.end(), nests_are_sound);
                      }) &&
          std::all_of(frontier.gpu.begin(), frontier.gpu.end(),
-                     [](const GpuSchedule& schedule) { return is_sound(schedule); });
+                     [](const GpuSchedule& schedule) { return has_sound_numbers(schedule); });
 }
 
 }  // namespace schaas::client

@@ -15,7 +15,7 @@ namespace {
 constexpr std::string_view magic = "schaas bundle ";
 constexpr int layout = 2;
 // Two numbers and a digest are shorter.
-constexpr std::size_t max_line = 128;
+constexpr std::size_t max_first_line = 128;
 
 /// "schaas bundle LAYOUT BYTES SHA256"
 struct FirstLine {
@@ -40,13 +40,13 @@ support::Diagnostic other_layout(const std::string& path, std::uint64_t found) {
 }
 
 // The line ends with a digest of 64 digits and a newline.
-support::Result<FirstLine> first_line(std::string_view bytes, const std::string& path) {
+support::Result<FirstLine> read_first_line(std::string_view bytes, const std::string& path) {
   if (!bytes.starts_with(magic)) {
     return support::invalid("bundle-format",
                             path + " is no bundle: it does not begin with `" + std::string(magic) + "`");
   }
   FirstLine line;
-  std::string_view rest = bytes.substr(magic.size(), max_line);
+  std::string_view rest = bytes.substr(magic.size(), max_first_line);
   if (!take_number(rest, line.layout)) return damaged_bundle(path, "its first line cannot be read");
   if (line.layout != layout) return other_layout(path, line.layout);
   if (!take_number(rest, line.bytes) || rest.size() < 65 || rest[64] != '\n' ||
@@ -84,7 +84,7 @@ std::string bundle_text(const AnswerFile& header, const std::vector<std::string>
 }
 
 support::Result<BundleHeader> read_bundle_header(std::string_view bytes, const std::string& path) {
-  SCHAAS_ASSIGN_OR_RETURN(const FirstLine line, first_line(bytes, path));
+  SCHAAS_ASSIGN_OR_RETURN(const FirstLine line, read_first_line(bytes, path));
   // `line.end` lies inside the bytes, so the difference does not wrap around.
   if (bytes.size() - line.end < line.bytes) {
     return damaged_bundle(path, "it ends after " + std::to_string(bytes.size()) +

@@ -27,7 +27,7 @@ using Clock = std::chrono::steady_clock;
 using Listener = std::function<bool(const ScheduleEvent&)>;
 
 /// A server that is gone is looked for again no more often.
-constexpr std::chrono::seconds look_again_after{2};
+constexpr std::chrono::seconds reconnect_interval{2};
 
 /// Not: that it is somebody else, or refuses.
 bool is_gone(const support::Diagnostic& error) {
@@ -144,7 +144,7 @@ class CachedSource final : public KernelSource {
   std::optional<support::Result<std::shared_ptr<ServerSource>>> connection_or_why_none() const {
     const std::lock_guard lock(mutex_);
     if (connection_) return connection_;
-    if (gone_ && Clock::now() - looked_ < look_again_after) return *gone_;
+    if (gone_ && Clock::now() - looked_ < reconnect_interval) return *gone_;
     return std::nullopt;
   }
   std::shared_ptr<ServerSource> connected() const {

@@ -21,12 +21,6 @@ using support::Result;
 constexpr int largest_message = 256 << 20;
 constexpr int max_absence = 10'000;  ///< milliseconds until a server that is gone is looked for again
 
-std::string configured(const std::string& option, const char* variable) {
-  if (!option.empty()) return option;
-  const char* value = std::getenv(variable);
-  return value == nullptr ? "" : value;
-}
-
 // Whole; nothing of it goes into messages.
 Result<std::string> content(const char* code, const char* what, const std::string& path) {
   std::ifstream file(path, std::ios::binary);
@@ -60,6 +54,12 @@ Result<std::string> token_in(const std::string& path) {
 }
 
 }  // namespace
+
+std::string configured(const std::string& option, const char* variable) {
+  if (!option.empty()) return option;
+  const char* value = std::getenv(variable);
+  return value == nullptr ? "" : value;
+}
 
 Result<Proof> proof_for(const std::string& address, const ConnectOptions& options, bool is_private) {
   Proof proof;

@@ -19,6 +19,9 @@ struct Proof {
   bool tls() const { return !authority.empty(); }
 };
 
+/// Returns the option, or where it is empty the value of the environment variable, "" without one.
+std::string configured(const std::string& option, const char* variable);
+
 /// `is_private`: the user's own server. Errors: invalid [token-file], [tls-file] (a certificate without its
 /// key); unreachable [token-in-clear] (it would pass a network unencrypted).
 support::Result<Proof> proof_for(const std::string& address, const ConnectOptions& options, bool is_private);

@@ -30,12 +30,6 @@ namespace schaas::client {
 
 namespace {
 
-std::string configured(const std::string& option, const char* variable) {
-  if (!option.empty()) return option;
-  const char* value = std::getenv(variable);
-  return value == nullptr ? "" : value;
-}
-
 // Cancels a stream once a time limit has passed and an event has come, even while its reader waits for the
 // next one. gRPC's deadline cannot do that: it ends calls that have brought nothing, too.
 class Leaver {

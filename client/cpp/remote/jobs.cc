@@ -16,7 +16,7 @@
 namespace schaas::client {
 namespace {
 
-Job from_proto(const v1::Job& from) {
+Job job_from_proto(const v1::Job& from) {
   Job job{from.id(), from.client(), from.label(), from.created(), from.priority(), from.budget_seconds()};
   job.waiting = from.waiting();
   job.running = from.running();
@@ -27,14 +27,14 @@ Job from_proto(const v1::Job& from) {
   return job;
 }
 
-JobItem from_proto(const v1::JobItem& from) {
+JobItem job_from_proto(const v1::JobItem& from) {
   return {from.number(), from.expression(), from.state(), from.error(), from.seconds(), from.ended()};
 }
 
 /// False: the listener has heard enough.
-bool tell(const v1::JobEvent& event, const JobListener& listener) {
-  if (event.has_item()) return !listener.item || listener.item(from_proto(event.item()));
-  if (event.has_job()) return !listener.job || listener.job(from_proto(event.job()));
+bool tell_job_event(const v1::JobEvent& event, const JobListener& listener) {
+  if (event.has_item()) return !listener.item || listener.item(job_from_proto(event.item()));
+  if (event.has_job()) return !listener.job || listener.job(job_from_proto(event.job()));
   return true;
 }
 
@@ -83,7 +83,7 @@ support::Result<Job> Connection::submit(const NewJob& job) {
     SCHAAS_RETURN_IF_ERROR(state_->call(state_->options.schedule_limit, [&](auto& context) {
       return state_->jobs->Submit(&context, request, &reply);
     }));  // thousands of requests are checked
-    return from_proto(reply);
+    return job_from_proto(reply);
   });
 }
 
@@ -96,7 +96,7 @@ support::Result<std::vector<Job>> Connection::jobs(std::uint32_t most) {
       return state_->jobs->List(&context, request, &reply);
     }));
     std::vector<Job> jobs;
-    for (const auto& one : reply.jobs()) jobs.push_back(from_proto(one));
+    for (const auto& one : reply.jobs()) jobs.push_back(job_from_proto(one));
     return jobs;
   });
 }
@@ -119,10 +119,10 @@ support::Result<Job> Connection::watch(const std::string& id, std::uint64_t afte
       const auto reader = state_->jobs->Watch(&context, request);
       for (v1::JobEvent event; reader->Read(&event);) {
         retry.reset();
-        if (event.has_job()) last = from_proto(event.job());
+        if (event.has_job()) last = job_from_proto(event.job());
         // The server numbers the ends of items: a new watch goes on behind the last one heard.
         if (event.has_item()) after = event.item().ended();
-        if (tell(event, listener)) continue;
+        if (tell_job_event(event, listener)) continue;
         context.TryCancel();
         reader->Finish();
         return last;
@@ -155,7 +155,7 @@ support::Result<Job> Connection::cancel(const std::string& id) {
     SCHAAS_RETURN_IF_ERROR(state_->call(state_->options.call_limit, [&](auto& context) {
       return state_->jobs->Cancel(&context, request_of(id), &reply);
     }));
-    return from_proto(reply);
+    return job_from_proto(reply);
   });
 }
 
@@ -165,7 +165,7 @@ support::Result<Job> Connection::retry(const std::string& id) {
     SCHAAS_RETURN_IF_ERROR(state_->call(state_->options.call_limit, [&](auto& context) {
       return state_->jobs->Retry(&context, request_of(id), &reply);
     }));
-    return from_proto(reply);
+    return job_from_proto(reply);
   });
 }
 

@@ -18,7 +18,7 @@ std::vector<std::string> strings(const Repeated& repeated) {
   return {repeated.begin(), repeated.end()};
 }
 
-Variable::Kind kind_of(v1::Variable::Kind kind) {
+Variable::Kind variable_kind_of(v1::Variable::Kind kind) {
   switch (kind) {
     case v1::Variable::FIBER:
       return Variable::Kind::fiber;
@@ -51,10 +51,11 @@ Scope scope_of(v1::Term::Scope scope) {
   }
 }
 
-Variable from_proto(const v1::Variable& v) {
-  Variable variable{kind_of(v.kind()), v.index(),          v.tensor(),     static_cast<int>(v.level()),
-                    v.copy_of(),       strings(v.outer()), v.outer_dense()};
-  for (const v1::Variable& list : v.lists()) variable.lists.push_back(from_proto(list));
+Variable from_message(const v1::Variable& v) {
+  Variable variable{
+      variable_kind_of(v.kind()), v.index(),      v.tensor(), static_cast<int>(v.level()), v.copy_of(),
+      strings(v.outer()),         v.outer_dense()};
+  for (const v1::Variable& list : v.lists()) variable.lists.push_back(from_message(list));
   return variable;
 }
 
@@ -63,7 +64,7 @@ std::vector<Term> terms(const google::protobuf::RepeatedPtrField<v1::Term>& wire
   for (const v1::Term& from : wire) {
     Term term;
     term.weight = from.weight();
-    for (const v1::Variable& v : from.variables()) term.variables.push_back(from_proto(v));
+    for (const v1::Variable& v : from.variables()) term.variables.push_back(from_message(v));
     term.serial = from.serial();
     term.scope = scope_of(from.scope());
     result.push_back(std::move(term));
@@ -106,10 +107,10 @@ support::Diagnostic unknown_wire(const std::string& what) {
                            "the server sent " + what + " that this client does not know; is it newer?");
 }
 
-Nest from_proto(const v1::Nest& from) {
+Nest from_message(const v1::Nest& from) {
   Nest nest;
   for (const v1::Nest::Loop& loop : from.loops())
-    nest.loops.push_back({from_proto(loop.trips()), loop.index(), static_cast<int>(loop.block()),
+    nest.loops.push_back({from_message(loop.trips()), loop.index(), static_cast<int>(loop.block()),
                           loop.inside(), loop.under()});
   for (const v1::Nest::Access& access : from.accesses())
     nest.accesses.push_back({access.tensor(), access.sparse(), access.loops(), access.unit()});
@@ -126,7 +127,7 @@ bool known(const v1::Nest& nest) {
   });
 }
 
-FrontierEntry from_proto(const v1::FrontierEntry& from) {
+FrontierEntry from_message(const v1::FrontierEntry& from) {
   FrontierEntry entry;
   entry.id = from.id();
   entry.trace = from.trace();
@@ -142,14 +143,14 @@ FrontierEntry from_proto(const v1::FrontierEntry& from) {
   entry.wins = from.wins();
   for (const v1::Variant& variant : from.variants()) {
     Variant to{variant.trace(), variant.tree(), {}, {}};
-    for (const v1::Nest& nest : variant.nests()) to.nests.push_back(from_proto(nest));
+    for (const v1::Nest& nest : variant.nests()) to.nests.push_back(from_message(nest));
     to.memory_terms = terms(variant.memory_terms());
     entry.variants.push_back(std::move(to));
   }
   return entry;
 }
 
-GpuSchedule from_proto(const v1::GpuSchedule& from) {
+GpuSchedule from_message(const v1::GpuSchedule& from) {
   GpuSchedule schedule;
   schedule.id = from.id();
   schedule.entry = from.entry();
@@ -170,12 +171,12 @@ GpuSchedule from_proto(const v1::GpuSchedule& from) {
     to.block = static_cast<int>(phase.block());
     to.exclusive_writes = phase.one_writer();
   }
-  for (const v1::Nest& nest : from.nests()) schedule.nests.push_back(from_proto(nest));
+  for (const v1::Nest& nest : from.nests()) schedule.nests.push_back(from_message(nest));
   schedule.memory_terms = terms(from.memory_terms());
   return schedule;
 }
 
-Counts from_proto(const v1::Counts& from) {
+Counts from_message(const v1::Counts& from) {
   Counts counts;
   for (const auto& space : from.spaces()) counts.spaces.emplace_back(space.name(), space.members());
   counts.space = from.space();
@@ -196,7 +197,7 @@ Counts from_proto(const v1::Counts& from) {
   return counts;
 }
 
-StageSeconds from_proto(const v1::Seconds& from) {
+StageSeconds from_message(const v1::Seconds& from) {
   return {from.space(), from.stage1(), from.stage2(), from.stage3(), from.total()};
 }
 
@@ -309,9 +310,9 @@ Frontier from_proto(const v1::Frontier& from) {
   frontier.canonical = from.canonical();
   for (const auto& constraint : from.constraints())
     frontier.constraints.push_back({sum(constraint.left()), sum(constraint.right())});
-  for (const auto& entry : from.entries()) frontier.entries.push_back(from_proto(entry));
-  frontier.counts = from_proto(from.counts());
-  frontier.seconds = from_proto(from.seconds());
+  for (const auto& entry : from.entries()) frontier.entries.push_back(from_message(entry));
+  frontier.counts = from_message(from.counts());
+  frontier.seconds = from_message(from.seconds());
   frontier.complete = from.complete();
   frontier.arguments = strings(from.arguments());
   frontier.signature = from.signature();
@@ -321,7 +322,7 @@ Frontier from_proto(const v1::Frontier& from) {
     frontier.removals.push_back({r.id(), r.time(), r.memory(), r.by(), r.kind(), r.argument(),
                                  terms(r.time_terms()), terms(r.memory_terms()), r.winner()});
   }
-  for (const auto& schedule : from.gpu()) frontier.gpu.push_back(from_proto(schedule));
+  for (const auto& schedule : from.gpu()) frontier.gpu.push_back(from_message(schedule));
   frontier.statement = from.statement();
   frontier.removed = from.removed();
   frontier.limited = from.limited();

@@ -37,15 +37,15 @@ Result<PublicKey> expected_key(const std::string& text) {
   return PublicKey::parse(line);
 }
 
-struct Known {
+struct KnownKey {
   std::string key;
   int line = 0;  ///< line of the file; 0: the address is not known
 };
 
 // The last line of an address counts.
-Known known_key(const std::string& path, const std::string& address) {
+KnownKey known_key(const std::string& path, const std::string& address) {
   std::ifstream file(path);
-  Known known;
+  KnownKey known;
   int number = 0;
   for (std::string line; std::getline(file, line);) {
     ++number;
@@ -64,7 +64,7 @@ Result<void> remember(const std::string& path, const std::string& address, const
   const std::string line = address + " " + key.text() + "\n";
   // A line that was written in part counts as a failure.
   const bool written =
-      file >= 0 && write(file, line.data(), line.size()) == static_cast<ssize_t>(line.size());
+      file >= 0 && ::write(file, line.data(), line.size()) == static_cast<ssize_t>(line.size());
   const std::string why = std::strerror(errno);
   if (file >= 0) close(file);
   if (written) return {};
@@ -81,7 +81,7 @@ support::Diagnostic mismatch(const std::string& address, const PublicKey& shown,
       "nothing of it was loaded; when the server was set up anew ask its operator for the new key");
 }
 
-support::Diagnostic changed(const std::string& address, const PublicKey& shown, const Known& known,
+support::Diagnostic changed(const std::string& address, const PublicKey& shown, const KnownKey& known,
                             const std::string& path) {
   return support::noting(
       support::unreachable("server-key-changed", "the server at " + address + " has the key " + shown.text() +
@@ -120,7 +120,7 @@ Result<void> check_server_key(const PublicKey& shown, const KeyCheck& check) {
                                                       " runs under your account; nothing of it was loaded");
   }
   const std::string path = known_servers_path();
-  const Known known = known_key(path, check.address);
+  const KnownKey known = known_key(path, check.address);
   if (known.line > 0 && known.key == shown.text()) return {};
   if (known.line > 0) return changed(check.address, shown, known, path);
   if (check.authenticated || is_on_this_machine(check.address)) return remember(path, check.address, shown);

@@ -31,7 +31,7 @@ namespace {
 /// A phase of more pieces is not cut finer inside its iterations because more threads run it.
 constexpr std::int64_t deterministic_ranges = 96;
 /// Entries for which a call of their own is worth it.
-constexpr std::int64_t min_part = 256;
+constexpr std::int64_t min_entries_of_a_call = 256;
 
 // Returns the level whose entries weigh the iterations of a phase; null: all weigh alike. Only levels with
 // positions by parent can weigh, and at least as many parents as iterations.
@@ -262,7 +262,8 @@ std::int64_t Execution::State::max_entries(const schaas_phase& phase, const scha
   if (threads == 1 && !options.deterministic) return 0;
   // Whatever the threads: the order in which a long row is summed.
   const std::int64_t count = options.deterministic ? deterministic_ranges : ranges;
-  const std::int64_t most = std::max<std::int64_t>(total_weight(range, weights) / count, min_part);
+  const std::int64_t most =
+      std::max<std::int64_t>(total_weight(range, weights) / count, min_entries_of_a_call);
   // Parts that write where the phase does need no memory; those with partial results are limited by it.
   if (phase.carry_elements == nullptr || phase.fold != SCHAAS_FOLD_NONE) return most;
   const std::int64_t elements = phase.carry_elements(arguments.data());

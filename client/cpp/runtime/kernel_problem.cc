@@ -9,7 +9,7 @@
 namespace schaas::client {
 namespace {
 
-support::Diagnostic unreadable(const std::string& what) {
+support::Diagnostic unreadable_problem(const std::string& what) {
   return support::invalid("kernel-problem", "the kernel's problem text cannot be read: " + what);
 }
 
@@ -62,8 +62,8 @@ support::Result<KernelProblem> parse_kernel_problem(const std::string& text,
   std::string line;
   KernelProblem problem;
   if (!std::getline(lines, line) || line != "schaas-problem 1")
-    return unreadable("first line `" + line + "`");
-  if (!std::getline(lines, line)) return unreadable("no statement");
+    return unreadable_problem("first line `" + line + "`");
+  if (!std::getline(lines, line)) return unreadable_problem("no statement");
   SCHAAS_ASSIGN_OR_RETURN(problem.program, parse_program(line));
   const Program& program = problem.program;
   problem.accesses = {program.result()};
@@ -78,16 +78,16 @@ support::Result<KernelProblem> parse_kernel_problem(const std::string& text,
     if (keyword == "format") problem.formats[first] = second;
     if (keyword == "values") {
       const auto type = value_type_named(first);
-      if (!type) return unreadable("values of type `" + first + "`");
+      if (!type) return unreadable_problem("values of type `" + first + "`");
       problem.value_type = *type;
     }
     if (keyword == "positions") {
-      if (first != "32" && first != "64") return unreadable("positions of `" + first + "` bits");
+      if (first != "32" && first != "64") return unreadable_problem("positions of `" + first + "` bits");
       problem.position_bits = first == "32" ? 32 : 64;
     }
   }
   for (const auto& tensor : problem.tensors) {
-    if (problem.formats.count(tensor) == 0) return unreadable("no format of `" + tensor + "`");
+    if (problem.formats.count(tensor) == 0) return unreadable_problem("no format of `" + tensor + "`");
   }
   problem.extent_of = same_extents(problem);
   SCHAAS_ASSIGN_OR_RETURN(problem.fixed, by_index(problem, fixed));

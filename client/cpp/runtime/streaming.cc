@@ -20,7 +20,7 @@
 namespace schaas::client {
 namespace {
 
-constexpr std::size_t line_bytes = 64;
+constexpr std::size_t stored_line_bytes = 64;
 
 #if defined(__SSE2__)
 // Writes and reads a buffer, as a result is written and read once. Two sums keep the additions' latency from
@@ -77,7 +77,7 @@ bool streams(const PackedTensor& result) {
   const auto row_bytes = static_cast<std::size_t>(result.extents()[static_cast<std::size_t>(row)]) *
                          static_cast<std::size_t>(bytes_of(result.value_type()));
   const auto at = reinterpret_cast<std::uintptr_t>(result.values().data());
-  if (row_bytes % line_bytes != 0 || at % line_bytes != 0) return false;
+  if (row_bytes % stored_line_bytes != 0 || at % stored_line_bytes != 0) return false;
   static const std::int64_t least = measured_threshold();
   return bytes >= least;
 }

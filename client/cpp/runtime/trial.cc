@@ -22,9 +22,7 @@
 namespace schaas::client {
 namespace {
 
-using Extents = std::map<std::string, std::int64_t>;
-
-constexpr std::int64_t max_elements = std::int64_t{1} << 22;
+constexpr std::int64_t max_trial_elements = std::int64_t{1} << 22;
 /// One run of a schedule that fuses nothing: some 20 ms.
 constexpr std::int64_t max_iterations = std::int64_t{1} << 24;
 constexpr std::int64_t wide = 67;  ///< all of a cascade of registers: 64 + 2 + 1
@@ -35,7 +33,7 @@ constexpr std::int64_t common_sizes[] = {
 enum class Pattern { full, empty, ragged };
 
 struct Shape {
-  Extents extents;
+  std::map<std::string, std::int64_t> extents;
   Pattern pattern = Pattern::full;
 };
 
@@ -147,7 +145,7 @@ class Trying {
   bool fits(const Shape& shape) const {
     for (std::size_t a = 0; a < problem_.tensors.size(); ++a) {
       const auto size = checked_product(extents_of(a, shape));
-      if (!size || *size > max_elements) return false;
+      if (!size || *size > max_trial_elements) return false;
     }
     std::vector<std::int64_t> extents;
     for (const auto& [index, extent] : shape.extents) extents.push_back(std::max<std::int64_t>(extent, 1));

@@ -14,7 +14,7 @@ namespace {
 
 using Factor = Constraint::Factor;
 
-support::Diagnostic damaged(const Factor& factor) {
+support::Diagnostic damaged_constraint(const Factor& factor) {
   const std::string levels = "," + std::to_string(factor.levels) + ")";
   return support::internal(
       "server-internal",
@@ -23,17 +23,10 @@ support::Diagnostic damaged(const Factor& factor) {
           "`, which the problem does not have");
 }
 
-template <class Value>
-std::vector<std::string> names_of(const std::map<std::string, Value>& map) {
-  std::vector<std::string> names;
-  for (const auto& [name, value] : map) names.push_back(name);
-  return names;
-}
-
 /// A constraint: its text in the user's names, the values of what it speaks of, and of both sides.
-class Evaluation {
+class ConstraintCheck {
  public:
-  Evaluation(const Frontier& frontier, const Sizes& sizes) : frontier_(frontier), sizes_(sizes) {}
+  ConstraintCheck(const Frontier& frontier, const Sizes& sizes) : frontier_(frontier), sizes_(sizes) {}
 
   support::Result<void> check(const Constraint& constraint) {
     Natural left, right;
@@ -80,12 +73,11 @@ class Evaluation {
 
   support::Result<std::uint64_t> extent(const Factor& factor) {
     const auto user = frontier_.user_indices.find(factor.name);
-    if (user == frontier_.user_indices.end()) return damaged(factor);
+    if (user == frontier_.user_indices.end()) return damaged_constraint(factor);
     const auto known = sizes_.extents.find(user->second);
     if (known == sizes_.extents.end()) {
-      return support::invalid("unknown-size",
-                              "no extent is known for index `" + user->second + "`" +
-                                  support::did_you_mean(user->second, names_of(sizes_.extents)));
+      return support::invalid("unknown-size", "no extent is known for index `" + user->second + "`" +
+                                                  support::did_you_mean(user->second, sizes_.extents));
     }
     return note(user->second, known->second);
   }
@@ -93,16 +85,15 @@ class Evaluation {
   support::Result<std::uint64_t> entries(const Factor& factor) {
     const int levels = factor.levels;
     const auto user = frontier_.user_tensors.find(factor.name);
-    if (user == frontier_.user_tensors.end()) return damaged(factor);
+    if (user == frontier_.user_tensors.end()) return damaged_constraint(factor);
     const auto known = sizes_.entries.find(user->second);
     if (known == sizes_.entries.end()) {
-      return support::invalid("unknown-size",
-                              "no entry counts are known for `" + user->second + "`" +
-                                  support::did_you_mean(user->second, names_of(sizes_.entries)));
+      return support::invalid("unknown-size", "no entry counts are known for `" + user->second + "`" +
+                                                  support::did_you_mean(user->second, sizes_.entries));
     }
     // A scalar has no levels and one value.
     if (levels == 0 && known->second.empty()) return note("nnz(" + user->second + ",0)", 1);
-    if (levels < 1 || levels > static_cast<int>(known->second.size())) return damaged(factor);
+    if (levels < 1 || levels > static_cast<int>(known->second.size())) return damaged_constraint(factor);
     return note("nnz(" + user->second + "," + std::to_string(levels) + ")",
                 known->second[static_cast<std::size_t>(levels - 1)]);
   }
@@ -129,7 +120,7 @@ class Evaluation {
 
 support::Result<void> check_bounds(const Frontier& frontier, const Sizes& sizes) {
   for (const Constraint& constraint : frontier.constraints)
-    SCHAAS_RETURN_IF_ERROR(Evaluation(frontier, sizes).check(constraint));
+    SCHAAS_RETURN_IF_ERROR(ConstraintCheck(frontier, sizes).check(constraint));
   return {};
 }
 

@@ -60,8 +60,8 @@ std::chrono::milliseconds time_left(const ChoiceRequest& request, const Choice& 
 }
 
 /// Makes sure that the schedule `id` is among the answer's kernels; false when it could not be compiled.
-bool add_kernel(KernelSource& source, const ChoiceRequest& request, const std::string& id,
-                const ScheduleListener& listener, Choice& choice) {
+bool add_kernel_of_entry(KernelSource& source, const ChoiceRequest& request, const std::string& id,
+                         const ScheduleListener& listener, Choice& choice) {
   if (find_kernel(choice.answer.kernels, id)) return true;
   ScheduleRequest one = request.schedule;
   one.traces = {id};
@@ -102,14 +102,15 @@ support::Result<void> take_selected(KernelSource& source, const ChoiceRequest& r
   const auto start = Clock::now();
   SCHAAS_ASSIGN_OR_RETURN(Pick best, pick(choice.answer.frontier, selectors, request));
   choice.select_seconds += since(start);
-  if (!add_kernel(source, request, best.name, listener, choice)) {
+  if (!add_kernel_of_entry(source, request, best.name, listener, choice)) {
     const bool gpu = best.for_gpu && request.gpu && !request.gpu->alone;
     if (!gpu) return take_best_kernel(request, choice);
     const std::string why =
         "; not on " + request.gpu->device.name + ": " + why_no_gpu_kernel(choice.answer.failures);
     SCHAAS_ASSIGN_OR_RETURN(best, pick_for_cpu(choice.answer.frontier, selectors.cpu, request));
     best.reason += why;
-    if (!add_kernel(source, request, best.name, listener, choice)) return take_best_kernel(request, choice);
+    if (!add_kernel_of_entry(source, request, best.name, listener, choice))
+      return take_best_kernel(request, choice);
   }
   choice.reason = best.reason;
   choice.kernel = *find_kernel(choice.answer.kernels, best.name);
@@ -212,7 +213,8 @@ support::Result<void> take_fastest(KernelSource& source, const ChoiceRequest& re
   std::vector<Candidate> bound;
   std::optional<support::Diagnostic> failure;
   for (const auto& name : names) {
-    if (bound.size() == max_reported || !add_kernel(source, request, name, listener, choice)) continue;
+    if (bound.size() == max_reported || !add_kernel_of_entry(source, request, name, listener, choice))
+      continue;
     const KernelInfo& kernel = *find_kernel(choice.answer.kernels, name);
     auto run = request.timed_run(choice.answer, kernel);
     if (run.ok()) {

@@ -25,7 +25,7 @@ std::string text_of(const char* form, double value) {
   return text;
 }
 
-std::string sizes_text(const Sizes& sizes) {
+std::string numbers_text(const Sizes& sizes) {
   std::string out;
   for (const auto& [index, extent] : sizes.extents)
     out += (out.empty() ? "" : ", ") + index + " = " + grouped(std::to_string(extent));
@@ -108,7 +108,7 @@ support::Result<Plot> plot(const Frontier& frontier, const FrontierAt& at, const
   for (PlotPoint& point : plot.points) point.y = std::max(point.y, 1.0);
   plot.title = title;
   plot.subtitle =
-      sizes_text(at.sizes) + "; " + counted(static_cast<std::size_t>(at.threads), "thread", "threads");
+      numbers_text(at.sizes) + "; " + counted(static_cast<std::size_t>(at.threads), "thread", "threads");
   plot.x_label = "memory of temporaries, bytes";
   plot.y_label = "time, weighted trips";
   plot.kept = counted(frontier.entries.size(), "schedule", "schedules") + " on the frontier";

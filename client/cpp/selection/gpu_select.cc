@@ -30,8 +30,6 @@ constexpr double latency_cycles = 40, first_cycles = 1200;
 constexpr double cache_speed = 3;  ///< second-level cache to memory
 /// An atomic write waits for the one before it to the same element.
 constexpr double contended_seconds = 10e-9;
-/// Threads that have a workspace each (gpu_execution.cc).
-constexpr double workspace_threads = 1 << 16;
 
 // Loops, nests, and products as in select.cc: variables are numbers of `Unknowns`.
 struct Loop {
@@ -39,22 +37,22 @@ struct Loop {
   std::string tensor;  ///< tensor of a fiber; else ""
   int level = 0;
 };
-struct NumberedNest {
+struct NumberedGpuNest {
   const Nest* nest;
   std::vector<Loop> loops;
 };
-struct NumberedPhase {
+struct NumberedGpuPhase {
   GpuPhase units;
-  std::vector<NumberedNest> nests;
+  std::vector<NumberedGpuNest> nests;
 };
-struct Product {
+struct Temporary {
   double weight = 1;
   Scope scope = Scope::thread;
   std::vector<int> variables;
 };
-struct Numbered {
-  std::vector<NumberedPhase> phases;
-  std::vector<Product> temporaries;
+struct NumberedGpuSchedule {
+  std::vector<NumberedGpuPhase> phases;
+  std::vector<Temporary> temporaries;
 };
 
 // A nest at real sizes, and what one phase says of it. Counts are means over the rows, but for the longest
@@ -63,7 +61,7 @@ class NestModel {
  public:
   /// `branch`: loops around the branch whose nests the threads of a row share; 0: they share the loop inside
   /// the rows.
-  NestModel(const NumberedNest& nest, const GpuPhase& units, std::size_t branch,
+  NestModel(const NumberedGpuNest& nest, const GpuPhase& units, std::size_t branch,
             const std::vector<double>& values, const Sizes& sizes)
       : nest_(*nest.nest), units_(units), first_(units.columns ? 1 : 0) {
     for (const Loop& loop : nest.loops) trips_.push_back(values[static_cast<std::size_t>(loop.trips)]);
@@ -130,7 +128,7 @@ class NestModel {
 
   /// Sets the lengths of the loop that a row runs first: the mean, the longest of one warp, the longest of
   /// all.
-  void set_lengths(const NumberedNest& nest, const Sizes& sizes) {
+  void set_lengths(const NumberedGpuNest& nest, const Sizes& sizes) {
     const double mean = inside_ < trips_.size() ? trips_[inside_] : 1;
     const Spread spread = inside_ < trips_.size() ? spread_of(nest.loops[inside_], sizes) : Spread{};
     const double below = inside_ < trips_.size() ? per_row_ / std::max(mean, 1e-9) : 1;
@@ -232,7 +230,7 @@ class NestModel {
 
 /// Returns the loops around the branch whose nests the threads of a row share; 0: there is none. Where the
 /// result has the entries of the row, each of them is one thread's.
-std::size_t shared_branch(const NumberedPhase& phase) {
+std::size_t shared_branch(const NumberedGpuPhase& phase) {
   if (phase.units.share == 1 || phase.nests.size() < 2) return 0;
   const std::size_t inside = (phase.units.columns ? 1U : 0U) + static_cast<std::size_t>(phase.units.rows);
   const Nest& last = *phase.nests.back().nest;
@@ -243,12 +241,12 @@ std::size_t shared_branch(const NumberedPhase& phase) {
 
 // Predicts the seconds of a phase: the largest of four times that overlap (issue, memory, the longest thread,
 // contended atomics), and its launches.
-double seconds_of(const NumberedPhase& phase, const std::vector<double>& values, const Sizes& sizes,
+double seconds_of(const NumberedGpuPhase& phase, const std::vector<double>& values, const Sizes& sizes,
                   double value_bytes, const GpuTarget& target) {
   const GpuFacts& device = target.device;
   const double position_bytes = target.position_bits / 8.0;
   double cycles = 0, longest = 0, cached = 0, moved = 0, threads = 1, contended = 0, launches = 1;
-  for (const NumberedNest& nest : phase.nests) {
+  for (const NumberedGpuNest& nest : phase.nests) {
     if (phase.units.rows == 0) continue;
     const NestModel model(nest, phase.units, shared_branch(phase), values, sizes);
     cycles += model.cycles();
@@ -301,16 +299,16 @@ std::string seconds_text(double seconds) {
 struct GpuSelector::State {
   explicit State(std::vector<GpuSchedule> given) : schedules(std::move(given)) {
     for (const GpuSchedule& schedule : schedules) {
-      Numbered& to = numbered.emplace_back();
+      NumberedGpuSchedule& to = numbered.emplace_back();
       std::size_t phase = 0;
       for (const Nest& nest : schedule.nests) {
         if (nest.shared == 0) to.phases.push_back({schedule.phases.at(phase++), {}});
-        auto& one = to.phases.back().nests.emplace_back(NumberedNest{&nest, {}});
+        auto& one = to.phases.back().nests.emplace_back(NumberedGpuNest{&nest, {}});
         for (const Nest::Loop& loop : nest.loops)
           one.loops.push_back({unknowns.number(loop.trips), loop.trips.tensor, loop.trips.level});
       }
       for (const Term& term : schedule.memory_terms) {
-        Product& product = to.temporaries.emplace_back(Product{term.weight, known_scope(term), {}});
+        Temporary& product = to.temporaries.emplace_back(Temporary{term.weight, known_scope(term), {}});
         for (const Variable& variable : term.variables)
           product.variables.push_back(unknowns.number(variable));
       }
@@ -321,11 +319,11 @@ struct GpuSelector::State {
   GpuPrediction predict(std::size_t s, const std::vector<double>& values, const Sizes& sizes,
                         double value_bytes, const GpuTarget& target) const {
     GpuPrediction out;
-    for (const NumberedPhase& phase : numbered[s].phases)
+    for (const NumberedGpuPhase& phase : numbered[s].phases)
       out.seconds += seconds_of(phase, values, sizes, value_bytes, target);
     double elements = 0;
-    for (const Product& term : numbered[s].temporaries) {
-      double product = term.weight * (term.scope == Scope::thread ? workspace_threads : 1);
+    for (const Temporary& term : numbered[s].temporaries) {
+      double product = term.weight * (term.scope == Scope::thread ? gpu_workspace_threads : 1);
       for (const int variable : term.variables) product *= values[static_cast<std::size_t>(variable)];
       if (!term.variables.empty()) elements += product;
     }
@@ -336,7 +334,7 @@ struct GpuSelector::State {
   }
 
   const std::vector<GpuSchedule> schedules;
-  std::vector<Numbered> numbered;
+  std::vector<NumberedGpuSchedule> numbered;
   Unknowns unknowns;
 };
 

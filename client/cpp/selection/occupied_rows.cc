@@ -35,8 +35,8 @@ std::size_t end_of_phase(const std::vector<Nest>& nests, std::size_t first) {
 
 // Returns the entries of the one level by which all reads of the temporary in `nest` move; `index` is that of
 // its rows. Nothing: the nest does not read it.
-std::optional<OccupiedRows> read_by(const Nest& nest, const std::string& temporary,
-                                    const std::string& index) {
+std::optional<OccupiedRows> rows_read_by(const Nest& nest, const std::string& temporary,
+                                         const std::string& index) {
   std::optional<OccupiedRows> by;
   for (std::size_t a = 1; a < nest.accesses.size(); ++a) {
     if (nest.accesses[a].tensor != temporary) continue;
@@ -62,7 +62,7 @@ std::optional<OccupiedRows> met(const std::vector<Nest>& nests, std::size_t firs
   std::optional<OccupiedRows> met;
   for (std::size_t n = 0; n < nests.size(); ++n) {
     if (n >= first && n < end) continue;
-    const auto by = read_by(nests[n], target.tensor, made.loops[0].index);
+    const auto by = rows_read_by(nests[n], target.tensor, made.loops[0].index);
     if (!by) continue;
     // Readers that differ in their entries together read an unknown set of rows.
     if (by->tensor.empty() || (met && *met != *by)) return {};

@@ -19,7 +19,7 @@
 namespace schaas::client {
 namespace {
 
-constexpr const char* first_line = "schaas-rates 1";
+constexpr const char* rates_header = "schaas-rates 1";
 
 std::string path_in(const std::string& directory) { return directory + "/rates"; }
 
@@ -85,7 +85,7 @@ support::Result<void> store_rates(const std::string& directory, const Rates& rat
   if (std::filesystem::create_directories(directory, error))
     std::filesystem::permissions(directory, std::filesystem::perms::owner_all, error);
   SCHAAS_ASSIGN_OR_RETURN(FileSink sink, FileSink::create(path_in(directory)));
-  sink.write(std::string(first_line) + "\nhost " + host_text() + "\n");
+  sink.write(std::string(rates_header) + "\nhost " + host_text() + "\n");
   for (const auto& [name, value] : fields_of(rates)) {
     sink.write(std::string(name) + " ");
     sink.write(*value);
@@ -97,7 +97,7 @@ support::Result<void> store_rates(const std::string& directory, const Rates& rat
 Rates stored_rates(const std::string& directory) {
   std::ifstream file(path_in(directory));
   std::string line;
-  if (!std::getline(file, line) || line != first_line) return {};
+  if (!std::getline(file, line) || line != rates_header) return {};
   if (!std::getline(file, line) || line != "host " + host_text()) return {};
   Rates rates;
   for (const auto& [name, value] : fields_of(rates))

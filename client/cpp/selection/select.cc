@@ -56,16 +56,16 @@ std::string reason_for(const FrontierEntry& entry, const Evaluated& chosen, std:
 // The server's own choice for an entry stays unless another variant is predicted to take so much less.
 constexpr double worth_a_variant = 0.93;
 // Limits of temporaries: of the cache, and of main memory where their cost beyond the cache is predicted.
-constexpr double share_of_cache = 0.5, share_of_memory = 1.0 / 8;
+constexpr double temporaries_share_of_cache = 0.5, temporaries_share_of_memory = 1.0 / 8;
 
 // A term whose variables are numbers.
-struct Product {
+struct CostProduct {
   double weight = 1;
   bool serial = false;
   Scope scope = Scope::unknown;
   std::vector<int> variables;
 
-  auto operator<=>(const Product&) const = default;
+  auto operator<=>(const CostProduct&) const = default;
 
   double value(const std::vector<double>& values) const {
     double product = weight;
@@ -77,10 +77,10 @@ struct Product {
   }
 };
 
-std::vector<Product> products_of(const std::vector<Term>& terms, Unknowns& unknowns) {
-  std::vector<Product> out;
+std::vector<CostProduct> products_of(const std::vector<Term>& terms, Unknowns& unknowns) {
+  std::vector<CostProduct> out;
   for (const Term& term : terms) {
-    Product& product = out.emplace_back(Product{term.weight, term.serial, known_scope(term), {}});
+    CostProduct& product = out.emplace_back(CostProduct{term.weight, term.serial, known_scope(term), {}});
     for (const Variable& variable : term.variables) product.variables.push_back(unknowns.number(variable));
   }
   return out;
@@ -92,11 +92,11 @@ struct Memory {
   double bytes() const { return temporaries + copies; }
 };
 
-Memory memory_of(const std::vector<Product>& terms, const std::vector<double>& values,
+Memory memory_of(const std::vector<CostProduct>& terms, const std::vector<double>& values,
                  const Machine& machine) {
   const auto size = static_cast<double>(bytes_of(machine.value_type));
   Memory memory;
-  for (const Product& term : terms) {
+  for (const CostProduct& term : terms) {
     const double bytes = term.value(values) * size * owners(term.scope, machine.threads);
     (term.scope == Scope::operand ? memory.copies : memory.temporaries) += bytes;
   }
@@ -105,12 +105,13 @@ Memory memory_of(const std::vector<Product>& terms, const std::vector<double>& v
 
 // Returns the trips of the innermost loops of nests, sorted; a loop that is split into blocks counts once.
 // `occupied`: by nest, the coordinates for which alone its outermost loop runs.
-std::vector<Product> trips_of(const std::vector<Nest>& nests,
-                              const std::vector<std::optional<OccupiedRows>>& occupied, Unknowns& unknowns) {
-  std::vector<Product> out;
+std::vector<CostProduct> trips_of(const std::vector<Nest>& nests,
+                                  const std::vector<std::optional<OccupiedRows>>& occupied,
+                                  Unknowns& unknowns) {
+  std::vector<CostProduct> out;
   for (std::size_t n = 0; n < nests.size(); ++n) {
     const Nest& nest = nests[n];
-    Product& product = out.emplace_back(Product{nest.weight, nest.serial, {}, {}});
+    CostProduct& product = out.emplace_back(CostProduct{nest.weight, nest.serial, {}, {}});
     if (occupied[n]) product.variables.push_back(unknowns.share(*occupied[n]));
     for (const Nest::Loop& loop : nest.loops)
       if (!loop.inside) product.variables.push_back(unknowns.number(loop.trips));
@@ -168,14 +169,14 @@ class Prepared {
 
  private:
   struct Entry {
-    std::vector<Product> time, memory;
-    std::vector<std::vector<Product>> variant_memory;  // empty ones: an older server told none
+    std::vector<CostProduct> time, memory;
+    std::vector<std::vector<CostProduct>> variant_memory;  // empty ones: an older server told none
     std::vector<std::vector<NumberedNest>> variants;
     // Variants of an entry have different trips where rows are left out. They also differ where sums of
     // blocks stand beside the result row, which is then loaded and stored less often. The trips of the first
     // variant, for all rows, are the base.
-    std::vector<Product> all;
-    std::vector<std::vector<Product>> trips;
+    std::vector<CostProduct> all;
+    std::vector<std::vector<CostProduct>> trips;
   };
 
   // Returns the trips that a variant saves against the terms of its entry, apart from the cost of its working
@@ -183,9 +184,9 @@ class Prepared {
   static double saved(const Entry& entry, std::size_t variant, const std::vector<double>& values,
                       const Machine& machine) {
     if (entry.trips[variant].empty()) return 0;
-    const auto all = [&](const std::vector<Product>& trips) {
+    const auto all = [&](const std::vector<CostProduct>& trips) {
       double sum = 0;
-      for (const Product& product : trips)
+      for (const CostProduct& product : trips)
         sum += product.time(values, machine) * min_part(product.weight, machine.rates);
       return sum;
     };
@@ -195,7 +196,7 @@ class Prepared {
   // The minimum of a time that the machine allows: rows in L1. The cost of working sets comes on top.
   Evaluated evaluate(std::size_t e, const std::vector<double>& values, const Machine& machine) const {
     Evaluated evaluated;
-    for (const Product& product : entries_[e].time) {
+    for (const CostProduct& product : entries_[e].time) {
       const double trips = product.time(values, machine);
       evaluated.time += trips;
       evaluated.predicted +=
@@ -209,7 +210,7 @@ class Prepared {
 
   // Returns the bytes that the temporaries of an entry may take.
   double room(std::size_t e, const Machine& machine) const {
-    const double cache = share_of_cache * static_cast<double>(machine.cache_bytes);
+    const double cache = temporaries_share_of_cache * static_cast<double>(machine.cache_bytes);
     return entries_[e].variants.empty() ? cache : std::max(cache, room_for_temporaries(machine));
   }
 
@@ -258,7 +259,7 @@ class Prepared {
 }  // namespace
 
 double room_for_temporaries(const Machine& machine) {
-  return share_of_memory * static_cast<double>(machine.memory_bytes);
+  return temporaries_share_of_memory * static_cast<double>(machine.memory_bytes);
 }
 
 Machine this_machine(ValueType value_type, int threads) {

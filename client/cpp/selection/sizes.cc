@@ -14,17 +14,6 @@
 namespace schaas::client {
 namespace {
 
-template <class Value>
-std::vector<std::string> names_of(const std::map<std::string, Value>& map) {
-  std::vector<std::string> names;
-  for (const auto& [name, value] : map) names.push_back(name);
-  return names;
-}
-
-}  // namespace
-
-namespace {
-
 // The distinct coordinates of the nonunique level `l`, together with the nonunique levels from `head` on.
 template <class Position>
 std::int64_t distinct_coordinates(const PackedTensor& tensor, int head, int l) {
@@ -220,15 +209,14 @@ support::Result<double> evaluate(const Variable& variable, const Sizes& sizes) {
   if (variable.kind == Variable::Kind::extent) {
     const auto it = sizes.extents.find(variable.index);
     if (it != sizes.extents.end()) return static_cast<double>(it->second);
-    return support::invalid("unknown-size",
-                            "no extent is known for index `" + variable.index + "`" +
-                                support::did_you_mean(variable.index, names_of(sizes.extents)));
+    return support::invalid("unknown-size", "no extent is known for index `" + variable.index + "`" +
+                                                support::did_you_mean(variable.index, sizes.extents));
   }
   const std::string& tensor = variable.copy_of.empty() ? variable.tensor : variable.copy_of;
   const auto it = sizes.entries.find(tensor);
   if (it == sizes.entries.end()) {
     return support::invalid("unknown-size", "no entry counts are known for `" + tensor + "`" +
-                                                support::did_you_mean(tensor, names_of(sizes.entries)));
+                                                support::did_you_mean(tensor, sizes.entries));
   }
   if (!variable.copy_of.empty()) return copied_fiber(variable, it->second, sizes);
   if (variable.level < 0 || variable.level >= static_cast<int>(it->second.size())) {

@@ -43,14 +43,14 @@ constexpr double block_overhead = 100.0;
 // to it, stays in registers for all of them.
 constexpr double specialised_lengths[] = {8, 16, 32};
 // Share of a cache that a working set can count on: rows conflict in its sets, and streams take their part.
-constexpr double share_of_cache = 0.75;
+constexpr double usable_share_of_cache = 0.75;
 // Share of the cost of a gathered element from memory that remains when it follows its neighbours, which
 // hardware prefetches: 28 GB/s and 12 of one processor, 15 and 8 of another.
-constexpr double in_order = 0.5;
+constexpr double prefetched_share = 0.5;
 // Weights of vector code over rows; others are the same in every cache.
 constexpr double heaviest_row_code = 3;
 constexpr double coordinate_bytes = 4;
-constexpr double line_bytes = 64;
+constexpr double cache_line_bytes = 64;
 // Rows of a register tile share their loads.
 constexpr double rows_of_a_tile = 6;
 
@@ -118,7 +118,7 @@ class TrafficModel::Work {
         first.gathered * rates.beyond_first + second.gathered * rates.beyond_second + last.gathered * memory;
     // Data that come in order are prefetched while the trips compute: what exceeds them counts alone.
     const double ordered = first.in_order * rates.beyond_first + second.in_order * rates.beyond_second +
-                           last.in_order * in_order * memory;
+                           last.in_order * prefetched_share * memory;
     const double elements = trips(nests_[nest], 0, nests_[nest].size());
     const double trips_alone = elements * shape.weight * min_part(shape.weight, rates);
     const double meanwhile = std::max(0.0, trips_alone + kept - rates.in_first * first.in_order);
@@ -176,7 +176,7 @@ class TrafficModel::Work {
     const auto bytes_of_elements = [&](std::size_t begin) {
       if (access.sparse) return elements * of_entry;
       const bool rows = access.loops == 0 || access.unit >> begin != 0;
-      return elements * (rows ? value_bytes_ : line_bytes);
+      return elements * (rows ? value_bytes_ : cache_line_bytes);
     };
     bytes_[at + size] = bytes_of_elements(size);
     for (std::size_t begin = size; begin-- > 0;) {
@@ -280,7 +280,7 @@ class TrafficModel::Work {
   // Values that come from beyond a cache, those of the target twice. Data are warm: what fits as a whole
   // never comes again.
   Beyond beyond(std::size_t nest, std::int64_t cache_bytes, bool soft) {
-    const double cache = share_of_cache * static_cast<double>(cache_bytes);
+    const double cache = usable_share_of_cache * static_cast<double>(cache_bytes);
     const Sized& sized = nests_[nest];
     std::size_t inside = 0;
     // The outermost loop whose body fits decides: data inside are loaded once per iteration.

@@ -12,10 +12,6 @@
 namespace schaas::client {
 namespace {
 
-support::Diagnostic broken(const std::string& name, const std::string& what) {
-  return support::invalid("tensor-structure", "`" + name + "` " + what);
-}
-
 // Returns the level format with a number of the kernel ABI; nothing for an unknown number.
 std::optional<format::LevelFormat> level_of(std::int32_t number) {
   for (const auto& level : format::all_levels()) {

@@ -28,7 +28,7 @@ using support::Result;
 constexpr std::int64_t counted_extent = 16;
 // A thread counts for itself: worth it when it has many more entries than columns to count.
 constexpr std::int64_t entries_per_counter = 4;
-constexpr std::int64_t worth_a_team = std::int64_t{1} << 16;
+constexpr std::int64_t min_converted_by_team = std::int64_t{1} << 16;
 
 // Converts one matrix. `rows_` describes the entries in the order in which the new tensor has them: those of
 // the original first, those of its transpose after transpose().
@@ -70,7 +70,7 @@ class MatrixConversion {
   // Each thread has a counter for each column, and clearing and summing them costs `columns` per thread. The
   // threads are limited so that each has several entries per counter.
   int useful_threads() const {
-    if (rows_.entries < worth_a_team) return 1;
+    if (rows_.entries < min_converted_by_team) return 1;
     const std::int64_t counters = std::max<std::int64_t>(extent(0) * entries_per_counter, 1);
     return static_cast<int>(std::clamp<std::int64_t>(rows_.entries / counters, 1, threads_));
   }
@@ -228,7 +228,7 @@ int position_bits(const PackedTensor& tensor, const ConvertOptions& options) {
 // Counting costs the extent of the new outer mode.
 bool worth_counting(const PackedTensor& tensor, const format::TensorFormat& format) {
   return format.mode_order == tensor.format().mode_order ||
-         tensor.extents()[format.mode_order[0]] / counted_extent <= tensor.stored() + worth_a_team;
+         tensor.extents()[format.mode_order[0]] / counted_extent <= tensor.stored() + min_converted_by_team;
 }
 
 }  // namespace

@@ -22,14 +22,15 @@
 namespace schaas::client {
 namespace {
 
-constexpr std::int64_t block = 4096;                          // entries that stay in L1 with their flags
-constexpr std::int64_t worth_a_team = std::int64_t{1} << 19;  // elements; less takes a tenth of a millisecond
+constexpr std::int64_t block = 4096;  // entries that stay in L1 with their flags
+constexpr std::int64_t min_checked_by_team = std::int64_t{1}
+                                             << 19;  // elements; less takes a tenth of a millisecond
 
 // Adds up what `count(begin, end)` gives for ranges that together are [0, size).
 template <class Count>
 std::int64_t total(std::int64_t size, int threads, const Count& count) {
   std::atomic<std::int64_t> sum{0};
-  in_ranges(size, size < worth_a_team ? 1 : threads,
+  in_ranges(size, size < min_checked_by_team ? 1 : threads,
             [&](std::int64_t begin, std::int64_t end) { sum += count(begin, end); });
   return sum;
 }

@@ -14,7 +14,7 @@ namespace schaas::client {
 namespace {
 
 // Two ranges overlap when each begins before the other ends; empty ones overlap nothing.
-bool share(const Buffer& a, const Buffer& b) {
+bool share_memory(const Buffer& a, const Buffer& b) {
   const auto from = reinterpret_cast<std::uintptr_t>(a.data());
   const auto other = reinterpret_cast<std::uintptr_t>(b.data());
   return from < other + b.bytes() && other < from + a.bytes() && a.bytes() > 0 && b.bytes() > 0;
@@ -22,12 +22,12 @@ bool share(const Buffer& a, const Buffer& b) {
 
 bool levels_have_memory_of(const PackedTensor& tensor, const Buffer& array) {
   for (const PackedTensor::Level& level : tensor.levels())
-    if (share(level.pos, array) || share(level.crd, array)) return true;
+    if (share_memory(level.pos, array) || share_memory(level.crd, array)) return true;
   return false;
 }
 
 bool has_memory_of(const PackedTensor& tensor, const Buffer& array) {
-  return share(tensor.values(), array) || levels_have_memory_of(tensor, array);
+  return share_memory(tensor.values(), array) || levels_have_memory_of(tensor, array);
 }
 
 // Copies positions and coordinates, and borrows the values, which a run reads as they are then.
@@ -37,7 +37,7 @@ PackedTensor with_own_levels(const PackedTensor& tensor) {
       [](const Buffer& values) { return Buffer::borrowed(values.data(), values.bytes()); });
 }
 
-bool share(const PackedTensor& result, const PackedTensor& operand) {
+bool share_memory(const PackedTensor& result, const PackedTensor& operand) {
   if (has_memory_of(operand, result.values())) return true;
   for (const PackedTensor::Level& level : result.levels())
     if (has_memory_of(operand, level.pos) || has_memory_of(operand, level.crd)) return true;
@@ -53,7 +53,7 @@ const std::string* overlapping_operand(const PackedTensor& result,
     // An update of a dense tensor in place is no overlap: kernels read each element before they write it.
     const bool is_update = operand == updated && operand->values().data() == result.values().data() &&
                            operand->format().all_dense();
-    if (!is_update && share(result, *operand)) return &name;
+    if (!is_update && share_memory(result, *operand)) return &name;
   }
   return nullptr;
 }

@@ -18,7 +18,7 @@ namespace {
 
 using support::Result;
 
-bool has_positions(format::LevelFormat level) {
+bool has_counted_entries(format::LevelFormat level) {
   return format::is_sparse(level) && !format::is_singleton(level);
 }
 
@@ -47,7 +47,7 @@ void set_position(Buffer& pos, int bits, std::int64_t at, std::int64_t value) {
 }  // namespace
 
 int ResultStorage::compressed_levels(const format::TensorFormat& format) {
-  return static_cast<int>(std::count_if(format.levels.begin(), format.levels.end(), has_positions));
+  return static_cast<int>(std::count_if(format.levels.begin(), format.levels.end(), has_counted_entries));
 }
 
 // Copies all levels before the result changes, for the same reason as resize().
@@ -88,7 +88,7 @@ Result<void> ResultStorage::resize(PackedTensor& result, const std::vector<std::
       SCHAAS_RETURN_IF_ERROR(check_positions_fit(result.position_bits_, extent, parents, l, name));
       SCHAAS_ASSIGN_OR_RETURN(fresh[l].crd, replacement(level.crd, parents, width, what));
       entries.push_back(parents);
-    } else if (has_positions(kind)) {
+    } else if (has_counted_entries(kind)) {
       if (parents == std::numeric_limits<std::int64_t>::max()) return too_large(what, "2^63 positions");
       SCHAAS_RETURN_IF_ERROR(check_positions_fit(result.position_bits_, extent, *count, l, name));
       SCHAAS_ASSIGN_OR_RETURN(fresh[l].pos, replacement(level.pos, parents + 1, width, what));

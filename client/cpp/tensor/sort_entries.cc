@@ -16,7 +16,7 @@ namespace schaas::client {
 namespace {
 
 using Keyed = SortedEntries::Keyed;
-constexpr std::int64_t worth_a_team = 100'000;
+constexpr std::int64_t min_sorted_by_team = 100'000;
 // 2048 counters of 8 bytes lie in L1; 64 bits take six passes.
 constexpr int digit_bits = 11;
 constexpr std::size_t digits = std::size_t{1} << digit_bits;
@@ -77,15 +77,16 @@ void SortedEntries::sort_keys(const CooTensor& tensor, const std::vector<int>& m
   }
   keys_.resize(size_);
   const auto count = static_cast<std::int64_t>(size_);
-  in_ranges(count, count > worth_a_team ? host_threads() : 1, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t e = begin; e < end; ++e) {
-      std::uint64_t key = 0;
-      for (std::size_t l = 0; l < by_level_.size(); ++l) {
-        key |= static_cast<std::uint64_t>((*by_level_[l])[e]) << shift_[l];
-      }
-      keys_[e] = {key, (*values_)[e]};
-    }
-  });
+  in_ranges(count, count > min_sorted_by_team ? host_threads() : 1,
+            [&](std::int64_t begin, std::int64_t end) {
+              for (std::int64_t e = begin; e < end; ++e) {
+                std::uint64_t key = 0;
+                for (std::size_t l = 0; l < by_level_.size(); ++l) {
+                  key |= static_cast<std::uint64_t>((*by_level_[l])[e]) << shift_[l];
+                }
+                keys_[e] = {key, (*values_)[e]};
+              }
+            });
   // Sorted entries need no pass; the look at each key costs less than one.
   if (!ascending(keys_)) radix_sort(keys_, bits);
 }

@@ -13,7 +13,7 @@ namespace schaas::client {
 namespace {
 
 // No array of eight-byte elements has more bytes than an int64_t counts.
-constexpr std::int64_t max_elements = std::numeric_limits<std::int64_t>::max() / 8;
+constexpr std::int64_t max_countable_elements = std::numeric_limits<std::int64_t>::max() / 8;
 
 bool is_aligned(const void* array, std::size_t bytes) {
   return reinterpret_cast<std::uintptr_t>(array) % bytes == 0;
@@ -90,7 +90,7 @@ support::Result<void> check_level(const schaas_tensor& tensor, std::int32_t l, s
   const schaas_level& level = tensor.levels[l];
   if (level.format < 0 || level.format > SCHAAS_LEVEL_COMPRESSED_UNORDERED)
     return broken_level(name, l, "unknown level format " + std::to_string(level.format));
-  if (level.entries < 0 || level.entries > max_elements)
+  if (level.entries < 0 || level.entries > max_countable_elements)
     return broken_level(name, l, std::to_string(level.entries) + " entries");
   SCHAAS_RETURN_IF_ERROR(check_pair(tensor, l, name));
   if (has_slots(level)) SCHAAS_RETURN_IF_ERROR(check_slots(tensor, l, parents, name));

@@ -7,10 +7,10 @@
 #include "client/cpp/tensor/tensor_checks.h"
 #include "schaas/tensor.h"
 
-// From packed tensors to entries and dense arrays, by a depth-first walk over the levels (level functions: S.
-// Chou, F. Kjolstad, S. Amarasinghe, Format abstraction for sparse tensor algebra compilers, OOPSLA 2018).
-// Entries come in storage order; those of hash tables are sorted per table, so that no order depends on the
-// hash. The walk is recursive, as deep as the tensor's order.
+// From packed tensors to entries and dense arrays, by a depth-first visit_entries over the levels (level
+// functions: S. Chou, F. Kjolstad, S. Amarasinghe, Format abstraction for sparse tensor algebra compilers,
+// OOPSLA 2018). Entries come in storage order; those of hash tables are sorted per table, so that no order
+// depends on the hash. The visit_entries is recursive, as deep as the tensor's order.
 namespace schaas::client {
 namespace {
 
@@ -86,7 +86,7 @@ class Walk {
 
 // Without stored values there is nothing to visit, and arrays of inner levels may be null.
 template <class Visit>
-void walk(const PackedTensor& tensor, Visit visit) {
+void visit_entries(const PackedTensor& tensor, Visit visit) {
   if (tensor.stored() > 0) Walk<Visit>(tensor, std::move(visit)).run();
 }
 
@@ -103,7 +103,7 @@ CooTensor entries_between(const PackedTensor& tensor, bool keep_fill) {
   result.value_type = tensor.value_type();
   result.extents = tensor.extents();
   result.coordinates.resize(tensor.order());
-  walk(tensor, [&](const std::vector<std::int64_t>& coordinates, std::int64_t position) {
+  visit_entries(tensor, [&](const std::vector<std::int64_t>& coordinates, std::int64_t position) {
     // The fill value is rounded as values are, so the comparison is exact.
     const double value = tensor.value(position);
     if (value == tensor.fill_value() && !keep_fill) return;
@@ -126,7 +126,7 @@ support::Result<DenseTensor> to_dense(const PackedTensor& tensor) {
   SCHAAS_ASSIGN_OR_RETURN(DenseTensor result, zeros(tensor.extents(), tensor.value_type()));
   if (tensor.fill_value() != 0)
     fill_values(result.values.data(), result.value_type, 0, result.size(), tensor.fill_value());
-  walk(tensor, [&](const std::vector<std::int64_t>& coordinates, std::int64_t position) {
+  visit_entries(tensor, [&](const std::vector<std::int64_t>& coordinates, std::int64_t position) {
     result.set(row_major(coordinates, result.extents), tensor.value(position));
   });
   return result;

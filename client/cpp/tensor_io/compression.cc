@@ -18,7 +18,7 @@ namespace {
 
 using support::Result;
 
-constexpr struct Known {
+constexpr struct KnownCompression {
   Compression compression;
   const char *name, *ending, *library, *package;
   std::string_view magic;
@@ -31,9 +31,9 @@ constexpr struct Known {
                       6)},
 };
 
-const Known& known(Compression compression) {
+const KnownCompression& known(Compression compression) {
   return *std::find_if(std::begin(known_ones), std::end(known_ones),
-                       [&](const Known& one) { return one.compression == compression; });
+                       [&](const KnownCompression& one) { return one.compression == compression; });
 }
 
 /// A library's functions; it stays loaded.
@@ -56,7 +56,7 @@ class Functions {
 };
 
 support::Diagnostic no_library(Compression compression, const std::string& path) {
-  const Known& one = known(compression);
+  const KnownCompression& one = known(compression);
   return support::noting(
       support::unsupported("compression-library", path + " is compressed with " + one.name +
                                                       ", and the library " + one.library +
@@ -347,13 +347,13 @@ const char* name(Compression compression) {
 }
 
 Compression compression_of_content(std::string_view first) {
-  for (const Known& one : known_ones)
+  for (const KnownCompression& one : known_ones)
     if (first.starts_with(one.magic)) return one.compression;
   return Compression::none;
 }
 
 Compression compression_of_name(std::string_view path) {
-  for (const Known& one : known_ones)
+  for (const KnownCompression& one : known_ones)
     if (path.ends_with(one.ending)) return one.compression;
   return Compression::none;
 }

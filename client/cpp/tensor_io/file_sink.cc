@@ -92,7 +92,7 @@ namespace {
 
 namespace fs = std::filesystem;
 // Bytes that are collected before they are written or compressed.
-constexpr std::size_t buffer_bytes = std::size_t{1} << 18;
+constexpr std::size_t sink_buffer_bytes = std::size_t{1} << 18;
 
 support::Diagnostic failure(const std::string& path, int error) {
   const std::string shown = path == "-" ? "standard output" : path;
@@ -155,7 +155,7 @@ support::Result<FileSink> FileSink::create(const std::string& path) {
   } else {
     SCHAAS_RETURN_IF_ERROR(state->open_temporary());
   }
-  state->buffer.reserve(buffer_bytes + 64);
+  state->buffer.reserve(sink_buffer_bytes + 64);
   return FileSink(std::move(state));
 }
 
@@ -210,10 +210,10 @@ void FileSink::State::flush(bool finish) {
 // Long texts are cut, so that the buffer stays below twice its size.
 void FileSink::write(std::string_view bytes) {
   while (!bytes.empty()) {
-    const std::string_view part = bytes.substr(0, buffer_bytes);
+    const std::string_view part = bytes.substr(0, sink_buffer_bytes);
     state_->buffer += part;
     bytes.remove_prefix(part.size());
-    if (state_->buffer.size() >= buffer_bytes) state_->flush(false);
+    if (state_->buffer.size() >= sink_buffer_bytes) state_->flush(false);
   }
 }
 

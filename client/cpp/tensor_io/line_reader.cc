@@ -9,13 +9,13 @@
 namespace schaas::client {
 namespace {
 
-constexpr std::size_t buffer_bytes = std::size_t{1} << 20;
+constexpr std::size_t line_buffer_bytes = std::size_t{1} << 20;
 constexpr std::size_t max_line = std::size_t{1} << 16;
 
 }  // namespace
 
 LineReader::LineReader(FileSource source, Progress progress)
-    : source_(std::move(source)), progress_(std::move(progress)), buffer_(buffer_bytes) {}
+    : source_(std::move(source)), progress_(std::move(progress)), buffer_(line_buffer_bytes) {}
 
 const void* LineReader::find_newline(const char* begin, std::size_t size) {
   return std::memchr(begin, '\n', size);

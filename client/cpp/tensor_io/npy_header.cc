@@ -12,9 +12,9 @@ namespace schaas::client {
 namespace {
 
 // A recursive descent parser over the text; `at_` is the next character.
-class Reader {
+class NpyHeaderReader {
  public:
-  Reader(std::string_view text, const std::string& path) : text_(text), path_(path) {}
+  NpyHeaderReader(std::string_view text, const std::string& path) : text_(text), path_(path) {}
 
   support::Result<NpyHeader> read() {
     if (!take('{')) return expected("`{`");
@@ -145,7 +145,7 @@ class Reader {
 }  // namespace
 
 support::Result<NpyHeader> parse_npy_header(std::string_view text, const std::string& path) {
-  return Reader(text, path).read();
+  return NpyHeaderReader(text, path).read();
 }
 
 std::string print_npy_preamble(const std::string& descr, const std::vector<std::int64_t>& shape) {

@@ -15,9 +15,9 @@ namespace {
 using support::Diagnostic;
 using support::Result;
 
-class Reader {
+class FrosttReader {
  public:
-  Reader(FileSource source, const ReadOptions& options)
+  FrosttReader(FileSource source, const ReadOptions& options)
       : lines_(std::move(source), options.progress), options_(options), extents_(options.extents) {}
 
   // Extents are the largest coordinates where nobody knows better.
@@ -168,7 +168,7 @@ class Reader {
 }  // namespace
 
 Result<TensorData> read_frostt(FileSource source, const ReadOptions& options) {
-  return Reader(std::move(source), options).read();
+  return FrosttReader(std::move(source), options).read();
 }
 
 }  // namespace schaas::client

@@ -40,9 +40,9 @@ std::string lower(std::string_view word) {
   return text;
 }
 
-class Reader {
+class MatrixMarketReader {
  public:
-  Reader(FileSource source, const ReadOptions& options)
+  MatrixMarketReader(FileSource source, const ReadOptions& options)
       : lines_(std::move(source), options.progress), options_(options) {}
 
   Result<TensorData> read() {
@@ -400,7 +400,7 @@ class Reader {
 }  // namespace
 
 Result<TensorData> read_matrix_market(FileSource source, const ReadOptions& options) {
-  return Reader(std::move(source), options).read();
+  return MatrixMarketReader(std::move(source), options).read();
 }
 
 }  // namespace schaas::client

@@ -44,9 +44,9 @@ struct Truth {
   explicit operator double() const { return byte != 0 ? 1 : 0; }
 };
 
-class Reader {
+class NpyReader {
  public:
-  Reader(FileSource source, const ReadOptions& options) : source_(std::move(source)), options_(options) {}
+  NpyReader(FileSource source, const ReadOptions& options) : source_(std::move(source)), options_(options) {}
 
   Result<TensorData> read() {
     SCHAAS_ASSIGN_OR_RETURN(const std::string text, header_text());
@@ -227,7 +227,7 @@ class Reader {
 }  // namespace
 
 Result<TensorData> read_npy(FileSource source, const ReadOptions& options) {
-  return Reader(std::move(source), options).read();
+  return NpyReader(std::move(source), options).read();
 }
 
 }  // namespace schaas::client

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "client/cpp/tensor/tensor_checks.h"
 #include "client/cpp/tensor_io/file_readers.h"
@@ -15,9 +14,9 @@ namespace {
 
 using support::Result;
 
-class Reader {
+class NpzReader {
  public:
-  Reader(const ZipArchive& archive, const std::string& path, const ReadOptions& options)
+  NpzReader(const ZipArchive& archive, const std::string& path, const ReadOptions& options)
       : archive_(archive), path_(path), options_(options) {}
 
   Result<TensorData> read() {
@@ -203,7 +202,7 @@ Result<TensorData> read_npz(FileSource source, const ReadOptions& options) {
   const std::string path = source.path();
   SCHAAS_ASSIGN_OR_RETURN(std::string bytes, source.rest());
   SCHAAS_ASSIGN_OR_RETURN(const ZipArchive archive, ZipArchive::of(std::move(bytes), path));
-  return Reader(archive, path, options).read();
+  return NpzReader(archive, path, options).read();
 }
 
 }  // namespace schaas::client

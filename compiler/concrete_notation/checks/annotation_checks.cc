@@ -8,6 +8,7 @@
 #include "compiler/concrete_notation/result_workspace.h"
 #include "compiler/concrete_notation/thread_mapping.h"
 #include "compiler/concrete_notation/tree_checks.h"
+#include "compiler/support/contains.h"
 
 // Legality of loop annotations, by one walk down the tree. Threads share the outermost loop of a phase, on a
 // GPU also the one directly inside it, and no loop further in. A shared loop is checked against its target.
@@ -21,11 +22,7 @@ using support::Result;
 
 constexpr int max_unroll_factor = 64;
 /// Copies of statements that unrolled loops around each other write: a C compiler takes a minute for 4096.
-constexpr int max_copies = 256;
-
-bool has(const index_notation::Access& access, const std::string& index) {
-  return std::count(access.indices.begin(), access.indices.end(), index) > 0;
-}
+constexpr int max_unrolled_copies = 256;
 
 /// Collapsed loops both run over whole extents.
 Result<void> check_collapsed(const Forall& loop, const problem::Problem& problem) {
@@ -64,9 +61,9 @@ Result<void> check_races(const Forall& loop, const problem::Problem& problem) {
   const auto& target = leaf_of(loop.body).target;
   const std::string races = name(*loop.annotation.parallel);
   // Loops that are shared as one write elements of their own if the target has all of their indices.
-  bool own = has(target, loop.index);
-  if (loop.annotation.collapsed) own = own && has(target, inner_of(loop)->index);
-  for (const auto& index : loops_of_positions(loop)) own = own && has(target, index);
+  bool own = support::contains(target.indices, loop.index);
+  if (loop.annotation.collapsed) own = own && support::contains(target.indices, inner_of(loop)->index);
+  for (const auto& index : loops_of_positions(loop)) own = own && support::contains(target.indices, index);
   if (*loop.annotation.parallel == Races::none) {
     if (own) return {};
     return illegal("iterations of loop " + quoted(loop.index) + " write the same elements of " +
@@ -86,7 +83,8 @@ Result<void> check_races(const Forall& loop, const problem::Problem& problem) {
   return {};
 }
 
-/// Returns the copies of statements that the unrolled loops of the tree write, no more than max_copies + 1.
+/// Returns the copies of statements that the unrolled loops of the tree write, no more than
+/// max_unrolled_copies + 1.
 int copies_of(const StatementPtr& statement) {
   const std::int64_t copies = match(
       statement->node,
@@ -103,7 +101,7 @@ int copies_of(const StatementPtr& statement) {
         return all;
       },
       [](const Assign&) { return std::int64_t{1}; });
-  return static_cast<int>(std::min<std::int64_t>(copies, max_copies + 1));
+  return static_cast<int>(std::min<std::int64_t>(copies, max_unrolled_copies + 1));
 }
 
 /// Bounds the unroll factor of a loop, and the copies that it makes of unrolled loops inside.
@@ -113,9 +111,9 @@ Result<void> check_loop(const Forall& loop) {
     return illegal("loop " + quoted(loop.index) + " is unrolled " + std::to_string(factor) +
                    " times; at most " + std::to_string(max_unroll_factor) + " are written");
   }
-  if (factor == 1 || factor * copies_of(loop.body) <= max_copies) return {};
+  if (factor == 1 || factor * copies_of(loop.body) <= max_unrolled_copies) return {};
   return illegal("loop " + quoted(loop.index) + " and the loops inside it are unrolled to more than " +
-                 std::to_string(max_copies) + " copies of statements");
+                 std::to_string(max_unrolled_copies) + " copies of statements");
 }
 
 /// `outermost`: the loop around.

@@ -13,6 +13,7 @@
 #include "compiler/concrete_notation/tree_checks.h"
 #include "compiler/index_notation/printer.h"
 #include "compiler/problem/sparse_factors.h"
+#include "compiler/support/contains.h"
 
 // Verification of programs by symbolic evaluation. Each leaf gets a meaning, an expression of the problem:
 // temporaries are replaced by their meanings, and loops that the target lacks become a reduction.
@@ -27,21 +28,17 @@ using index_notation::Assignment;
 using index_notation::Expression;
 using support::Result;
 
-bool has(const std::vector<std::string>& names, const std::string& name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
 /// Target of a statement and its value in terms of arguments and intermediates.
-struct Value {
+struct ProgramValue {
   Access target;
   Expression meaning;
   operators::Monoid monoid = operators::Monoid::sum;
 };
 
-struct Context {
+struct ProgramContext {
   std::vector<std::string> loops;
   std::size_t started_at = 0;  ///< number of loops above the start value of the present target
-  std::map<std::string, Value> temporaries;
+  std::map<std::string, ProgramValue> temporaries;
   std::vector<std::string> blocked{};  ///< indices of the blocks around
 };
 
@@ -51,7 +48,7 @@ class ProgramVerifier {
       : problem_(problem), result_order_(result_loop_order(problem)) {}
 
   Result<void> run(const StatementPtr& statement) {
-    SCHAAS_ASSIGN_OR_RETURN(const Value value, walk(statement, Context{}));
+    SCHAAS_ASSIGN_OR_RETURN(const ProgramValue value, walk(statement, ProgramContext{}));
     if (!(value.target == problem_.statement.result)) {
       return illegal("the tree computes " + quoted(value.target) + " instead of " +
                      quoted(problem_.statement.result));
@@ -65,7 +62,7 @@ class ProgramVerifier {
   }
 
  private:
-  Result<Value> walk(const StatementPtr& statement, const Context& context) {
+  Result<ProgramValue> walk(const StatementPtr& statement, const ProgramContext& context) {
     return match(
         statement->node, [&](const Forall& loop) { return walk_loop(loop, context); },
         [&](const Blocks& blocks) { return walk_blocks(blocks, context); },
@@ -74,33 +71,34 @@ class ProgramVerifier {
         [&](const Assign& leaf) { return walk_leaf(leaf, context); });
   }
 
-  Result<Value> walk_loop(const Forall& loop, const Context& context) {
-    if (has(context.loops, loop.index)) {
+  Result<ProgramValue> walk_loop(const Forall& loop, const ProgramContext& context) {
+    if (support::contains(context.loops, loop.index)) {
       return illegal("loop " + quoted(loop.index) + " stands inside another loop " + quoted(loop.index));
     }
-    Context inner = context;
+    ProgramContext inner = context;
     inner.loops.push_back(loop.index);
     return walk(loop.body, inner);
   }
 
   /// Each value of the index is in exactly one block, so the loops inside fold like one loop into a target
   /// outside.
-  Result<Value> walk_blocks(const Blocks& blocks, const Context& context) {
+  Result<ProgramValue> walk_blocks(const Blocks& blocks, const ProgramContext& context) {
     SCHAAS_RETURN_IF_ERROR(check_blocks(blocks, context.loops, problem_));
-    Context inner = context;
+    ProgramContext inner = context;
     inner.blocked.push_back(blocks.index);
     return walk(blocks.body, inner);
   }
 
   /// Evaluates the producer, compares an intermediate with its statement, then evaluates the consumer.
-  Result<Value> walk_where(const Where& branch, const Context& context) {
-    Context producing = context;
+  Result<ProgramValue> walk_where(const Where& branch, const ProgramContext& context) {
+    ProgramContext producing = context;
     producing.started_at = context.loops.size();
-    SCHAAS_ASSIGN_OR_RETURN(Value temporary, walk(branch.producer, producing));
+    SCHAAS_ASSIGN_OR_RETURN(ProgramValue temporary, walk(branch.producer, producing));
     const std::string name = temporary.target.tensor;
     // A temporary that collects from all blocks of an index is not read inside one of them.
     for (const std::string& index : context.blocked) {
-      if (has(context.loops, index) || has(temporary.target.indices, index)) continue;
+      if (support::contains(context.loops, index) || support::contains(temporary.target.indices, index))
+        continue;
       return illegal("temporary " + quoted(temporary.target) + " is complete only after all blocks of " +
                      quoted(index));
     }
@@ -120,21 +118,21 @@ class ProgramVerifier {
                      [&](const Access& access) { return access.tensor == name; })) {
       return illegal("temporary " + quoted(temporary.target) + " is not read by the consumer of its `where`");
     }
-    Context consuming = context;
+    ProgramContext consuming = context;
     consuming.temporaries.insert_or_assign(name, std::move(temporary));
     return walk(branch.consumer, consuming);
   }
 
   /// All terms have one target, which gets their sum.
-  Result<Value> walk_terms(const Terms& sum, const Context& context) {
-    std::vector<Value> values;
+  Result<ProgramValue> walk_terms(const Terms& sum, const ProgramContext& context) {
+    std::vector<ProgramValue> values;
     for (const StatementPtr& term : sum.terms) {
-      SCHAAS_ASSIGN_OR_RETURN(Value value, walk(term, context));
+      SCHAAS_ASSIGN_OR_RETURN(ProgramValue value, walk(term, context));
       values.push_back(std::move(value));
     }
     index_notation::Call call{operators::combine(problem_.semiring->sum), {}};
-    const Value& first = values.front();
-    for (const Value& value : values) {
+    const ProgramValue& first = values.front();
+    for (const ProgramValue& value : values) {
       if (!(value.target == first.target)) {
         return illegal("the terms of one sum write " + quoted(first.target) + " and " + quoted(value.target));
       }
@@ -145,16 +143,17 @@ class ProgramVerifier {
       call.arguments.push_back(value.meaning);
     }
     SCHAAS_RETURN_IF_ERROR(check_appends(first.target, context));
-    return Value{first.target, Expression{std::move(call), {}}, first.monoid};
+    return ProgramValue{first.target, Expression{std::move(call), {}}, first.monoid};
   }
 
   /// An entry of a sparse result is appended once, by the statement below it.
-  Result<void> check_appends(const Access& target, const Context& context) const {
+  Result<void> check_appends(const Access& target, const ProgramContext& context) const {
     if (target.tensor != problem_.statement.result.tensor) return {};
     const auto& format = problem_.formats.at(target.tensor);
     for (std::size_t level = 0; level < format.levels.size(); ++level) {
       const std::string& index = target.indices[static_cast<std::size_t>(format.mode_order[level])];
-      if (format.levels[level] == format::LevelFormat::dense || has(context.loops, index)) continue;
+      if (format.levels[level] == format::LevelFormat::dense || support::contains(context.loops, index))
+        continue;
       return illegal("every term of a sum appends to level " + quoted(index) + " of the sparse result " +
                      quoted(target) + ", which is appended to once and in order");
     }
@@ -162,7 +161,7 @@ class ProgramVerifier {
   }
 
   /// Returns the meaning of a leaf's value, reduced by its monoid over the loops that the target lacks.
-  Result<Value> walk_leaf(const Assign& leaf, const Context& context) const {
+  Result<ProgramValue> walk_leaf(const Assign& leaf, const ProgramContext& context) const {
     SCHAAS_RETURN_IF_ERROR(check_bound(leaf.target, context.loops));
     SCHAAS_RETURN_IF_ERROR(check_target(leaf, context));
     for (const Access& access : index_notation::operands(leaf.value)) {
@@ -173,18 +172,19 @@ class ProgramVerifier {
     // Loops since the start value that the target lacks fold into one element.
     index_notation::Reduction reduction{leaf.monoid, {}, {}};
     for (std::size_t n = context.started_at; n < context.loops.size(); ++n) {
-      if (!has(leaf.target.indices, context.loops[n])) reduction.indices.push_back(context.loops[n]);
+      if (!support::contains(leaf.target.indices, context.loops[n]))
+        reduction.indices.push_back(context.loops[n]);
     }
     if (!reduction.indices.empty()) {
       reduction.body.push_back(std::move(meaning));
       meaning = Expression{std::move(reduction), {}};
     }
-    return Value{leaf.target, std::move(meaning), leaf.monoid};
+    return ProgramValue{leaf.target, std::move(meaning), leaf.monoid};
   }
 
   /// Checks a target: the result in the order of its levels, or a temporary whose indices are bound inside
   /// its `where`.
-  Result<void> check_target(const Assign& leaf, const Context& context) const {
+  Result<void> check_target(const Assign& leaf, const ProgramContext& context) const {
     const Access& target = leaf.target;
     if (target.tensor == problem_.statement.result.tensor) return check_order(result_order_, context.loops);
     if (problem_.formats.count(target.tensor))
@@ -199,7 +199,7 @@ class ProgramVerifier {
   }
 
   /// Replaces temporaries by their values; intermediates stay.
-  Result<Expression> resolved(const Expression& value, const Context& context) const {
+  Result<Expression> resolved(const Expression& value, const ProgramContext& context) const {
     if (const auto* access = std::get_if<Access>(&value.node)) return resolved_access(*access, context);
     if (std::holds_alternative<index_notation::Reduction>(value.node))
       return illegal("`" + index_notation::print(value) + "` stands in an assignment of the tree");
@@ -212,13 +212,13 @@ class ProgramVerifier {
   }
 
   /// Returns the meaning of a temporary, or the element of an intermediate with all of its indices.
-  Result<Expression> resolved_access(const Access& access, const Context& context) const {
+  Result<Expression> resolved_access(const Access& access, const ProgramContext& context) const {
     if (problem_.formats.count(access.tensor)) return Expression{access, {}};
     const auto found = context.temporaries.find(access.tensor);
     if (found == context.temporaries.end()) {
       return illegal("temporary " + quoted(access) + " is read where no `where` above has produced it");
     }
-    const Value& temporary = found->second;
+    const ProgramValue& temporary = found->second;
     if (const Assignment* intermediate = intermediate_of(access.tensor)) {
       if (access.indices.size() == temporary.target.indices.size())
         return Expression{in_full(access, temporary.target, intermediate->result), {}};
@@ -235,13 +235,13 @@ class ProgramVerifier {
   }
 
   /// Checks the indices: those of the statement, in any order, without those of loops around its `where`.
-  static Result<void> check_indices(const Value& value, const Access& full,
+  static Result<void> check_indices(const ProgramValue& value, const Access& full,
                                     const std::vector<std::string>& around) {
     std::size_t found = 0;
     for (const auto& index : full.indices) {
-      if (has(value.target.indices, index)) {
+      if (support::contains(value.target.indices, index)) {
         ++found;
-      } else if (!has(around, index)) {
+      } else if (!support::contains(around, index)) {
         return illegal("intermediate " + quoted(full) + " is written as " + quoted(value.target));
       }
     }
@@ -260,7 +260,7 @@ class ProgramVerifier {
   }
 
   /// Compares the computed value and its monoid with those of the statement.
-  Result<void> check_meaning(const Value& value, const Assignment& statement) const {
+  Result<void> check_meaning(const ProgramValue& value, const Assignment& statement) const {
     const Expression want = normal_form(explicit_value(statement, problem_), problem_);
     const Expression got = normal_form(value.meaning, problem_);
     const std::string target = quoted(statement.result);

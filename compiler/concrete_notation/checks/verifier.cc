@@ -12,6 +12,7 @@
 #include "compiler/concrete_notation/match.h"
 #include "compiler/concrete_notation/tree_checks.h"
 #include "compiler/index_notation/printer.h"
+#include "compiler/support/contains.h"
 
 // Verification of contractions by one walk.
 // For each leaf, the walk follows the operands of the problem that its value is a product of, and the indices
@@ -27,13 +28,8 @@ namespace {
 using index_notation::Access;
 using support::Result;
 
-template <class Container>
-bool has(const Container& container, const std::string& name) {
-  return std::find(container.begin(), container.end(), name) != container.end();
-}
-
 /// Target of a statement, the operands multiplied into it, and the summed indices.
-struct Value {
+struct ProductValue {
   Access target;
   std::vector<Access> operands;
   std::set<std::string> summed;
@@ -41,10 +37,10 @@ struct Value {
 
 /// State of the walk: the loops above, how many of them are above the start value of the present target, and
 /// the readable temporaries.
-struct Context {
+struct ProductContext {
   std::vector<std::string> loops;
   std::size_t zeroed_at = 0;
-  std::map<std::string, Value> temporaries;
+  std::map<std::string, ProductValue> temporaries;
 };
 
 class Verifier {
@@ -57,7 +53,7 @@ class Verifier {
 
   Result<void> run(const StatementPtr& statement) {
     SCHAAS_RETURN_IF_ERROR(check_operands(statement));
-    SCHAAS_ASSIGN_OR_RETURN(const Value value, walk(statement, Context{}));
+    SCHAAS_ASSIGN_OR_RETURN(const ProductValue value, walk(statement, ProductContext{}));
     if (!(value.target == problem_.statement.result)) {
       return illegal("the tree computes " + quoted(value.target) + " instead of " +
                      quoted(problem_.statement.result));
@@ -86,32 +82,32 @@ class Verifier {
     return {};
   }
 
-  Result<Value> walk(const StatementPtr& statement, const Context& context) {
+  Result<ProductValue> walk(const StatementPtr& statement, const ProductContext& context) {
     return match(
         statement->node, [&](const Forall& loop) { return walk_loop(loop, context); },
         [&](const Blocks& blocks) { return walk_blocks(blocks, context); },
         [&](const Where& branch) { return walk_where(branch, context); },
-        [&](const Terms&) -> Result<Value> {
+        [&](const Terms&) -> Result<ProductValue> {
           return illegal("`terms` stand in a tree of " + quoted(statement_text()) + ", which is no sum");
         },
         [&](const Assign& leaf) { return walk_leaf(leaf, context); });
   }
 
-  Result<Value> walk_loop(const Forall& loop, const Context& context) {
-    if (!has(indices_, loop.index)) {
+  Result<ProductValue> walk_loop(const Forall& loop, const ProductContext& context) {
+    if (!support::contains(indices_, loop.index)) {
       return illegal("loop " + quoted(loop.index) + " is over no index of " + quoted(statement_text()));
     }
-    if (has(context.loops, loop.index)) {
+    if (support::contains(context.loops, loop.index)) {
       return illegal("loop " + quoted(loop.index) + " stands inside another loop " + quoted(loop.index));
     }
-    Context inner = context;
+    ProductContext inner = context;
     inner.loops.push_back(loop.index);
     return walk(loop.body, inner);
   }
 
   /// Each value of the index is in exactly one block, so the loops inside sum like one loop.
-  Result<Value> walk_blocks(const Blocks& blocks, const Context& context) {
-    if (!has(indices_, blocks.index)) {
+  Result<ProductValue> walk_blocks(const Blocks& blocks, const ProductContext& context) {
+    if (!support::contains(indices_, blocks.index)) {
       return illegal("blocks of " + quoted(blocks.index) + " are of no index of " + quoted(statement_text()));
     }
     SCHAAS_RETURN_IF_ERROR(check_blocks(blocks, context.loops, problem_));
@@ -120,10 +116,10 @@ class Verifier {
 
   /// Verifies the producer, then the consumer with the temporary. Loops above the branch are above its start
   /// value.
-  Result<Value> walk_where(const Where& branch, const Context& context) {
-    Context producing = context;
+  Result<ProductValue> walk_where(const Where& branch, const ProductContext& context) {
+    ProductContext producing = context;
     producing.zeroed_at = context.loops.size();
-    SCHAAS_ASSIGN_OR_RETURN(Value temporary, walk(branch.producer, producing));
+    SCHAAS_ASSIGN_OR_RETURN(ProductValue temporary, walk(branch.producer, producing));
     const std::string name = temporary.target.tensor;
     if (problem_.formats.count(name)) {
       return illegal("the producer of a `where` writes " + quoted(temporary.target) +
@@ -133,7 +129,7 @@ class Verifier {
       return illegal("temporary " + quoted(name) + " has two producers");
     }
     SCHAAS_RETURN_IF_ERROR(check_read_once(branch, temporary.target));
-    Context consuming = context;
+    ProductContext consuming = context;
     consuming.temporaries.insert_or_assign(name, std::move(temporary));
     return walk(branch.consumer, consuming);
   }
@@ -148,8 +144,8 @@ class Verifier {
   }
 
   /// Collects the operands of a leaf, then the sums over loops that its target lacks.
-  Result<Value> walk_leaf(const Assign& leaf, const Context& context) const {
-    Value value;
+  Result<ProductValue> walk_leaf(const Assign& leaf, const ProductContext& context) const {
+    ProductValue value;
     value.target = leaf.target;
     SCHAAS_RETURN_IF_ERROR(check_kind(leaf));
     SCHAAS_RETURN_IF_ERROR(check_bound(leaf.target, context.loops));
@@ -160,7 +156,7 @@ class Verifier {
       SCHAAS_RETURN_IF_ERROR(multiply(factor, context, value));
     }
     for (std::size_t n = context.zeroed_at; n < context.loops.size(); ++n) {
-      if (has(leaf.target.indices, context.loops[n])) continue;
+      if (support::contains(leaf.target.indices, context.loops[n])) continue;
       SCHAAS_RETURN_IF_ERROR(sum(context.loops[n], leaf, value));
     }
     return value;
@@ -178,7 +174,7 @@ class Verifier {
 
   /// Checks a target: the result in the order of its levels, or a temporary whose indices are bound inside
   /// its `where`.
-  Result<void> check_target(const Assign& leaf, const Context& context) const {
+  Result<void> check_target(const Assign& leaf, const ProductContext& context) const {
     const Access& target = leaf.target;
     if (target.tensor == problem_.statement.result.tensor) return check_order(result_order_, context.loops);
     if (problem_.formats.count(target.tensor))
@@ -198,7 +194,7 @@ class Verifier {
   }
 
   /// Adds the operands of a factor: itself, or those of the temporary's producer with what is summed there.
-  Result<void> multiply(const Access& factor, const Context& context, Value& value) const {
+  Result<void> multiply(const Access& factor, const ProductContext& context, ProductValue& value) const {
     if (problem_.formats.count(factor.tensor)) {
       value.operands.push_back(factor);
       return {};
@@ -207,7 +203,7 @@ class Verifier {
     if (found == context.temporaries.end()) {
       return illegal("temporary " + quoted(factor) + " is read where no `where` above has produced it");
     }
-    const Value& temporary = found->second;
+    const ProductValue& temporary = found->second;
     if (!(temporary.target == factor)) {
       return illegal("temporary " + quoted(temporary.target) + " is read as " + quoted(factor));
     }
@@ -217,16 +213,16 @@ class Verifier {
   }
 
   /// Checks that a sum is right, by the three conditions above, and notes it.
-  Result<void> sum(const std::string& index, const Assign& leaf, Value& value) const {
+  Result<void> sum(const std::string& index, const Assign& leaf, ProductValue& value) const {
     const std::string where = "loop " + quoted(index) + " around " + quoted(leaf.target);
-    if (has(problem_.statement.result.indices, index)) {
+    if (support::contains(problem_.statement.result.indices, index)) {
       return illegal(where + " sums over an index of the result " + quoted(problem_.statement.result));
     }
     std::vector<Access> missing = operands_;
     for (const Access& operand : value.operands)
       missing.erase(std::find(missing.begin(), missing.end(), operand));
     for (const Access& operand : missing) {
-      if (has(operand.indices, index)) {
+      if (support::contains(operand.indices, index)) {
         return illegal(where + " sums over " + quoted(index) + " before " + quoted(operand) +
                        " has been multiplied in");
       }

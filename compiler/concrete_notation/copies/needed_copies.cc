@@ -1,7 +1,6 @@
 #include "compiler/concrete_notation/copies/needed_copies.h"
 
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <set>
 #include <string>
@@ -16,6 +15,7 @@
 #include "compiler/problem/factors.h"
 #include "compiler/problem/sparse_factors.h"
 #include "compiler/problem/upper_bounds.h"
+#include "compiler/support/contains.h"
 
 // Re-layouts for the default nest. In each nest of a program, storage orders of accesses are edges between
 // loops; where edges form a circle, some accesses have to be read from copies. All sets of up to ten accesses
@@ -81,16 +81,12 @@ bool gathers(const Problem& problem) {
   return problem::is_contraction(problem) || problem::factors_of(problem);
 }
 
-bool has(const std::vector<std::string>& names, const std::string& name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
 std::vector<std::string> indices_of(const Nest& nest, const Problem& problem) {
   std::vector<std::string> indices;
   if (nest.appends) indices = problem.statement.result.indices;
   for (const Access& access : nest.reads) {
     for (const auto& index : access.indices) {
-      if (!has(indices, index)) indices.push_back(index);
+      if (!support::contains(indices, index)) indices.push_back(index);
     }
   }
   return indices;
@@ -110,7 +106,8 @@ std::vector<Nest> nests_of(const Problem& problem, const Wanted& wanted) {
   if (reduction != nullptr && reduction->monoid == target_monoid(problem.statement, problem)) ++last;
   out[last].appends = has_sparse_result(problem) && !gathers(problem);
   for (Nest& nest : out) {
-    if (has(indices_of(nest, problem), wanted.first) && !has(nest.summed, wanted.first))
+    if (support::contains(indices_of(nest, problem), wanted.first) &&
+        !support::contains(nest.summed, wanted.first))
       nest.first = wanted.first;
   }
   return out;
@@ -131,7 +128,7 @@ LinearOrder order_of(const Nest& nest, std::vector<LoopOrder> orders, const Prob
   const auto indices = indices_of(nest, problem);
   for (const std::string& index : indices) {
     if (!nest.first.empty() && index != nest.first) orders.push_back({nest.first, index, ""});
-    if (!nest.summed_last || has(nest.summed, index)) continue;
+    if (!nest.summed_last || support::contains(nest.summed, index)) continue;
     for (const std::string& summed : nest.summed) orders.push_back({index, summed, ""});
   }
   return linear_order(indices, orders);

@@ -15,7 +15,7 @@ using problem::CopyRequest;
 using problem::Problem;
 using Order = std::vector<int>;
 
-constexpr std::size_t max_copies = 12;
+constexpr std::size_t max_possible_copies = 12;
 constexpr int max_fibers = 40;  ///< for originals and copies together
 
 /// Returns orders of modes: all others of up to three sparse modes, else each other mode moved to the end.
@@ -42,7 +42,7 @@ int fibers_of(const format::TensorFormat& format) {
 }
 
 /// Returns the accesses to operands that are no re-layouts, each once.
-std::vector<Access> distinct_reads(const Problem& problem) {
+std::vector<Access> reads_of_originals(const Problem& problem) {
   std::vector<Access> out;
   for (Access& read : problem.reads()) {
     if (problem.copy_named(read.tensor) == nullptr && std::find(out.begin(), out.end(), read) == out.end())
@@ -54,7 +54,7 @@ std::vector<Access> distinct_reads(const Problem& problem) {
 }  // namespace
 
 std::vector<CopyRequest> possible_copies(const Problem& problem) {
-  const auto reads = distinct_reads(problem);
+  const auto reads = reads_of_originals(problem);
   int fibers = 0;
   for (const Access& read : reads) fibers += fibers_of(problem.formats.at(read.tensor));
   std::vector<CopyRequest> out;
@@ -63,7 +63,7 @@ std::vector<CopyRequest> possible_copies(const Problem& problem) {
     const auto same = std::count_if(reads.begin(), reads.end(),
                                     [&](const Access& other) { return other.tensor == read.tensor; });
     for (Order& order : other_orders(format)) {
-      if (out.size() == max_copies || fibers + fibers_of(format) > max_fibers) return out;
+      if (out.size() == max_possible_copies || fibers + fibers_of(format) > max_fibers) return out;
       fibers += fibers_of(format);
       CopyRequest request{read.tensor, std::nullopt, std::move(order)};
       if (same > 1) request.at = read.indices;

@@ -30,6 +30,9 @@ SumProof prove_at_most(LogBounds& bounds, std::span<const cost::Term> winner,
 /// nothing (0: only scalars are free).
 std::int64_t free_elements(problem::Profile profile);
 
+/// Sample points at which sums are compared before any proof is tried.
+constexpr std::size_t pairwise_samples = 256;
+
 /// Findings of all copies of one ProvenDominance.
 struct Findings {
   static constexpr std::size_t max_proofs = 20'000;

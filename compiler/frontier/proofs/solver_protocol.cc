@@ -17,7 +17,7 @@ using support::Result;
 constexpr int max_variables = 1000;
 constexpr int max_relations = 100'000;
 
-std::string print(const SolverSum& sum) {
+std::string sum_text(const SolverSum& sum) {
   if (sum.empty()) return "0";
   std::string text;
   for (const SolverMonomial& monomial : sum) {
@@ -87,7 +87,7 @@ Result<std::vector<SolverRelation>> read_relations(std::istream& in, int count, 
 }  // namespace
 
 std::string print(const SolverRelation& relation) {
-  return print(relation.lhs) + (relation.strict ? " < " : " <= ") + print(relation.rhs);
+  return sum_text(relation.lhs) + (relation.strict ? " < " : " <= ") + sum_text(relation.rhs);
 }
 
 Result<SolverRelation> parse_relation(std::string_view text, int variables) {

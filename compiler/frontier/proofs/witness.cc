@@ -9,7 +9,7 @@
 namespace schaas::frontier {
 namespace {
 
-constexpr std::size_t sample_count = 384;
+constexpr std::size_t witness_samples = 384;
 /// Extremes are looked for below these sizes, the modest ones first: people read them.
 constexpr double boxes[] = {1e3, 1e6, 1e9, 1e18};
 
@@ -22,7 +22,7 @@ double value_of(const std::vector<cost::Term>& terms, const cost::Point& point) 
 WitnessSearch::WitnessSearch(const LogBounds& bounds, Solver* solver, int solver_milliseconds)
     : bounds_(bounds), solver_(solver), milliseconds_(solver_milliseconds) {
   if (solver_ != nullptr) solver_->assume(bounds.solver_variables(), bounds.relations());
-  for (const cost::Point& point : bounds.samples(sample_count)) {
+  for (const cost::Point& point : bounds.samples(witness_samples)) {
     auto sizes = whole_sizes(point, bounds);
     if (!sizes) continue;
     cost::Point exact = ExactValues(*sizes, bounds.problem(), bounds.variables()).point();

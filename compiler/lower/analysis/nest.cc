@@ -21,7 +21,6 @@ namespace {
 using concrete_notation::Assign;
 using ConcreteBlocks = concrete_notation::Blocks;
 using concrete_notation::Forall;
-using concrete_notation::StatementPtr;
 using ConcreteTerms = concrete_notation::Terms;
 using concrete_notation::Where;
 using index_notation::Access;
@@ -38,7 +37,7 @@ class Numbering {
  public:
   explicit Numbering(const problem::Problem& problem) : problem_(problem) {}
 
-  support::Result<NestTree> run(const StatementPtr& statement) {
+  support::Result<NestTree> run(const concrete_notation::StatementPtr& statement) {
     tree_.semiring = problem_.semiring;
     tree_.index_names = problem_.indices();
     for (const auto& pattern : problem_.patterns) patterns_.insert(pattern.name);
@@ -59,7 +58,7 @@ class Numbering {
   }
 
  private:
-  support::Result<NestPtr> convert(const StatementPtr& statement) {
+  support::Result<NestPtr> convert(const concrete_notation::StatementPtr& statement) {
     return std::visit(Match{
                           [&](const Forall& forall) { return convert_loop(forall); },
                           [&](const ConcreteBlocks& blocks) { return convert_blocks(blocks); },
@@ -153,7 +152,7 @@ class Numbering {
   support::Result<NestPtr> convert_terms(const ConcreteTerms& sum) {
     const auto outside = shared_target_;
     Terms terms;
-    for (const StatementPtr& term : sum.terms) {
+    for (const concrete_notation::StatementPtr& term : sum.terms) {
       auto converted = convert(term);
       if (!converted.ok()) return converted.error();
       terms.terms.push_back(*converted);
@@ -500,7 +499,8 @@ void collect(const NestPtr& nest, const NestTree& tree, bool with_targets, std::
 
 }  // namespace
 
-support::Result<NestTree> number(const StatementPtr& statement, const problem::Problem& problem) {
+support::Result<NestTree> number(const concrete_notation::StatementPtr& statement,
+                                 const problem::Problem& problem) {
   return Numbering(problem).run(statement);
 }
 

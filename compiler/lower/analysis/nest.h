@@ -133,6 +133,10 @@ struct NestTree {
   std::map<int, std::int64_t> extents{};         ///< indices with code for a single extent
 };
 
+inline const Operand& operand(const NestTree& tree, int number) {
+  return tree.operands[static_cast<std::size_t>(number)];
+}
+
 /// Numbers indices, tensors and operands. A temporary gets the storage order of the loops above the deeper of
 /// the leaves that write and read it (the writer on a tie). Its innermost loop then walks contiguous
 /// elements. Errors: invalid [lower-unknown-index], [lower-rank] for a tree that was not verified.

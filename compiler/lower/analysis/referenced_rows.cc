@@ -15,9 +15,6 @@ namespace {
 using loop_ir::Match;
 using merge_lattice::LevelAccess;
 
-const Operand& operand(const NestTree& tree, int number) {
-  return tree.operands[static_cast<std::size_t>(number)];
-}
 const Tensor& tensor(const NestTree& tree, int number) {
   return tree.tensors[static_cast<std::size_t>(operand(tree, number).tensor)];
 }

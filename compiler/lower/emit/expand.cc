@@ -229,9 +229,9 @@ class Row {
 };
 
 /// Finds rows in the bodies of phases; at most one in each block of statements.
-class Phases {
+class RowExpansion {
  public:
-  Phases(loop_ir::Kernel& kernel, Names& names) : kernel_(kernel), names_(names) {}
+  RowExpansion(loop_ir::Kernel& kernel, Names& names) : kernel_(kernel), names_(names) {}
 
   StatementPtr walk(const StatementPtr& statement) {
     const auto statements = statements_of(statement);
@@ -269,7 +269,7 @@ class Phases {
 }  // namespace
 
 loop_ir::Kernel expand_rows(loop_ir::Kernel kernel, Names& names) {
-  for (auto& phase : kernel.phases) phase.body = Phases(kernel, names).walk(phase.body);
+  for (auto& phase : kernel.phases) phase.body = RowExpansion(kernel, names).walk(phase.body);
   return kernel;
 }
 

@@ -17,10 +17,6 @@ namespace {
 
 using loop_ir::Match;
 
-const Operand& operand(const NestTree& tree, int number) {
-  return tree.operands[static_cast<std::size_t>(number)];
-}
-
 /// The loop leaves out values of its index that `temporary` has elements for.
 bool skips(const Loop& loop, const NestTree& tree, int temporary) {
   if ((!loop.block || !loop.entries) && is_sparse(loop, tree)) return true;

@@ -42,7 +42,7 @@ bool adjoin(const For& rows, const For& entries, const std::set<std::string>& po
          equal(entries.end, substitute(entries.begin, {{rows.variable, next}}));
 }
 
-bool is_in_order(const For& loop) {
+bool walks_in_order(const For& loop) {
   return loop.shape == loop_ir::Shape::scalar && loop.step == 1 && loop.unroll == 1;
 }
 
@@ -67,7 +67,7 @@ StatementPtr coalesced(const StatementPtr& statement, const std::set<std::string
       map_children(statement, [&](const StatementPtr& each) { return coalesced(each, positions); });
   const auto* rows = as<For>(inside);
   const auto* entries = rows == nullptr ? nullptr : as<For>(rows->body);
-  if (entries == nullptr || !is_in_order(*rows) || entries->shape == loop_ir::Shape::vector ||
+  if (entries == nullptr || !walks_in_order(*rows) || entries->shape == loop_ir::Shape::vector ||
       entries->step != 1 || !adjoin(*rows, *entries, positions))
     return inside;
   const auto body = loop_ir::without_unused_lets(statements_of(entries->body));

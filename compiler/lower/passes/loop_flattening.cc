@@ -26,13 +26,13 @@ using Statements = std::vector<StatementPtr>;
 constexpr std::int64_t rows_at_once = 64;
 /// Rows are short below so many entries on average, where operand rows have at most `narrow` values; wider
 /// ones are loaded once for four entries of a row. docs/performance/kernels.md.
-constexpr std::int64_t short_row = 6;
+constexpr std::int64_t max_short_row = 6;
 constexpr std::int64_t narrow = 16;
 /// Entries recorded for each row without a test of its length: one vector of the widest kind.
 constexpr std::int64_t noted = 32;
 
 /// A loop over rows: lets, then a jammed loop over the entries of the row.
-struct Rows {
+struct ShortRows {
   const For* loop = nullptr;
   Statements lets;
   const For* remainder = nullptr;  ///< remainder loop, below a whole group
@@ -50,8 +50,8 @@ ExpressionPtr width_of(const For& entries) {
 }
 
 /// Returns the parts of a jammed loop over the rows of the phase's range; nothing for other statements.
-std::optional<Rows> rows_of(const StatementPtr& statement) {
-  Rows rows;
+std::optional<ShortRows> rows_of(const StatementPtr& statement) {
+  ShortRows rows;
   rows.loop = as<For>(statement);
   if (rows.loop == nullptr || rows.loop->shape != loop_ir::Shape::scalar || rows.loop->step != 1 ||
       !is_name(rows.loop->begin, "begin") || !is_name(rows.loop->end, "end"))
@@ -83,7 +83,7 @@ std::optional<Rows> rows_of(const StatementPtr& statement) {
 /// Builds the flattened loop, beside the loop over rows for lists that are too long.
 class Joined {
  public:
-  Joined(const Rows& rows, const loop_ir::Kernel& kernel, Names& names)
+  Joined(const ShortRows& rows, const loop_ir::Kernel& kernel, Names& names)
       : rows_(rows),
         kernel_(kernel),
         list_(names.fresh("rows")),
@@ -103,8 +103,8 @@ class Joined {
         Function::minimum, {loop_ir::add(first, loop_ir::integer(rows_at_once)), loop_ir::name("end")});
     const auto rows = loop_ir::subtract(last, first), entries = loop_ir::name(entries_);
     const auto is_narrow = loop_ir::apply(Function::less_equal, {rows_.width, loop_ir::integer(narrow)});
-    const auto most =
-        loop_ir::multiply(rows, loop_ir::choose(is_narrow, loop_ir::integer(short_row), loop_ir::integer(0)));
+    const auto most = loop_ir::multiply(
+        rows, loop_ir::choose(is_narrow, loop_ir::integer(max_short_row), loop_ir::integer(0)));
     const auto is_few = loop_ir::apply(Function::less, {entries, most});
     For as_before = *rows_.loop;
     as_before.begin = first;
@@ -122,9 +122,9 @@ class Joined {
   }
 
   loop_ir::Array list() const {
-    // Fewer entries than short_row for each row, and the vector that begins at the last of them.
+    // Fewer entries than max_short_row for each row, and the vector that begins at the last of them.
     return {list_, loop_ir::Element::byte,
-            loop_ir::Scratch{loop_ir::integer(rows_at_once * short_row + noted)}, /*written=*/true};
+            loop_ir::Scratch{loop_ir::integer(rows_at_once * max_short_row + noted)}, /*written=*/true};
   }
 
  private:
@@ -162,7 +162,7 @@ class Joined {
     return unroll_and_jam(loop_ir::make(std::move(entries)), kernel_);
   }
 
-  const Rows& rows_;
+  const ShortRows& rows_;
   const loop_ir::Kernel& kernel_;
   std::string list_, first_, last_, from_, entries_, few_;
 };

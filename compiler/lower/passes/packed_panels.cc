@@ -125,9 +125,9 @@ class Tile {
 };
 
 /// Finds register tiles in the bodies of phases: a step above 1 marks a jammed loop.
-class Phases {
+class PanelPacking {
  public:
-  Phases(loop_ir::Kernel& kernel, Names& names) : kernel_(kernel), names_(names) {}
+  PanelPacking(loop_ir::Kernel& kernel, Names& names) : kernel_(kernel), names_(names) {}
 
   StatementPtr walk(const StatementPtr& statement) {
     return loop_ir::map_loops(statement, [&](const For& x) {
@@ -166,7 +166,7 @@ class Phases {
 }  // namespace
 
 loop_ir::Kernel pack_panels(loop_ir::Kernel kernel, Names& names) {
-  for (auto& phase : kernel.phases) phase.body = Phases(kernel, names).walk(phase.body);
+  for (auto& phase : kernel.phases) phase.body = PanelPacking(kernel, names).walk(phase.body);
   return kernel;
 }
 

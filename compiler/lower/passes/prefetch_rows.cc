@@ -18,12 +18,12 @@ using loop_ir::For;
 using loop_ir::StatementPtr;
 
 /// Shorter rows arrive in time without a prefetch.
-constexpr std::int64_t short_row = 32;
+constexpr std::int64_t max_unprefetched_row = 32;
 
 /// The rows that a jammed loop walks.
-class Rows {
+class PrefetchedRows {
  public:
-  Rows(const For& loop, const loop_ir::Kernel& kernel) : loop_(loop) {
+  PrefetchedRows(const For& loop, const loop_ir::Kernel& kernel) : loop_(loop) {
     for (const auto& array : kernel.arrays) {
       if (std::holds_alternative<loop_ir::ArgumentValues>(array.origin) ||
           std::holds_alternative<loop_ir::Shared>(array.origin))
@@ -91,7 +91,7 @@ class Rows {
     const auto* begin = std::get_if<loop_ir::Integer>(&loop.begin->node);
     const auto* end = std::get_if<loop_ir::Integer>(&loop.end->node);
     if (parts.size() != 2 || !first || !at || !begin || begin->value != 0 || at->name != loop.variable ||
-        (end && end->value <= short_row))
+        (end && end->value <= max_unprefetched_row))
       return false;
     const auto row = lengths_.find(first->name);
     return row != lengths_.end() && equal(row->second, loop.end);
@@ -109,7 +109,7 @@ StatementPtr walk(const StatementPtr& statement, const loop_ir::Kernel& kernel) 
       loop.body = walk(x.body, kernel);
       return loop_ir::make(std::move(loop));
     }
-    const Rows rows(x, kernel);
+    const PrefetchedRows rows(x, kernel);
     auto statements = statements_of(x.body);
     for (auto& each : statements) {
       const auto* vector_loop = std::get_if<For>(&each->node);

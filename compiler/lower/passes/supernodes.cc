@@ -29,9 +29,9 @@ const loop_ir::Load* load_of(const ExpressionPtr& expression) {
 }
 
 /// A loop over the positions of rows that are added.
-class Rows {
+class SupernodeRows {
  public:
-  explicit Rows(const For& loop) : loop_(loop) {}
+  explicit SupernodeRows(const For& loop) : loop_(loop) {}
 
   /// Returns the loop with rows of a supernode added at once, or the loop unchanged.
   For result() {
@@ -141,7 +141,7 @@ class Rows {
 
 StatementPtr walk(const StatementPtr& statement) {
   return loop_ir::map_loops(statement, [](const For& x) {
-    For loop = x.step == 1 && x.shape == loop_ir::Shape::scalar ? Rows(x).result() : x;
+    For loop = x.step == 1 && x.shape == loop_ir::Shape::scalar ? SupernodeRows(x).result() : x;
     loop.body = walk(loop.body);
     return loop_ir::make(std::move(loop));
   });

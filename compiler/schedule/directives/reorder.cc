@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "compiler/schedule/illegal.h"
+#include "compiler/schedule/index_list.h"
 #include "compiler/schedule/section.h"
 #include "compiler/support/nearest_name.h"
 
@@ -11,28 +12,22 @@
 namespace schaas::schedule {
 namespace {
 
-std::string list(const std::vector<std::string>& names) {
-  std::string out;
-  for (const auto& name : names) out += (out.empty() ? "" : ",") + name;
-  return "{" + out + "}";
-}
-
 // Checks that every loop is named once, and names the first that is unknown, repeated or missing.
 support::Result<void> check_permutation(const std::vector<std::string>& order,
                                         const std::vector<std::string>& loops) {
   for (auto index = order.begin(); index != order.end(); ++index) {
     if (std::find(loops.begin(), loops.end(), *index) == loops.end()) {
-      return illegal("the section has no loop `" + *index + "`; its loops are " + list(loops) +
+      return illegal("the section has no loop `" + *index + "`; its loops are " + index_list(loops) +
                      support::did_you_mean(*index, loops));
     }
     if (std::find(order.begin(), index, *index) != index) {
-      return illegal("order " + list(order) + " names loop `" + *index + "` twice");
+      return illegal("order " + index_list(order) + " names loop `" + *index + "` twice");
     }
   }
   for (const auto& index : loops) {
     if (std::find(order.begin(), order.end(), index) == order.end()) {
-      return illegal("order " + list(order) + " leaves out loop `" + index + "`; the section's loops are " +
-                     list(loops));
+      return illegal("order " + index_list(order) + " leaves out loop `" + index +
+                     "`; the section's loops are " + index_list(loops));
     }
   }
   return {};

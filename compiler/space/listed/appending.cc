@@ -118,9 +118,9 @@ struct Class {
 
 /// Schedules by cost and entries. Entries are found for the first `max_looked_at` schedules; later ones are
 /// taken to append what the first of their cost does.
-class Classes {
+class AppendingClasses {
  public:
-  explicit Classes(const problem::Problem& problem) : problem_(problem) {}
+  explicit AppendingClasses(const problem::Problem& problem) : problem_(problem) {}
 
   /// Takes a schedule; `trace()` makes its trace, of which `traces` are kept for each class, of other trees.
   template <class Trace>
@@ -223,7 +223,7 @@ support::Result<ListedMembers> listed_by_cost(const problem::Problem& problem, s
   Watch watch(recursion, cancellation, "listing the schedule space");
   AppendingCosts costs(recursion, problem);
   Members members(recursion, watch);
-  Classes classes(problem);
+  AppendingClasses classes(problem);
   traces = std::max<std::size_t>(traces, 1);
   const FromDefaultNest from_default(problem);
   std::size_t steps = 0;

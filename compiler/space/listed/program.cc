@@ -12,6 +12,7 @@
 #include "compiler/schedule/replay/ordered_appends.h"
 #include "compiler/schedule/workspace_storage.h"
 #include "compiler/space/listed/result_entries.h"
+#include "compiler/support/contains.h"
 
 // Schedules of programs (docs/schedule_space.md, "Programs"; ReACT, section 4.3). A schedule is a sequence of
 // nests, the loops that neighbours share, which form a trie, and orders of the loops below. Orders of
@@ -28,16 +29,12 @@ using schedule::Nests;
 using support::Result;
 using Names = std::vector<std::string>;
 
-bool has(const Names& names, const std::string& name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
 bool begins_with(const Names& names, const Names& start) {
   return names.size() >= start.size() && std::equal(start.begin(), start.end(), names.begin());
 }
 
 /// Returns the loop orders that the storage of a nest's tensors demands.
-std::vector<LoopOrder> orders_of(const Nest& nest, const problem::Problem& problem) {
+std::vector<LoopOrder> loop_orders_of(const Nest& nest, const problem::Problem& problem) {
   std::vector<LoopOrder> orders;
   for (const auto& read : concrete_notation::reads(nest.assignment)) {
     const auto more = concrete_notation::loop_order(read, problem);
@@ -48,7 +45,8 @@ std::vector<LoopOrder> orders_of(const Nest& nest, const problem::Problem& probl
     orders.insert(orders.end(), more.begin(), more.end());
   }
   std::erase_if(orders, [&](const LoopOrder& order) {
-    return order.before == order.after || !has(nest.loops, order.before) || !has(nest.loops, order.after);
+    return order.before == order.after || !support::contains(nest.loops, order.before) ||
+           !support::contains(nest.loops, order.after);
   });
   return orders;
 }
@@ -60,7 +58,7 @@ bool each_order(Names& placed, Names& rest, const std::vector<LoopOrder>& orders
   for (std::size_t n = 0; n < rest.size(); ++n) {
     const std::string index = rest[n];
     const bool must_wait = std::any_of(orders.begin(), orders.end(), [&](const LoopOrder& order) {
-      return order.after == index && !has(placed, order.before);
+      return order.after == index && !support::contains(placed, order.before);
     });
     if (must_wait) continue;
     rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(n));
@@ -122,7 +120,7 @@ class Search {
       for (const int number : sequence) {
         nests_.push_back(default_[static_cast<std::size_t>(number)]);
         nests_.back().shared = 0;
-        orders_.push_back(orders_of(nests_.back(), problem_));
+        orders_.push_back(loop_orders_of(nests_.back(), problem_));
       }
       shared_.assign(nests_.size(), {});
       return choose(0);
@@ -243,7 +241,7 @@ class Search {
     Below& below = known->second;
     Names placed = prefix(nest), rest;
     for (const std::string& index : nests_[nest].loops) {
-      if (!has(placed, index)) rest.push_back(index);
+      if (!support::contains(placed, index)) rest.push_back(index);
     }
     std::map<std::vector<cost::Term>, Fastest> by_merges;
     Nests tried = chosen;
@@ -393,7 +391,7 @@ class Search {
   /// A loop that must stand outside of the index is not placed yet.
   static bool waits(const std::vector<LoopOrder>& orders, const Names& placed, const std::string& index) {
     return std::any_of(orders.begin(), orders.end(), [&](const LoopOrder& order) {
-      return order.after == index && !has(placed, order.before);
+      return order.after == index && !support::contains(placed, order.before);
     });
   }
 

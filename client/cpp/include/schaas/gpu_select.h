@@ -11,6 +11,9 @@
 /// docs/gpu.md, "What the client chooses". Takes microseconds.
 namespace schaas::client {
 
+/// Threads that have a workspace each at the same time; more threads take turns.
+constexpr std::int64_t gpu_workspace_threads = 1 << 16;
+
 /// Facts of a device. The defaults stand for facts that a driver does not report.
 struct GpuFacts {
   std::string name = "GPU";
