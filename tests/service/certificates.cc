@@ -9,6 +9,11 @@
 #include <memory>
 #include <stdexcept>
 
+// Certificates are made with OpenSSL when a test starts, so none in the repository can expire. The authority
+// signs itself. Every other certificate is X.509 version 3 over a new P-256 key, signed by the authority with
+// SHA-256. Its alternative names are the hosts that clients check. A test for expiry asks for a negative
+// number of days: validity then ended that long ago. A call of OpenSSL that fails throws, which ends the
+// test.
 namespace schaas::test {
 namespace {
 

@@ -4,6 +4,11 @@
 #include <google/protobuf/message.h>
 #include <gtest/gtest.h>
 
+// Translation between messages of the protocol and values of the server, both ways. Reflection fills every
+// field of a request, each text with another value, and each field must arrive in the query. Replies are made
+// from values that are set throughout, and reflection demands that no field stays empty. Fields that only one
+// kind of term or variable has are excepted by name. A field that is not translated fails, and so does a new
+// field of a request that has no line here.
 namespace schaas::server {
 namespace {
 

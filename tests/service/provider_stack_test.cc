@@ -17,6 +17,11 @@
 #include "server/providers/coalescing_provider.h"
 #include "server/storage/stored_frontier.h"
 
+// Decorators over the provider interface, one at a time: caching, coalescing, admission. A fake innermost
+// provider counts searches and compilations and holds them until released, so each test decides which calls
+// overlap. Expectations are counts and diagnostics: equal requests do work once, and queues bound what runs
+// at a time. Stored rows that are damaged, unsigned or of another key must be made again. Failures are never
+// stored; a frontier cut by a budget serves only requests with no larger one.
 namespace schaas::server {
 namespace {
 

@@ -25,6 +25,11 @@
 #include "server/telemetry/log.h"
 #include "tests/support/temporary_directory.h"
 
+// Parts of the server that need no running service: listen addresses, the data directory, status codes,
+// stored frontiers, names of the user. A stored frontier must come back in every field; texts that are cut or
+// altered are refused with a diagnostic. Traces are translated for every order of the factors of one product,
+// 20 random members each (seed 7). The tree of a translated trace must be the one that the user's own trace
+// gives. An answer that shows a canonical name fails.
 namespace schaas::server {
 namespace {
 
@@ -347,7 +352,6 @@ std::string told(const problem::Canonical& c, const std::string& text) {
 }
 
 // A trace refers to the product as the user wrote it, for every order of the factors. It survives the round
-// trip through the canonical product.
 // trip through the canonical product.
 TEST(UserNames, ReferToTheFactorsAsWrittenInTraces) {
   std::vector<std::string> factors = {"C(l,j)", "B(i,k,l)", "D(k,j)", "E(j,m)"};

@@ -2,6 +2,10 @@
 
 #include <grpc/grpc.h>
 
+// A client over the generated stubs alone, without the retries, caches and checks of the client library.
+// Tests see statuses, diagnostics and streamed events as they cross the wire. Events of one reply are sorted
+// by kind, baseline kernels apart from full ones. Each client has a connection of its own, so one made after
+// a restart reaches the new server.
 namespace schaas::test {
 namespace {
 

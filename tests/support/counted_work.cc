@@ -6,6 +6,11 @@
 
 #include "compiler/cost/leaf_nests.h"
 
+// Runs the loops of a tree over stored coordinates, computes nothing, and counts iterations, steps of merges
+// and cleared elements. Patterns are sets of coordinate paths; a merge advances all lists at the minimum
+// coordinate. No cost formula is used: compiler/cost provides the weight of each leaf's access class and the
+// list of variables, no more. counted_point() averages each variable over the paths that lead to its lists. A
+// cost evaluated there must be near the count, and several_sparse_test.cc bounds the ratio.
 namespace schaas::test_support {
 namespace {
 
@@ -76,6 +81,7 @@ class Stored {
   std::set<Coordinates> stored_;
 };
 
+/// Common coordinates of several lists, and the steps of their merge.
 struct Merged {
   Coordinates common;
   double steps = 0;
@@ -103,6 +109,7 @@ Merged merged(const std::vector<Coordinates>& lists) {
   }
 }
 
+/// Walks a tree over one input, with the coordinates bound so far.
 class Counter {
  public:
   Counter(const problem::Problem& problem, const RandomInput& input, std::vector<cost::LeafNest> nests)
@@ -129,6 +136,7 @@ class Counter {
     return 1;
   }
 
+  /// Counts a loop and everything below it; returns the iterations of its leaves.
   double over(const Forall& loop, std::size_t leaf) {
     std::vector<Coordinates> lists = lists_of(loop);
     Merged visited;
@@ -170,6 +178,7 @@ class Counter {
     return lists;
   }
 
+  /// Returns the number of assignments.
   static std::size_t leaves(const StatementPtr& statement) {
     if (const auto* loop = std::get_if<Forall>(&statement->node)) return leaves(loop->body);
     if (const auto* both = std::get_if<Where>(&statement->node))

@@ -6,6 +6,12 @@
 #include <limits>
 #include <stdexcept>
 
+// Evaluates statements by definition (docs/language.md): over all values of all indices, on dense arrays, in
+// double. Each number has a magnitude, the sum of the absolute values of its terms. Rounding errors are
+// bounded relative to it, in any order of summation (Higham, Accuracy and Stability of Numerical Algorithms,
+// chapter 4). Numbers near the jump of a comparison, or of the kind 0 * infinity, have magnitude NaN: any
+// result is right. `exact` marks numbers that neither order nor f32 can change, so that comparisons of them
+// stay determined. test_support_test.cc compares with results computed by hand.
 namespace schaas::test_support {
 namespace {
 
@@ -33,6 +39,7 @@ struct Number {
   bool open() const { return std::isnan(magnitude); }
 };
 
+/// Returns a number for which any result is right.
 Number open_number() { return {0, std::numeric_limits<double>::quiet_NaN(), false}; }
 
 /// Partial results of sums and products around it fit the 24 bits of f32.
@@ -40,6 +47,7 @@ bool few_bits(double value, double magnitude) {
   return std::isinf(value) || (magnitude < 32768 && value * 256 == std::floor(value * 256));
 }
 
+/// Makes a number of a computed value; one that f32 may not hold is open.
 Number made(double value, double magnitude, bool exact) {
   if (!std::isfinite(value)) return {value, 0, exact};
   const double size = std::fabs(value);
@@ -56,6 +64,7 @@ bool near(const Number& x, double border) {
 
 Number truth(bool yes) { return {yes ? 1.0 : 0.0, 1, true}; }
 
+/// Compares two numbers; open where rounding may decide.
 Number comparison(Function function, const Number& a, const Number& b) {
   const Number difference{a.value - b.value, a.magnitude + b.magnitude, a.exact && b.exact};
   if (std::isfinite(difference.value) && near(difference, 0)) return open_number();
@@ -152,6 +161,7 @@ Number of_one(Function function, const Number& x) {
   }
 }
 
+/// Divides; exact only if the quotient times the divisor is the dividend.
 Number quotient(const Number& a, const Number& b) {
   if (b.value == 0 || (a.value == 0 && std::isnan(b.value))) return open_number();  // which zero: +0 or -0
   if (near(b, 0)) return open_number();
@@ -161,6 +171,7 @@ Number quotient(const Number& a, const Number& b) {
   return made(value, a.magnitude / size * std::max(1.0, b.magnitude / size), exact);
 }
 
+/// Raises to a power; rounding of both arguments grows by the derivatives.
 Number power(const Number& a, const Number& b) {
   if (near(a, 0) || (a.value == 0 && b.value < 0)) return open_number();
   const double value = std::pow(a.value, b.value);
@@ -229,6 +240,7 @@ class Evaluation {
     }
   }
 
+  /// Folds the values of `body` over all values of `indices`.
   Number reduced(Monoid monoid, double start, const std::vector<std::string>& indices, const Expression& body,
                  Point& point) const {
     Number all = leaf(start);
@@ -247,6 +259,7 @@ class Evaluation {
     return all;
   }
 
+  /// Evaluates an expression at one point, without implied sums.
   Number value(const Expression& expression, Point& point) const {
     if (const auto* access = std::get_if<Access>(&expression.node)) {
       std::vector<std::int64_t> coordinates;
@@ -279,6 +292,7 @@ class Evaluation {
     return product.value == semiring_.zero ? product : open_number();
   }
 
+  /// Evaluates a call; `where` evaluates only the branch that it chooses.
   Number called(const Call& call, Point& point) const {
     std::vector<Number> arguments;
     if (call.function == Function::where) {
@@ -316,6 +330,7 @@ class Evaluation {
     }
   }
 
+  /// Folds the arguments from left to right.
   static Number folded(Function function, const std::vector<Number>& arguments) {
     Number all = arguments.front();
     for (std::size_t n = 1; n < arguments.size(); ++n) all = both(function, all, arguments[n]);

@@ -15,6 +15,11 @@
 #include "compiler/schedule/replay/apply.h"
 #include "tests/support/temporary_directory.h"
 
+// Joins many CUDA sources to one text, because starting a compiler takes longer than compiling a kernel;
+// macros number the names of each. emulated_batch() compiles it as C++ after cuda_emulation.h and runs it by
+// the kernel ABI of the CPU. That shows wrong values and wrong shuffles; it shows neither races nor timing.
+// nvcc_error() and nvrtc_error() only compile, for real architectures. An emulated object has texts as
+// modules, so the client's handling is tested without a device.
 namespace schaas::test_support {
 namespace {
 
@@ -124,6 +129,7 @@ support::Result<std::string> emulated_object(std::string source) {
 
 namespace {
 
+/// Compiles for the target "cuda" by emulated_object(), for every other target by `c`.
 class EmulatingToolchain final : public toolchain::Toolchain {
  public:
   explicit EmulatingToolchain(std::unique_ptr<toolchain::Toolchain> c) : c_(std::move(c)) {}

@@ -8,6 +8,10 @@
 #include <regex>
 #include <set>
 
+// Joins generated sources unchanged, so the compiler sees the C that users get. A regular expression finds
+// the names that a source defines at file scope, and macros around the source number them. A name that the
+// expression misses is defined twice and fails to compile; nothing is shared unseen. Kernels are compiled at
+// -O1, and instrumented when the test program is, so that their accesses outside of arrays are reported.
 namespace schaas::test_support {
 namespace {
 
@@ -17,6 +21,7 @@ constexpr bool sanitized_program = true;
 constexpr bool sanitized_program = false;
 #endif
 
+/// Returns the flags that follow those of the toolchain: little optimisation, or sanitizers.
 std::string more_flags() {
   const bool sanitize = sanitized_program || std::getenv("SCHAAS_SANITIZE_KERNELS") != nullptr;
   return sanitize ? "-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined" : "-O1";

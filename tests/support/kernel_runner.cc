@@ -14,6 +14,12 @@
 #include <thread>
 #include <utility>
 
+// A runtime for kernels by the rules of proto/kernel_abi.h, which is all that it shares with
+// client/cpp/runtime. It is as strict as the ABI allows. Buffers have guard bytes, hash tables start with two
+// slots, and arrays start as NaN where a kernel must write them. Ranges are cut at random, empty ones
+// included, shuffled, and run by two threads that keep their scratch memory. Rows are split at random
+// positions too. Error codes, writes behind an array and impossible counts are reported; values are compared
+// by the caller.
 namespace schaas::test_support {
 namespace {
 
@@ -53,6 +59,7 @@ struct Piece {
   std::int64_t last = -1;
 };
 
+/// Cuts [0, range) at up to five random points; equal points give empty pieces.
 std::vector<Piece> cut(std::int64_t range, Cuts cuts, std::mt19937_64& random) {
   std::vector<std::int64_t> bounds{0, range};
   if (cuts == Cuts::random) {
@@ -78,6 +85,7 @@ struct Run {
   bool values_alone = false;               ///< the result has its structure
 };
 
+/// Folds two values with the monoid of the ABI.
 double folded(std::int32_t fold, double a, double b) {
   switch (fold) {
     case SCHAAS_FOLD_SUM:
@@ -95,6 +103,7 @@ double folded(std::int32_t fold, double a, double b) {
   }
 }
 
+/// Returns the identity of a monoid of the ABI.
 double identity(std::int32_t fold) {
   if (fold == SCHAAS_FOLD_MIN || fold == SCHAAS_FOLD_MAX)
     return (fold == SCHAAS_FOLD_MIN ? 1 : -1) * std::numeric_limits<double>::infinity();
@@ -157,6 +166,7 @@ class OwnTarget {
   void* target_ = nullptr;
 };
 
+/// Reads a position of either width.
 std::int64_t position(const schaas_level& level, std::int64_t at) {
   return level.index_bits == 32 ? static_cast<const std::int32_t*>(level.pos)[at]
                                 : static_cast<const std::int64_t*>(level.pos)[at];
@@ -214,6 +224,7 @@ class OwnCarry {
   Buffer values_;
 };
 
+/// Folds the carries of each split iteration and adds them to its row; "" or an error.
 std::string combine(const Run& run, const schaas_phase& phase,
                     std::map<std::int64_t, std::vector<const OwnCarry*>>& parts) {
   for (auto& [iteration, carries] : parts) {
@@ -229,6 +240,7 @@ std::string combine(const Run& run, const schaas_phase& phase,
 
 constexpr std::int64_t first_places = 2;  // tables grow from the smallest
 
+/// Gives a thread new, empty tables of this capacity.
 void give_tables(Run& run, std::size_t thread, std::int64_t places) {
   run.workspaces[thread] = Buffer(run.kernel.table_bytes(run.arguments, places));
   *static_cast<std::int64_t*>(run.workspaces[thread].data()) = run.places[thread] = places;
@@ -256,6 +268,7 @@ std::set<std::int64_t> met(const schaas_tensor& tensor, const schaas_shared& arr
   return out;
 }
 
+/// Returns the iterations of a phase; of one over referenced coordinates, their number.
 std::int64_t range_of(const Run& run, const schaas_phase& phase) {
   if (phase.over == 0) return phase.range(run.arguments);
   const schaas_shared& array = run.kernel.shared[phase.over - 1];
@@ -275,6 +288,7 @@ void start_shared(const Run& run, std::int32_t slot, Buffer& buffer) {
   for (const std::int64_t coordinate : met(*run.arguments[array.argument], array)) *out++ = coordinate;
 }
 
+/// Cuts a phase, runs its pieces on one or two threads, and folds private results afterwards.
 std::string run_phase(Run& run, int number, Cuts cuts, std::mt19937_64& random) {
   const schaas_phase& phase = run.kernel.phases[number];
   std::vector<Piece> pieces = cut(range_of(run, phase), cuts, random);

@@ -12,6 +12,11 @@
 #include "compiler/schedule/replay/apply.h"
 #include "tests/support/kernel_batch.h"
 
+// Schedules of one problem, each compiled and run on the same inputs, against the dense oracle. Elements that
+// a kernel promises to write hold NaN before, so one that it leaves out is found. Errors are relative to the
+// oracle's magnitudes, at most 1e-10 for f64 and 1e-4 for f32. A schedule fails as well when a verifier
+// refuses it, when it does not compile, or when its sparse result is malformed. So does one that stores
+// another number of entries than the first schedule did.
 namespace schaas::test_support {
 namespace {
 
@@ -25,6 +30,7 @@ double initial_of(const problem::Problem& problem) {
   return logical ? 1 : 0.75;
 }
 
+/// Returns the largest allowed error, relative to magnitudes.
 double tolerance(problem::ValueType type) { return type == problem::ValueType::f32 ? 1e-4 : 1e-10; }
 
 /// " at 3: 1.5 instead of 2"

@@ -3,12 +3,19 @@
 #include <algorithm>
 #include <map>
 
+// Builds every schedule as a value, by the rules of docs/schedule_space.md taken literally (SparseAuto,
+// OOPSLA 2024, sections 4.3 and 5.1). For each order of the operands: all legal loop orders, all splits with
+// every common prefix, all double-producer combinations. Nothing is memoised and no bit sets are used;
+// factors are sets of strings. So it is slow and can be compared with the rules line by line. With the
+// product it shares the parsed problem and the properties of formats, nothing of compiler/space.
+// NaiveRule::published repeats the slip of the published system, to compare counts.
 namespace schaas::test_support {
 namespace {
 
 using Names = std::set<std::string>;
 using Loops = std::vector<std::string>;
 
+/// Thrown when the limit on schedules is exceeded.
 struct TooMany {};
 
 struct Factor {
@@ -51,6 +58,7 @@ struct Side {
   int first_split = 1, last_split = 0;
 };
 
+/// Lists the schedules of one problem.
 class Enumerator {
  public:
   Enumerator(const problem::Problem& problem, NaiveRule rule, std::size_t most)
@@ -68,6 +76,7 @@ class Enumerator {
     }
   }
 
+  /// Lists every order of the operands but mirror images, and the schedules of each.
   std::vector<NaiveSchedule> all() {
     std::vector<std::size_t> order(operands_.size());
     for (std::size_t n = 0; n < order.size(); ++n) order[n] = n;
@@ -143,6 +152,7 @@ class Enumerator {
     return pairs;
   }
 
+  /// Lists the permutations of `loops` that keep every pair in order.
   std::vector<Loops> loop_orders(const Names& loops, const std::vector<Factor>& factors,
                                  bool final_result) const {
     const auto pairs = order_pairs(factors, final_result);
@@ -160,6 +170,7 @@ class Enumerator {
     return legal;
   }
 
+  /// A sparse level over a loop.
   struct List {
     std::string name;  ///< of the fiber
     std::string with_outer;
@@ -239,6 +250,7 @@ class Enumerator {
     });
   }
 
+  /// Lists linear and fused nests.
   std::vector<NaiveSchedule> plain(const Side& side) const {
     if (side.loops.empty()) return {};
     std::map<std::string, NaiveSchedule> found;
@@ -265,6 +277,7 @@ class Enumerator {
 
   bool wider(problem::SpaceOption option) const { return problem_.space.has(option); }
 
+  /// Takes the loops above out of a side.
   static Side below(Side side, const Names& above) {
     for (Factor& f : side.factors) f.indices = minus(f.indices, above);
     side.loops = minus(side.loops, above);
@@ -272,6 +285,7 @@ class Enumerator {
     return side;
   }
 
+  /// Adds the fused nests of one split, for every common prefix of the sides.
   void fuse(const Side& side, int split, bool left, const std::vector<Loops>& orders,
             std::map<std::string, NaiveSchedule>& found) const {
     const std::vector<Factor> before(side.factors.begin(), side.factors.begin() + split);
@@ -345,6 +359,7 @@ class Enumerator {
     }
   }
 
+  /// Counts the factors with a sparse level over the index.
   long sparse_holders(const std::string& index, const std::vector<Factor>& factors) const {
     return std::count_if(factors.begin(), factors.end(), [&](const Factor& f) {
       if (f.access == nullptr) return false;
@@ -358,12 +373,14 @@ class Enumerator {
     });
   }
 
+  /// Lists all schedules of a side, double-producer combinations included.
   std::vector<NaiveSchedule> with_joins(const Side& side) const {
     std::vector<NaiveSchedule> result = plain(side);
     if (!wider(problem::SpaceOption::stored_producers)) add_joins(side, result);
     return result;
   }
 
+  /// Adds the combinations of two stored temporaries in one more nest.
   void add_joins(const Side& side, std::vector<NaiveSchedule>& result) const {
     if (side.factors.size() < 3) return;
     for (int split = side.first_split; split <= side.last_split; ++split) {

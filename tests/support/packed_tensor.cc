@@ -5,6 +5,11 @@
 #include <functional>
 #include <set>
 
+// Packs tensors by the definition of each level format, without client/cpp/tensor. The stored coordinates are
+// sorted, and a level splits each range of its parent by coordinate. Unpacking follows positions and
+// coordinates, not what was packed. Arrays have exactly the bytes that the ABI demands, so a sanitizer sees
+// any access beyond them. Results start with a coordinate that no tensor has. structure_error() finds those
+// left over, out of order or repeated, and counts that do not add up.
 namespace schaas::test_support {
 namespace {
 
@@ -41,6 +46,7 @@ T element(const void* array, std::int64_t n) {
   return out;
 }
 
+/// Reads integer n of an array of 32 or 64 bits.
 std::int64_t integer(const void* array, int bits, std::int64_t n) {
   return bits == 32 ? element<std::int32_t>(array, n) : element<std::int64_t>(array, n);
 }
@@ -58,6 +64,7 @@ struct Level {
   std::vector<Span> children;
 };
 
+/// Returns the part of `span` with this coordinate at the level; it may be empty.
 Span with_coordinate(const std::vector<Coordinates>& sorted, Span span, std::size_t level,
                      std::int64_t coordinate) {
   const auto begin = sorted.begin() + static_cast<std::ptrdiff_t>(span.begin);
@@ -68,6 +75,7 @@ Span with_coordinate(const std::vector<Coordinates>& sorted, Span span, std::siz
   return {static_cast<std::size_t>(first - sorted.begin()), static_cast<std::size_t>(last - sorted.begin())};
 }
 
+/// Gives every coordinate of each parent a position.
 Level build_dense(const std::vector<Coordinates>& sorted, const std::vector<Span>& parents, std::size_t level,
                   std::int64_t extent) {
   Level out;
@@ -127,6 +135,7 @@ Level build_hashed(const std::vector<Coordinates>& sorted, const std::vector<Spa
   return out;
 }
 
+/// Gives each distinct coordinate of a parent a position.
 Level build_compressed(const std::vector<Coordinates>& sorted, const std::vector<Span>& parents,
                        std::size_t level) {
   Level out;
@@ -162,6 +171,7 @@ Level build_nonunique(const std::vector<Coordinates>& sorted, const std::vector<
   return out;
 }
 
+/// Gives each parent one coordinate, that of its first entry.
 Level build_singleton(const std::vector<Coordinates>& sorted, const std::vector<Span>& parents,
                       std::size_t level) {
   Level out;
@@ -247,6 +257,7 @@ std::vector<Coordinates> stored_coordinates(const RandomTensor& tensor, const st
   return out;
 }
 
+/// Looks up the value at coordinates in level order.
 double value_of(const RandomTensor& tensor, const Coordinates& by_level, const std::vector<int>& mode_order) {
   Coordinates by_mode(by_level.size());
   for (std::size_t l = 0; l < by_level.size(); ++l)
@@ -297,6 +308,7 @@ void PackedTensor::fill(double value) {
 
 namespace {
 
+/// Visits the positions of the last level below one position, with their coordinates.
 void unpack_level(const schaas_tensor& t, int level, std::int64_t position, Coordinates& by_mode,
                   const std::function<void(std::int64_t)>& visit) {
   if (level == t.order) return visit(position);
@@ -447,6 +459,7 @@ std::string PackedTensor::fiber_error(std::size_t l, std::int64_t begin, std::in
   return "";
 }
 
+/// Returns the error of entries in any order, which must be distinct.
 std::string PackedTensor::unordered_error(std::size_t l, std::int64_t begin, std::int64_t end) const {
   std::set<std::int64_t> seen;
   for (std::int64_t p = begin; p < end; ++p) {

@@ -9,6 +9,10 @@
 #include "compiler/concrete_notation/match.h"
 #include "compiler/schedule/replay/apply.h"
 
+// Random products and random traces. Operands draw their indices, levels and mode orders; most levels are
+// dense or compressed. A trace is legal because every directive is drawn blindly and kept only if
+// schedule::apply accepts it. The schedules are therefore those that replay allows, many more than the search
+// lists. Masks use a generator of their own, so they do not shift the other draws of a seed.
 namespace schaas::test_support {
 namespace {
 
@@ -23,6 +27,7 @@ std::vector<std::string> some_of(std::vector<std::string> names, int count, std:
   return names;
 }
 
+/// Prints "B(i,j)", or "b" without indices.
 std::string access(const std::string& tensor, const std::vector<std::string>& indices) {
   std::string out = tensor;
   for (std::size_t n = 0; n < indices.size(); ++n) out += (n ? "," : "(") + indices[n];
@@ -31,6 +36,7 @@ std::string access(const std::string& tensor, const std::vector<std::string>& in
 
 enum class Levels { dense, written, all };
 
+/// Draws the level formats of a tensor, separated by commas.
 std::string random_levels(std::size_t order, Levels kinds, std::mt19937_64& random) {
   static const std::vector<std::string> names{"dense", "compressed", "bitmap", "banded", "hashed"};
   std::string levels;
@@ -52,6 +58,7 @@ std::string list_levels(std::size_t order, Levels above_it, std::mt19937_64& ran
   return levels;
 }
 
+/// Appends a random mode order.
 std::string with_mode_order(std::string levels, std::size_t order, std::mt19937_64& random) {
   std::vector<int> modes(order);
   std::iota(modes.begin(), modes.end(), 0);
@@ -72,6 +79,7 @@ struct Section {
   int factors;
 };
 
+/// Collects the sections of a tree from its root to each leaf.
 void linear_sections(const concrete_notation::StatementPtr& tree, Section section,
                      std::vector<Section>& out) {
   concrete_notation::match(
@@ -212,6 +220,7 @@ schedule::Directive random_rarer_directive(const std::vector<std::string>& loops
   return sequence;
 }
 
+/// Draws an annotation of a loop at or above the path.
 schedule::Directive random_annotation(const problem::Problem& problem, schedule::Path path,
                                       std::mt19937_64& random) {
   using concrete_notation::Races;

@@ -6,6 +6,10 @@
 #include <string>
 #include <vector>
 
+// Random programs as texts, by recursive descent through the grammar of docs/language.md. One in four has a
+// semiring drawn from all; a third has intermediates. Every intermediate is read later, and six letters,
+// depth 3 and about six reads keep the dense oracle fast. The generator does not know which programs are
+// legal. random_programs_test.cc counts those that are refused, by the code of the diagnostic.
 namespace schaas::test_support {
 namespace {
 
@@ -16,6 +20,7 @@ const std::vector<std::string>& letters() {
   return all;
 }
 
+/// Draws one program; each method prints a part of it.
 class Generator {
  public:
   Generator(const RandomProgramOptions& options, std::mt19937_64& random)
@@ -118,6 +123,7 @@ class Generator {
     return levels;
   }
 
+  /// Draws the assignment sign: seldom an update.
   std::string update() {
     if (!one_in(6)) return " = ";
     if (!plain()) return " += ";
@@ -157,6 +163,7 @@ class Generator {
     return access(name, indices);
   }
 
+  /// Returns the letters that are not in scope.
   Indices others(const Indices& scope) {
     Indices out;
     for (const auto& index : letters()) {
@@ -176,6 +183,7 @@ class Generator {
     return text + read(scope, {});
   }
 
+  /// Draws a sum of products and terms that reads all intermediates so far.
   std::string right_side(const Indices& left) {
     std::string text = one_in(3) ? product(left) : term(left);
     const bool more = one_in(2);
@@ -194,10 +202,12 @@ class Generator {
     return text;
   }
 
+  /// Draws a reduction or an expression without implied sums.
   std::string term(const Indices& scope) {
     return one_in(2) && reads_ < 6 ? reduction(scope, options_.depth) : expression(scope, options_.depth);
   }
 
+  /// Draws a reduction over one index that is not in scope.
   std::string reduction(const Indices& scope, int depth) {
     const Indices free = others(scope);
     if (free.empty()) return read(scope, {});
@@ -214,6 +224,7 @@ class Generator {
     return monoid + "(" + index + ")(" + body + ")";
   }
 
+  /// Wraps an argument into a function or operator of one operand.
   std::string call(const std::string& argument) {
     if (!plain()) return argument;
     static const std::vector<std::pair<std::string, std::string>> around{
@@ -226,6 +237,7 @@ class Generator {
     return open + argument + close;
   }
 
+  /// Draws a number, an access, a reduction or an expression in parentheses.
   std::string primary(const Indices& scope, int depth) {
     if (depth <= 0 || reads_ >= 6 || one_in(3)) {
       if (plain() && one_in(6)) return pick(std::vector<std::string>{"2", "0.5", "1", "0", "3"});
@@ -235,6 +247,7 @@ class Generator {
     return "(" + expression(scope, depth - 1) + ")";
   }
 
+  /// Draws an expression of at most this depth.
   std::string expression(const Indices& scope, int depth) {
     const std::string a = primary(scope, depth);
     if (!plain()) return one_in(2) ? a : a + (one_in(2) ? " * " : " + ") + primary(scope, depth);

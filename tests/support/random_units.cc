@@ -7,6 +7,10 @@
 #include "compiler/concrete_notation/match.h"
 #include "compiler/schedule/replay/apply.h"
 
+// Random thread mappings of a GPU on a given trace. For each phase, directives are drawn for its two
+// outermost loops: grain, threads per item, groups with a reduction, launches. At most 40 are drawn, and at
+// most five that schedule::apply accepts stay. So mappings that replay allows are tested, also those that the
+// search never proposes.
 namespace schaas::test_support {
 namespace {
 
@@ -14,6 +18,7 @@ using concrete_notation::Forall;
 using concrete_notation::StatementPtr;
 using concrete_notation::Where;
 
+/// A phase: its path and its loops from the outermost on.
 struct Root {
   schedule::Path path;
   std::vector<std::string> loops;
@@ -36,6 +41,7 @@ void roots_of(const StatementPtr& statement, schedule::Path path, std::vector<Ro
   if (!root.loops.empty()) out.push_back(std::move(root));
 }
 
+/// Draws a directive for one of the two outermost loops of a phase.
 schedule::Directive random_unit(const Root& root, std::mt19937_64& random) {
   using concrete_notation::GroupReduction;
   static constexpr std::array<int, 6> widths = {1, 2, 4, 8, 16, 32};

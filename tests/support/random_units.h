@@ -6,8 +6,8 @@
 
 namespace schaas::test_support {
 
-/// The trace with directives for the threads of a GPU: up to three for each phase of what it leads to, and
-/// `pos` now and then, those that apply of random ones.
+/// The trace with directives for the threads of a GPU: of up to forty random ones for each phase, the
+/// first five that apply.
 schedule::Trace with_random_units(const schedule::Trace& trace, const problem::Problem& problem,
                                   std::mt19937_64& random);
 

@@ -13,6 +13,11 @@
 #include "compiler/space/listed/appending.h"
 #include "compiler/space/listed/result_entries.h"
 
+// Two ways to the same numbers. The recursion counts members per cost without listing them; here each member
+// is listed, replayed as a trace, and costed from its tree. Counts per cost must agree, traces must be
+// distinct, and none may be refused. For a sparse result the listed members are compared with the traces of
+// the dense result, completed with workspaces. Costs of those trees come from cost::of, whereas the list
+// reads costs off the member.
 namespace schaas::test_support {
 namespace {
 

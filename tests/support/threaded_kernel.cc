@@ -6,11 +6,17 @@
 #include "compiler/pipeline/pipeline.h"
 #include "tests/support/kernel_batch.h"
 
+// One schedule under the client's own runtime, with its threads, chunks and privatised reductions. The kernel
+// is emitted by the product's pipeline and compiled at -O1. Operands have a full row in the middle and an
+// empty one in five, so the lengths of rows differ much. The reference is the client's oracle, which sees the
+// user's tensors; matrices in blocks are split and joined by the client. Errors beyond the client's tolerance
+// are reported with the element that is furthest off.
 namespace schaas::test_support {
 namespace {
 
 using client::CooTensor;
 
+/// Draws entries: of a sparse tensor one full slice, every fifth empty, the others at the density.
 CooTensor random_entries(const std::vector<std::int64_t>& extents, bool dense,
                          const ThreadedKernel::Shape& shape, std::mt19937_64& random) {
   CooTensor out;

@@ -10,6 +10,11 @@
 #include "client/cli/table.h"
 #include "schaas/extents.h"
 
+// Texts and JSON that the program `schaas` prints: numbers, tables, explanations of schedules, reports of
+// runs. Facts are built by hand and the whole expected text is written out, so any change of the output
+// shows. A wrong result must end with the exit status of an internal error. Escape sequences other than
+// colours are replaced, and bytes that are no UTF-8 do not break JSON. Extents are here too: a conflict names
+// both sources.
 namespace schaas::cli {
 namespace {
 

@@ -7,6 +7,10 @@
 
 #include "tests/support/temporary_directory.h"
 
+// Machine parameters derived from measured rates, and the file that keeps them. Rates are given numbers;
+// nothing is timed. A level of memory that measures faster than the one before it counts as equally fast, so
+// no parameter is negative. The file is altered in one word at a time: its version, host, names or numbers.
+// Each altered file must give the defaults.
 namespace schaas::client {
 namespace {
 

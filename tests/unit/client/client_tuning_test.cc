@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+// Autotuning with scripted candidates: each run takes the next number of a list as its seconds. Rounds,
+// repetitions and early elimination are therefore exact numbers of runs. A median without the warm-up run
+// decides, and a lead below 3 % does not displace an earlier candidate. Remembered timings count only at
+// equal size class, instruction set and threads, and from two schedules on.
 namespace schaas::client {
 namespace {
 

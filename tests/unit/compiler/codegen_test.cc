@@ -25,6 +25,11 @@
 #include "proto/kernel_abi.h"
 #include "tests/support/kernel_runner.h"
 
+// C printed from texts of loop IR, compiled by the system's compiler and run. Lowering takes no part.
+// Functions and monoids are compared with operators::evaluate, as scalar, simd and vector loops, since each
+// shape is printed in its own way. Sorting and compaction are compared with std::sort and std::set on random
+// lists (fixed seeds), of lengths below and above their thresholds. Declarations inside of kernels must be
+// those of proto/kernel_abi.h and proto/gpu_abi.h, word by word.
 namespace schaas::codegen {
 namespace {
 

@@ -8,6 +8,10 @@
 #include "compiler/concrete_notation/printer.h"
 #include "tests/support/problem_of.h"
 
+// Loop trees as text, and the verifier that accepts a tree for a problem. Rules of legality have illegal
+// trees, written by hand, with the messages that name the tensor, loop or temporary at fault. Many stand
+// beside a legal neighbour, so a verifier that refuses everything fails as well. ProgramVerifier compares
+// computed expressions symbolically: reductions, terms of sums, intermediates.
 namespace schaas::concrete_notation {
 namespace {
 

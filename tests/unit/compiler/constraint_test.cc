@@ -6,6 +6,10 @@
 #include "compiler/problem/constraint_set.h"
 #include "compiler/problem/polynomial.h"
 
+// Constraints on sizes, from text to inequalities between polynomials with natural coefficients. Expected
+// forms are written by hand, and each is printed and read again. Decimals are exact fractions; strict and
+// fractional bounds are tightened to whole numbers. Simplifying a set twice must give what simplifying it
+// once gave.
 namespace schaas::problem {
 namespace {
 

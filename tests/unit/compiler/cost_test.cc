@@ -8,6 +8,11 @@
 #include "compiler/schedule/replay/apply.h"
 #include "tests/support/problem_of.h"
 
+// Costs of loop trees: weighted time, memory by scope, serial phases, clearing, intersections of sparse
+// lists. Trees are replayed from traces; expected formulas follow docs/cost_model.md and are compared as
+// text. So a changed weight or rule shows as a changed term. Leaf nests, which the model at real sizes needs,
+// are printed with the loops that move each access. tests/property/several_sparse_test.cc compares costs with
+// counted iterations.
 namespace schaas::cost {
 namespace {
 

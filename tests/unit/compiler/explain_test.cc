@@ -12,6 +12,11 @@
 #include "compiler/space/space.h"
 #include "tests/support/search_oracle.h"
 
+// Explanations of a frontier: witnesses, certificates, and the sizes at which each survivor wins. RandomSizes
+// draws sizes from the texts of the constraints, uniform in logarithms, without the linear program behind the
+// proofs. Of the small kernels every class is tried, of the large ones every n-th. A class is a survivor, or
+// its named winner needs no more at 1,000 random sizes. A certificate that does not hold, or a survivor
+// without a witness against some other, fails.
 namespace schaas::frontier {
 namespace {
 

@@ -6,6 +6,9 @@
 #include "compiler/format/assembled_format.h"
 #include "compiler/format/tensor_format.h"
 
+// Tensor formats as text: names, levels, mode orders, and what they imply. Every mix of dense and compressed
+// levels of up to four modes, in every mode order, is printed and read back. Access orders, from which legal
+// loop orders follow, are compared with lists written by hand.
 namespace schaas::format {
 namespace {
 

@@ -11,6 +11,10 @@
 #include "compiler/index_notation/verifier.h"
 #include "compiler/support/limits.h"
 
+// Statements from text to nodes: lexer, parser, printer, verifier, implied sums, extent classes. Accepted
+// texts print as texts that read back the same, and source ranges cut the user's own words. Implied sums are
+// compared with the statement that writes each sum out. Refused statements and their messages are in
+// tests/errors.
 namespace schaas::index_notation {
 namespace {
 

@@ -13,6 +13,11 @@
 #include "compiler/loop_ir/vector_form.h"
 #include "compiler/loop_ir/verifier.h"
 
+// Loop IR as text, its verifier, and the functions over it: folding of integers, substitution, traversal,
+// vector forms. `everything` has each statement and expression once; it must print as it was read.
+// LoopIrVerifier has wrong bodies, each with the message that names its fault, so a rule that is no longer
+// checked is noticed. The larger rules, of phases, counters and wide loads, have a right kernel beside the
+// wrong ones.
 namespace schaas::loop_ir {
 namespace {
 

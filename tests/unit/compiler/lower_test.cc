@@ -8,6 +8,11 @@
 #include "compiler/loop_ir/verifier.h"
 #include "tests/unit/compiler/kernel_run.h"
 
+// Lowering of hand-written trees. Most kernels are compiled, run on random operands and compared with the
+// dense oracle (kernel_run.h). Extents lie on both sides of register widths, tiles and specialised sizes, so
+// that remainder loops run. Values cannot show which transformations were applied. Other tests therefore read
+// the printed loop IR, for a schedule that needs a pass and one that must not have it. Each call names its
+// seed.
 namespace schaas {
 namespace {
 

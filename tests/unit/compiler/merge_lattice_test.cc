@@ -4,6 +4,10 @@
 
 #include <limits>
 
+// Iteration spaces of expressions as formulas over levels (Kjolstad et al., OOPSLA 2017; Henry et al., OOPSLA
+// 2021). A case prints the coordinates to visit and the value elsewhere; both are derived by hand from the
+// operator's value at unstored elements. A coordinate that is left out, or visited without need, changes the
+// text.
 namespace schaas::merge_lattice {
 namespace {
 

@@ -5,6 +5,10 @@
 #include "compiler/index_notation/printer.h"
 #include "tests/support/kernel_runner.h"
 
+// The stages in order, from a canonical problem and a trace to a binary with its descriptor. EchoToolchain
+// returns the source and counts calls, so a test sees what reaches the compiler; one test runs the real one.
+// The key of a kernel must change with each ingredient, or the cache would serve another kernel. Illegal
+// traces and cancellations end before any compiler starts.
 namespace schaas::pipeline {
 namespace {
 

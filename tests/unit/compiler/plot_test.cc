@@ -4,6 +4,9 @@
 
 #include <regex>
 
+// Scatter plots as SVG: order of points on logarithmic axes, escaped text, links, style rules. Coordinates
+// are compared with each other, not with numbers, so the layout may change. Zero has no logarithm and stands
+// in the first column. A plot without points must print neither NaN nor infinity.
 namespace schaas::support {
 namespace {
 

@@ -7,6 +7,11 @@
 #include "compiler/problem/masks.h"
 #include "compiler/problem/upper_bounds.h"
 
+// Problems from their texts: intermediates, masks, factors, matrices in blocks, position widths, canonical
+// form. Transformed programs are compared with programs written by hand, and programs that must stay
+// unchanged stand beside them. Equal problems under other names have one canonical text, and the key changes
+// with each ingredient. Positions have 32 bits only where bounds prove that every level fits.
+// tests/property/canonical_key_test.cc renames random problems.
 namespace schaas::problem {
 namespace {
 

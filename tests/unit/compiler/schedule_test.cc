@@ -6,6 +6,10 @@
 #include "tests/support/paper_kernels.h"
 #include "tests/support/problem_of.h"
 
+// Traces replayed on the default nest: each case is a trace as text and the tree that it gives, written by
+// hand. Default nests come first: order of loops, branches for reductions, copies where storage orders
+// contradict each other. Fusion follows the example of SparseAuto (section 4.2, figure 5). Refused traces are
+// in tests/errors/schedule_test.cc, random ones in tests/property/schedule_test.cc.
 namespace schaas::schedule {
 namespace {
 

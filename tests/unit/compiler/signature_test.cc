@@ -4,6 +4,9 @@
 #include "compiler/support/hexadecimal.h"
 #include "compiler/support/signature.h"
 
+// Ed25519 signatures, SHA-256 digests and hexadecimal text, against published vectors: test 2 of RFC 8032,
+// section 7.1. Each digit of the signature is changed in turn, and none of these may verify. Public keys of
+// small order are refused in all their encodings, since anybody can sign for them.
 namespace schaas::support {
 namespace {
 

@@ -8,6 +8,11 @@
 #include "compiler/frontier/proofs/log_proof.h"
 #include "compiler/frontier/proofs/simplex.h"
 
+// Proofs behind the removal of schedules: simplex method, bounds in logarithms, comparisons of sums, and Z3.
+// Bounds just above and just below a limit show that integers and fractions decide, never rounding.
+// Statements that are true but beyond the method must stay unproven. The last test draws 600 pairs of sums
+// under four sets of constraints (fixed seeds). No proof may contradict values at up to 200 sampled sizes, or
+// an answer of Z3.
 namespace schaas::frontier {
 namespace {
 

@@ -13,6 +13,10 @@
 #include "tests/support/search_oracle.h"
 #include "tests/support/temporary_directory.h"
 
+// The solver in a child process, and its protocol. Shell scripts stand in for a solver that hangs, crashes or
+// answers nonsense. Each failure must count as unknown, and three of them end the use of the solver in a
+// search. A search without answers keeps every survivor that a search with answers keeps. Cancellation ends a
+// question that the solver works on; time limits are wide, because machines may be busy.
 namespace schaas {
 namespace {
 

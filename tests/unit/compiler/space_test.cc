@@ -14,6 +14,11 @@
 #include "compiler/space/prefixes.h"
 #include "tests/support/search_oracle.h"
 
+// The recursion over the schedule space: counts, cost classes, depths, loop trees, uniform drawing. Sizes of
+// the spaces of SparseAuto's kernels are known numbers (tests/support/search_oracle.h), and classes must add
+// up to them. Draws from 109 members pass a chi-square test under a fixed seed. Limits and cancellation are
+// reported; a cancelled fold leaves no partial result in the memo. tests/property/exact_search_test.cc
+// compares the recursion with a naive enumeration.
 namespace schaas::space {
 namespace {
 

@@ -13,6 +13,10 @@
 #include "compiler/toolchain/child_process.h"
 #include "tests/support/temporary_directory.h"
 
+// Compilers as child processes: results, refusals, limits, and the environment that they see. Shell scripts
+// stand in for compilers that hang or print what they were given. Errors tell refused code, which is a bug of
+// the project, from limits of the machine. After every test the temporary directory must be empty, and no
+// descendant of a compiler may outlive its timeout.
 namespace schaas::toolchain {
 namespace {
 

@@ -9,6 +9,11 @@
 
 #include "tests/support/temporary_directory.h"
 
+// The queue of jobs in SQLite under a fixed clock: submission, claims, quotas, budgets, cancellation,
+// retries. A restart is a store that is opened again on the same file; changed rows are written by SQL beside
+// the store. One key of a client gives one job, clients take turns, and an item that ended the server three
+// times fails. Ended items are reported once, in order, also over retries. A store whose file is gone refuses
+// jobs instead of losing them.
 namespace schaas::kernels_cache {
 namespace {
 

@@ -19,6 +19,10 @@
 #include "kernels_cache/schedule_store_sqlite.h"
 #include "tests/support/temporary_directory.h"
 
+// Stores of schedules and of binaries. Tests of the interface run on the memory store and on the store with
+// files, which must answer alike. Damage is planted directly: SQL changes one column, files are cut or
+// appended to. Damaged rows and binaries count as missing. A limit on file sizes stands in for a full disk; a
+// later schema is refused untouched. Eviction follows a clock that the test sets.
 namespace schaas::kernels_cache {
 namespace {
 
