@@ -30,8 +30,8 @@ finish
 
 mkdir -p build/quickstart
 begin "building schaas, schaasd and libschaas.so into build/release/bin ($jobs at a time)"
-cmake --preset release >build/quickstart/configure.log 2>&1 || { cat build/quickstart/configure.log; exit 1; }
-cmake --build --preset release -j "$jobs" --target schaas schaasd schaas_c
+cmake --preset product >build/quickstart/configure.log 2>&1 || { cat build/quickstart/configure.log; exit 1; }
+cmake --build --preset product -j "$jobs" --target schaas schaasd schaas_c
 finish
 
 begin "the data: dependency graph of Debian's packages"

@@ -7,7 +7,7 @@ jobs=${JOBS:-$(nproc 2>/dev/null || echo 2)}
 
 deploy/install-packages.sh
 started=$(date +%s)
-cmake --preset release -DSCHAAS_TESTS=ON -DSCHAAS_SLOW_TESTS=OFF
+cmake --preset release -DSCHAAS_UNITY=ON -DSCHAAS_TESTS=ON -DSCHAAS_SLOW_TESTS=OFF
 cmake --build --preset release -j "$jobs"
 echo "built in $(($(date +%s) - started)) s"
 exec ctest --preset release -LE slow -j "$jobs"

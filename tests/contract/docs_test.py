@@ -160,13 +160,13 @@ class Links(unittest.TestCase):
 class Build(unittest.TestCase):
     def test_presets_that_the_documents_name_exist(self):
         presets = json.loads((ROOT / "CMakePresets.json").read_text(encoding="utf-8"))
-        for kind in ("configurePresets", "buildPresets", "testPresets"):
+        texts = [path.read_text(encoding="utf-8") for path in [*markdown(), *(ROOT / "deploy").glob("*.sh")]]
+        for kind, command in (("configurePresets", "cmake"), ("buildPresets", "cmake --build"), ("testPresets", "ctest")):
             names = {preset["name"] for preset in presets[kind]}
             self.assertLessEqual({"release", "debug", "asan-ubsan", "tsan"}, names, kind)
-        texts = [path.read_text(encoding="utf-8") for path in [*markdown(), *(ROOT / "deploy").glob("*.sh")]]
-        used = {name for text in texts for name in re.findall(r"--preset[ =]([a-z-]+)", text)}
-        self.assertLessEqual(used, names)
-        self.assertIn("release", used)
+            used = {name for text in texts for name in re.findall(rf"\b{command} --preset[ =]([a-z-]+)", text)}
+            self.assertLessEqual(used, names)
+            self.assertIn("release", used)
 
     def test_packages_are_what_the_build_asks_for(self):
         asked = set()
