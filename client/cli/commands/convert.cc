@@ -46,7 +46,7 @@ support::Result<Stored> store_blocks(const client::TensorData& data, const std::
   std::vector<std::string> indices;
   for (std::size_t mode = 0; mode < extents.size(); ++mode) indices.push_back("i" + std::to_string(mode));
   client::Program copying;
-  copying.statements = {{{"copy", indices}, {}, {client::Access{options.file, indices}}}};
+  copying.statements.push_back({{"copy", indices}, {client::Access{options.file, indices}}});
   SCHAAS_ASSIGN_OR_RETURN(const auto blocks, client::Blocks::of(copying, {{options.file, name}}));
   const auto* entries = std::get_if<client::CooTensor>(&data);
   const client::CooTensor split = blocks.split(
