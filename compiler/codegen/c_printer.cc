@@ -344,7 +344,7 @@ void KernelPrinter::print_body(const CFunction& function, const std::vector<std:
   const bool streams = uses.arrays.count(expressions_.streaming_target()) > 0;
   // The client passes the flag after the last shared array.
   if (streams) out_.line("const int streams = shared[" + number(shared_count()) + "] != 0;");
-  CStatements(out_, expressions_).print(function.body);
+  CStatements(out_, expressions_, Dialect::c, label_.blocks).print(function.body);
   if (streams) out_.line("if (streams) STREAM_FENCE;");
   out_.line("return 0;");
   out_.close();

@@ -5,6 +5,10 @@
 
 namespace schaas::codegen {
 
+/// Register blocks of a vector loop. A kernel with few of them takes the C compiler two thirds of the time,
+/// and walks the loops inside a vector loop more often.
+enum class Blocks { many, few };
+
 /// Contents of the generated kernel descriptor; strings are escaped as C literals.
 struct KernelLabel {
   std::string key;       ///< kernel key, hexadecimal
@@ -16,6 +20,7 @@ struct KernelLabel {
   std::string symbol = "schaas_kernel";
   /// Lines at the top of the text, as comments for its readers.
   std::string banner{};
+  Blocks blocks = Blocks::many;
 };
 
 /// Prints the C11 source of a kernel for proto/kernel_abi.h, self-contained, exporting the one symbol of the

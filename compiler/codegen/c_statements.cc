@@ -270,14 +270,14 @@ void CStatements::print_for(const loop_ir::For& loop) {
     return;
   }
   if (loop.shape == loop_ir::Shape::vector) {
-    CVectorLoops(text_, expressions_).print(loop);
+    CVectorLoops(text_, expressions_, blocks_).print(loop);
     return;
   }
-  if (loop.shape == loop_ir::Shape::simd && (CVectorLoops(text_, expressions_).print_fold(loop) ||
-                                             CVectorLoops(text_, expressions_).print_stores(loop))) {
+  if (loop.shape == loop_ir::Shape::simd && (CVectorLoops(text_, expressions_, blocks_).print_fold(loop) ||
+                                             CVectorLoops(text_, expressions_, blocks_).print_stores(loop))) {
     return;
   }
-  if (loop.shape == loop_ir::Shape::scalar && CVectorLoops(text_, expressions_).print_scalar_sums(loop))
+  if (loop.shape == loop_ir::Shape::scalar && CVectorLoops(text_, expressions_, blocks_).print_scalar_sums(loop))
     return;
   const auto& v = loop.variable;
   if (loop.shape == loop_ir::Shape::simd) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "compiler/codegen/c_expressions.h"
+#include "compiler/codegen/c_printer.h"
 #include "compiler/codegen/c_text.h"
 #include "compiler/loop_ir/nodes.h"
 
@@ -18,8 +19,8 @@ enum class Dialect {
 /// Prints the statements of one phase.
 class CStatements {
  public:
-  CStatements(CText& text, const CExpressions& expressions, Dialect dialect = Dialect::c)
-      : text_(text), expressions_(expressions), dialect_(dialect) {}
+  CStatements(CText& text, const CExpressions& expressions, Dialect dialect, Blocks blocks = Blocks::many)
+      : text_(text), expressions_(expressions), dialect_(dialect), blocks_(blocks) {}
   void print(const loop_ir::StatementPtr& statement);
 
  private:
@@ -39,6 +40,7 @@ class CStatements {
   CText& text_;
   const CExpressions& expressions_;
   const Dialect dialect_;
+  const Blocks blocks_;
 };
 
 /// Returns "for (...)" of a sequential loop; the end is evaluated once, into a name with suffix `end`.
@@ -54,7 +56,8 @@ class CVectorLoops {
   /// short rows.
   static constexpr int partial_sums = 4;
 
-  CVectorLoops(CText& text, const CExpressions& expressions) : text_(text), expressions_(expressions) {}
+  CVectorLoops(CText& text, const CExpressions& expressions, Blocks blocks)
+      : text_(text), expressions_(expressions), blocks_(blocks) {}
   void print(const loop_ir::For& loop);
   /// Prints a simd loop that only folds into accumulators, one value per iteration each, as vectors of
   /// partial results that are folded at the end; several vectors where one would wait for itself. Returns
@@ -120,6 +123,7 @@ class CVectorLoops {
 
   CText& text_;
   const CExpressions& expressions_;
+  const Blocks blocks_;
   std::set<std::string> varying_;  ///< the loop variable and the names whose values depend on it
   int live_ = 0;                   ///< accumulators and varying values, which share the registers
 };

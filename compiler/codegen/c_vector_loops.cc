@@ -97,7 +97,8 @@ void CVectorLoops::classify(const StatementPtr& statement) {
 void CVectorLoops::print(const loop_ir::For& loop) {
   varying_ = {loop.variable};
   classify(loop.body);
-  int widest = widest_block;
+  const bool many = blocks_ == Blocks::many;
+  int widest = many ? widest_block : widest_block / 2;
   // Loops without accumulators and lets need registers for their loads all the same.
   while (widest > 1 && widest * (live_ > 0 ? live_ : 2) > register_budget) widest /= 2;
   const bool overlaps = may_repeat_elements(loop.body);
@@ -106,13 +107,15 @@ void CVectorLoops::print(const loop_ir::For& loop) {
   } else {
     open_range(loop);
   }
-  text_.directive("#if VECTOR_BYTES > 32");  // 32 registers have 64 bytes
-  cascade(loop, {"vec", 2 * widest}, "while");
-  text_.directive("#endif");
+  if (many) {
+    text_.directive("#if VECTOR_BYTES > 32");  // 32 registers have 64 bytes
+    cascade(loop, {"vec", 2 * widest}, "while");
+    text_.directive("#endif");
+  }
   cascade(loop, {"vec", widest}, "while");
   if (overlaps) {
     print_overlapping_remainder(loop, std::max(widest / 2, 1));
-  } else {
+  } else if (many) {
     for (int count = widest / 2; count >= 1; count /= 2) cascade(loop, {"vec", count}, "if");
     text_.directive("#if VECTOR_BYTES > 32");
     cascade(loop, {"vec32", 1}, "if");
@@ -120,6 +123,9 @@ void CVectorLoops::print(const loop_ir::For& loop) {
     text_.directive("#if VECTOR_BYTES > 16");
     cascade(loop, {"vec16", 1}, "if");
     text_.directive("#endif");
+    cascade(loop, {"value", 1}, "while");
+  } else {
+    if (widest > 1) cascade(loop, {"vec", 1}, "while");
     cascade(loop, {"value", 1}, "while");
   }
   text_.close();
@@ -187,8 +193,10 @@ void CVectorLoops::print_overlapping_remainder(const loop_ir::For& loop, int wid
     text_.close();
   }
   text_.close();
-  narrow("vec32", "32");
-  narrow("vec16", "16");
+  if (blocks_ == Blocks::many) {
+    narrow("vec32", "32");
+    narrow("vec16", "16");
+  }
   text_.open("else");
   cascade(loop, {"value", 1}, "while");
   text_.close();

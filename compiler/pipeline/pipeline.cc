@@ -159,8 +159,9 @@ Result<std::string> compile(const problem::Canonical& canonical, const schedule:
   // The key is computed before lowering and stands in the text, so that a binary names its own row.
   SCHAAS_RETURN_IF_ERROR(cancellation.check("lowering"));
   const bool cuda = support::is_for_gpu(target.isa);
-  const codegen::KernelLabel label{kernel_key(canonical, trace, target, toolchain), schedule::print(trace),
-                                   target.isa, canonical.text};
+  codegen::KernelLabel label{kernel_key(canonical, trace, target, toolchain), schedule::print(trace),
+                             target.isa, canonical.text};
+  if (target.baseline) label.blocks = codegen::Blocks::few;
   const lower::PassOptions passes{.passes = target.baseline ? lower::baseline_passes() : lower::all_passes()};
   SCHAAS_ASSIGN_OR_RETURN(const std::string source, cuda ? make_cuda(canonical.problem, trace, label, passes)
                                                          : make_c(canonical.problem, trace, label, passes));

@@ -121,18 +121,21 @@ TEST_P(EveryExtent, ComputesWhatTheOracleSays) {
   const Case& one = cases()[GetParam()];
   for (const auto& isa : test_support::instruction_sets()) {
     for (const auto type : {ValueType::f64, ValueType::f32}) {
-      problem::ProblemText text;
-      text.expression = one.statement;
-      text.formats = one.formats;
-      text.value_type = type == ValueType::f64 ? "f64" : "f32";
-      const client::Kernel kernel = test_support::compiled_kernel(text, "linear", isa);
-      std::mt19937_64 random(20261126);
-      for (const std::int64_t extent : extents()) {
-        SCOPED_TRACE(std::string(one.statement) + ", " + isa + ", " + text.value_type + ", extent " +
-                     std::to_string(extent));
-        for (int draw = 0; draw < 3; ++draw) {
-          compute(kernel, text, extent, type, random);
-          if (HasFatalFailure()) return;
+      for (const bool baseline : {false, true}) {
+        problem::ProblemText text;
+        text.expression = one.statement;
+        text.formats = one.formats;
+        text.value_type = type == ValueType::f64 ? "f64" : "f32";
+        const toolchain::Target target{isa, baseline};
+        const client::Kernel kernel = test_support::compiled_kernel(text, "linear", target);
+        std::mt19937_64 random(20261126);
+        for (const std::int64_t extent : extents()) {
+          SCOPED_TRACE(std::string(one.statement) + ", " + toolchain::print(target) + ", " + text.value_type +
+                       ", extent " + std::to_string(extent));
+          for (int draw = 0; draw < 3; ++draw) {
+            compute(kernel, text, extent, type, random);
+            if (HasFatalFailure()) return;
+          }
         }
       }
     }

@@ -17,9 +17,14 @@ T value_of(support::Result<T> result) {
 
 client::Kernel compiled_kernel(const problem::ProblemText& text, const std::string& trace,
                                const std::string& isa) {
+  return compiled_kernel(text, trace, toolchain::Target{isa});
+}
+
+client::Kernel compiled_kernel(const problem::ProblemText& text, const std::string& trace,
+                               const toolchain::Target& target) {
   const auto canonical = problem::canonicalize(value_of(problem::build(text)));
   const auto toolchain = toolchain::make_c_toolchain({});
-  const auto bytes = value_of(pipeline::compile(canonical, value_of(schedule::parse(trace)), {isa},
+  const auto bytes = value_of(pipeline::compile(canonical, value_of(schedule::parse(trace)), target,
                                                 *toolchain, support::Cancellation()));
   return value_of(client::Kernel::load(bytes, support::digest_of(bytes)));
 }

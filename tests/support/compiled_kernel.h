@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "compiler/problem/problem.h"
+#include "compiler/toolchain/toolchain.h"
 #include "schaas/host.h"
 #include "schaas/kernel.h"
 
@@ -12,6 +13,8 @@ namespace schaas::test_support {
 /// client does. Throws std::runtime_error with the diagnostic.
 client::Kernel compiled_kernel(const problem::ProblemText& text, const std::string& trace,
                                const std::string& isa = client::host_isa());
+client::Kernel compiled_kernel(const problem::ProblemText& text, const std::string& trace,
+                               const toolchain::Target& target);
 
 /// The instruction sets that this processor runs, of those whose code differs: the portable one first.
 std::vector<std::string> instruction_sets();

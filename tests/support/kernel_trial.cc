@@ -87,6 +87,7 @@ Result<std::string> source_of(const schedule::Trace& trace, const problem::Probl
   codegen::KernelLabel label;
   label.schedule = schedule::print(trace);
   label.isa = "x86-64-v3";
+  if (passes == lower::baseline_passes()) label.blocks = codegen::Blocks::few;
   return codegen::print_c(kernel, label);
 }
 
