@@ -34,6 +34,8 @@ support::Result<void> Computation::State::run(BoundKernel& one) {
 }
 
 support::Result<void> Computation::run() {
+  if (state_->operands_change)
+    for (Computation& producer : state_->producers) SCHAAS_RETURN_IF_ERROR(producer.run());
   // The better kernel is looked for before the run: no run changes its kernel half way.
   if (state_->better) {
     if (auto better = state_->better()) state_->bound = *std::move(better);
@@ -64,7 +66,8 @@ bool Computation::order_matters() const { return state_->bound.order_matters(); 
 // takes other arrays.
 bool Computation::is_rebindable() const {
   const State& state = *state_;
-  const bool is_plain = !state.gpu && !state.converted && state.before == nullptr && state.kept.empty();
+  const bool is_plain = !state.gpu && !state.converted && state.before == nullptr && state.kept.empty() &&
+                        state.producers.empty();
   return is_plain && state.written != &state.own && state.bound.execution->is_rebindable();
 }
 
@@ -72,7 +75,10 @@ bool Computation::rebind() { return state_->bound.execution->rebind(); }
 
 std::int64_t Computation::temporary_bytes() const {
   const Execution& execution = *state_->bound.execution;
-  return execution.scratch_bytes() + execution.shared_bytes() + execution.folding_bytes();
+  std::int64_t bytes = execution.scratch_bytes() + execution.shared_bytes() + execution.folding_bytes();
+  for (Computation& producer : state_->producers)
+    bytes += producer.temporary_bytes() + static_cast<std::int64_t>(producer.result().bytes());
+  return bytes;
 }
 
 PackedTensor& Computation::result() {

@@ -9,6 +9,7 @@
 #include "client/cpp/api/computation.h"
 #include "client/cpp/api/decision.h"
 #include "client/cpp/api/kernel_pool.h"
+#include "client/cpp/api/split_program.h"
 #include "client/cpp/expression/summed_operands.h"
 #include "client/cpp/platform/cancelled.h"
 #include "client/cpp/platform/process_mutex.h"
@@ -87,6 +88,7 @@ struct KernelSet::State {
   std::set<std::string> summed;  ///< operands, by summed_operands
   format::TensorFormat result_format;
   Machine machine;
+  std::unique_ptr<const SplitProgram> split;  ///< null: the program is one part
 
   ProcessMutex mutex;  ///< guards all members below; never held while the server is asked
   std::map<std::string, std::shared_ptr<KernelPool>> pools;  ///< by what may compute: "", "gpu", "gpu alone"
@@ -143,6 +145,7 @@ support::Result<KernelSet> KernelSet::open(const Session& session, ProblemText p
                           format::parse(given == state->problem.formats.end() ? "dense" : given->second,
                                         static_cast<int>(result.indices.size()), result.tensor));
   state->machine = this_machine(state->problem.value_type);
+  SCHAAS_ASSIGN_OR_RETURN(state->split, SplitProgram::open(session, state->problem, state->options));
   return KernelSet(std::move(state));
 }
 
@@ -151,6 +154,7 @@ const ProblemText& KernelSet::problem() const { return state_->problem; }
 bool KernelSet::sums(const std::string& operand) const { return state_->summed.count(operand) > 0; }
 
 support::Result<Frontier> KernelSet::frontier(const std::stop_token& stop) const {
+  if (state_->split) return state_->split->frontier(stop);
   std::vector<std::shared_ptr<KernelPool>> pools;
   {
     const std::lock_guard lock(state_->mutex);
@@ -180,6 +184,7 @@ Sizes KernelSet::State::told(Sizes sizes) const {
 
 support::Result<FrontierHere> KernelSet::frontier_at(const std::map<std::string, PackedTensor*>& operands,
                                                      const BindOptions& options) const {
+  if (state_->split) return state_->split->frontier_at(operands, options);
   FrontierHere here;
   SCHAAS_ASSIGN_OR_RETURN(here.frontier, frontier(options.wait.stop));
   Sizes sizes;
@@ -485,6 +490,10 @@ struct KernelSet::State::Rebinding {
 
 support::Result<Computation> KernelSet::bind(const std::map<std::string, PackedTensor*>& operands,
                                              const BindOptions& options) const {
+  if (state_->split) {
+    SCHAAS_RETURN_IF_ERROR(bound_extents(state_->program, operands, options.extents));
+    return state_->split->bind(operands, options);
+  }
   if (options.result != nullptr) {
     SCHAAS_ASSIGN_OR_RETURN(KeptLevels kept, KeptLevels::of(operands, *options.result));
     if (!kept.own.empty()) {
@@ -535,6 +544,7 @@ support::Result<Computation> KernelSet::bind(const std::map<std::string, PackedT
 
 support::Result<Tuning> KernelSet::tune(const std::map<std::string, PackedTensor*>& operands,
                                         const BindOptions& given) const {
+  if (state_->split) return state_->split->tune(operands, given);
   Sizes sizes;
   BindOptions options = given;
   SCHAAS_ASSIGN_OR_RETURN(auto computation, state_->start(operands, options, sizes));

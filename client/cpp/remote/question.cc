@@ -70,6 +70,19 @@ support::Result<problem::Canonical> canonical_form(const ProblemText& asked) {
   return problem::canonicalize(problem);
 }
 
+support::Result<std::optional<ProgramParts>> program_parts(const ProblemText& asked) {
+  SCHAAS_ASSIGN_OR_RETURN(const auto found, problem::stored_intermediate(texts_with_defaults(asked)));
+  if (!found) return std::optional<ProgramParts>();
+  const auto part = [&](const problem::ProblemText& text) {
+    ProblemText out = asked;
+    out.expression = text.expression;
+    out.formats = text.formats;
+    out.constraints = text.constraints;
+    return out;
+  };
+  return std::optional(ProgramParts{found->tensor, part(found->producer), part(found->consumer)});
+}
+
 Origin server_at(const std::string& address) {
   return {"the server at " + address,
           "ask again: an honest server of this version makes it anew. When it comes again the server, or the "

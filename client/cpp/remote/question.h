@@ -1,7 +1,9 @@
 #pragma once
+#include <optional>
 #include <string>
 
 #include "compiler/problem/canonical.h"
+#include "compiler/problem/stored_intermediate.h"
 #include "compiler/support/signature.h"
 #include "schaas/kernel_source.h"
 
@@ -13,6 +15,14 @@ problem::ProblemText texts_with_defaults(const ProblemText& asked);
 /// Derives the canonical form of a problem from its texts, as servers do. Kernels are signed for its key; an
 /// answer must give back its names. Errors: those of problem::build.
 support::Result<problem::Canonical> canonical_form(const ProblemText& asked);
+
+/// A program as two requests: the consumer reads what the producer makes, stored sparse, as an operand.
+struct ProgramParts {
+  std::string tensor;  ///< the producer's result
+  ProblemText producer, consumer;
+};
+/// The parts by problem::stored_intermediate, if there are two. Errors: those of problem::build.
+support::Result<std::optional<ProgramParts>> program_parts(const ProblemText& asked);
 
 /// Returns the constraints of a problem as its answers give them.
 std::vector<Constraint> constraints_of(const problem::Canonical& asked);

@@ -5,6 +5,7 @@
 #include "compiler/problem/canonical.h"
 #include "compiler/problem/factors.h"
 #include "compiler/problem/masks.h"
+#include "compiler/problem/stored_intermediate.h"
 #include "compiler/problem/upper_bounds.h"
 
 // Problems from their texts: intermediates, masks, factors, matrices in blocks, position widths, canonical
@@ -297,6 +298,58 @@ TEST(Intermediates, StayWhereInliningWouldNotHelp) {
   EXPECT_EQ(inlined(sum, {{"B", "csr"}}), sum);
   const std::string reduced = "E(i) = B(i,j) * C(j); Y(i,l) = E(i) * E(l)";  // would be summed again
   EXPECT_EQ(inlined(reduced, {{"B", "csr"}}), reduced);
+}
+
+/// "producer | consumer", or "" where the program stays one.
+std::string parts(const std::string& expression, const Formats& formats) {
+  ProblemText text;
+  text.expression = expression;
+  text.formats = formats;
+  const auto found = stored_intermediate(text).value();
+  return found ? found->producer.expression + " | " + found->consumer.expression : "";
+}
+
+TEST(StoredIntermediates, AreProductsOfSparseOperandsReadAtSeveralRows) {
+  EXPECT_EQ(
+      parts("T(i,k) = B(i,j) * C(j,k); A(i,l) = T(i,k) * T(k,l)", {{"B", "csr"}, {"C", "csr"}, {"A", "csr"}}),
+      "T(i,k) = B(i,j) * C(j,k) | A(i,l) = T(i,k) * T(k,l)");
+  EXPECT_EQ(parts("T(i,k) = B(i,j) * C(j,k); A(i,k) = T(i,k) + T(k,i)", {{"B", "csr"}, {"C", "csr"}}),
+            "T(i,k) = B(i,j) * C(j,k) | A(i,k) = T(i,k) + T(k,i)");
+}
+
+TEST(StoredIntermediates, StayDenseByDefinitionOrWithinOneRow) {
+  const Formats formats = {{"B", "csr"}, {"C", "csr"}, {"A", "csr"}};
+  EXPECT_EQ(parts("T(i,k) = B(i,j) * X(j,k); A(i,l) = T(i,k) * T(k,l)", {{"B", "csr"}}), "");
+  EXPECT_EQ(parts("T(i,k) = B(i,j) * C(j,k); A(i,l) = relu(T(i,k)) * X(k,l)", {{"B", "csr"}, {"C", "csr"}}),
+            "");
+  EXPECT_EQ(parts("T(i,k) = B(i,j) * C(j,k); S(i) = T(i,k); A(i,k) = T(i,k) / S(i)", formats), "");
+  EXPECT_EQ(parts("T(i,k) = B(i,j) * C(j,k); s = T(i,k); A(i,k) = T(i,k) / s", formats),
+            "T(i,k) = B(i,j) * C(j,k) | s = T(i,k); A(i,k) = T(i,k) / s");
+}
+
+TEST(StoredIntermediates, TakeTheStatementsAndConstraintsOfTheirPart) {
+  ProblemText text;
+  text.expression =
+      "d(i) = B(i,j); T(i,k) = B(i,j) * d(j) * B(j,k); U(i,l) = T(i,k) * T(k,l); A(i,m) = U(i,l) * U(l,m) * "
+      "X(m,n)";
+  text.formats = {{"B", "csr"}, {"A", "csr"}, {"X", "csc"}};
+  text.constraints = {"nnz(B) <= 100", "n <= 7"};
+  const auto found = stored_intermediate(text).value();
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->producer.expression, "d(i) = B(i,j); T(i,k) = B(i,j) * d(j) * B(j,k)");
+  EXPECT_EQ(found->producer.formats, (Formats{{"B", "csr"}, {"T", "csr"}}));
+  EXPECT_THAT(found->producer.constraints, ElementsAre("nnz(B) <= 100"));
+  EXPECT_EQ(found->consumer.expression, "U(i,l) = T(i,k) * T(k,l); A(i,m) = U(i,l) * U(l,m) * X(m,n)");
+  EXPECT_EQ(found->consumer.formats, (Formats{{"A", "csr"}, {"T", "csr"}, {"X", "csc"}}));
+  EXPECT_THAT(found->consumer.constraints, ElementsAre("n <= 7"));
+  EXPECT_EQ(parts(found->consumer.expression, found->consumer.formats),
+            "U(i,l) = T(i,k) * T(k,l) | A(i,m) = U(i,l) * U(l,m) * X(m,n)");
+}
+
+TEST(StoredIntermediates, HaveTheSemiringOfTheirProgram) {
+  EXPECT_EQ(
+      parts("min-plus: T(i,k) = B(i,j) * B(j,k); A(i,l) = T(i,k) * T(k,l)", {{"B", "csr"}, {"A", "csr"}}),
+      "min-plus: T(i,k) = B(i,j) * B(j,k) | min-plus: A(i,l) = T(i,k) * T(k,l)");
 }
 
 TEST(Canonical, SharedExtentsGoThroughIntermediates) {

@@ -75,7 +75,7 @@ class Computation {
   bool is_rebindable() const;
   /// False where the kernel takes the operands that KernelSet::sums tells in any order.
   bool order_matters() const;
-  std::int64_t temporary_bytes() const;
+  std::int64_t temporary_bytes() const;  ///< intermediates that are stored sparse included
   PackedTensor& result();
   const KernelInfo& kernel() const;
   const std::string& reason() const;  ///< why this schedule, a sentence
@@ -85,6 +85,7 @@ class Computation {
 
  private:
   friend class KernelSet;
+  friend class SplitProgram;
   struct State;
   explicit Computation(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
