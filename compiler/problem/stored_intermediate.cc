@@ -31,10 +31,10 @@ bool has(const std::vector<std::string>& names, const std::string& name) {
 }
 
 /// Returns the sparse operands that make a term zero, through the sums around it.
-std::vector<Access> factors_of(const Expression& term, const Problem& problem) {
+std::vector<Access> sparse_factors_of(const Expression& term, const Problem& problem) {
   const auto* reduction = std::get_if<index_notation::Reduction>(&term.node);
   if (reduction != nullptr && reduction->monoid == problem.semiring->sum)
-    return factors_of(reduction->body.front(), problem);
+    return sparse_factors_of(reduction->body.front(), problem);
   return sparse_factors(term, problem);
 }
 
@@ -59,7 +59,7 @@ bool is_sparse(const Assignment& definition, const Problem& problem) {
   const auto& indices = definition.result.indices;
   const auto terms = index_notation::additive_terms(definition.value);
   return indices.size() > 1 && std::all_of(terms.begin(), terms.end(), [&](const Expression& term) {
-           return cover(factors_of(term, problem), indices);
+           return cover(sparse_factors_of(term, problem), indices);
          });
 }
 
@@ -68,7 +68,7 @@ bool is_sparse(const Assignment& definition, const Problem& problem) {
 bool is_computed_by_rows(const Assignment& definition, const Problem& problem) {
   const auto terms = index_notation::additive_terms(definition.value);
   const bool has_rows = std::all_of(terms.begin(), terms.end(), [&](const Expression& term) {
-    return begins_with(factors_of(term, problem), definition.result.indices.front(), problem);
+    return begins_with(sparse_factors_of(term, problem), definition.result.indices.front(), problem);
   });
   if (!has_rows) return false;
   std::map<std::string, std::size_t> row_modes = {{definition.result.tensor, 0}};
@@ -114,12 +114,11 @@ Program needed(const Program& from, const std::string& operand) {
   return out;
 }
 
-/// Returns a part as a request of its own, with the formats and constraints that concern it.
-Result<ProblemText> part_of(const ProblemText& whole, const Program& part, const std::string& tensor,
-                            const std::string& format) {
+}  // namespace
+
+Result<ProblemText> part_of(const ProblemText& whole, const Program& part) {
   ProblemText out = whole;
   out.expression = index_notation::print(part);
-  out.formats[tensor] = format;
   std::set<std::string> named = {part.result().tensor};
   for (const Assignment& statement : part.statements)
     for (const Access& access : index_notation::operands(statement.value)) named.insert(access.tensor);
@@ -131,8 +130,6 @@ Result<ProblemText> part_of(const ProblemText& whole, const Program& part, const
                [&](const std::string& one) { return parse_constraint(one, scope).ok(); });
   return out;
 }
-
-}  // namespace
 
 Result<std::optional<StoredIntermediate>> stored_intermediate(const ProblemText& text) {
   using Found = std::optional<StoredIntermediate>;
@@ -148,8 +145,10 @@ Result<std::optional<StoredIntermediate>> stored_intermediate(const ProblemText&
     StoredIntermediate out{target.tensor, target.indices.size() == 2 ? "csr" : "csf", {}, {}};
     Program before = program;
     before.statements.resize(number + 1);
-    SCHAAS_ASSIGN_OR_RETURN(out.producer, part_of(text, needed(before, ""), out.tensor, out.format));
-    SCHAAS_ASSIGN_OR_RETURN(out.consumer, part_of(text, needed(program, out.tensor), out.tensor, out.format));
+    ProblemText whole = text;
+    whole.formats[out.tensor] = out.format;
+    SCHAAS_ASSIGN_OR_RETURN(out.producer, part_of(whole, needed(before, "")));
+    SCHAAS_ASSIGN_OR_RETURN(out.consumer, part_of(whole, needed(program, out.tensor)));
     return Found(std::move(out));
   }
   return Found();

@@ -24,4 +24,9 @@ struct StoredIntermediate {
 ///     -> T(i,k) = B(i,j) * C(j,k)   and   A(i,l) = T(i,k) * T(k,l)
 support::Result<std::optional<StoredIntermediate>> stored_intermediate(const ProblemText& text);
 
+/// Returns some statements of a program as a request of their own. `whole` has formats of all tensors that
+/// are not dense, intermediates included; the part gets those that it names, and the constraints on its names
+/// alone. Errors: those of build.
+support::Result<ProblemText> part_of(const ProblemText& whole, const index_notation::Program& part);
+
 }  // namespace schaas::problem

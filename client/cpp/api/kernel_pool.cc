@@ -362,6 +362,12 @@ support::Result<Preference> KernelPool::prefer(const Wish& wish, const WaitOptio
   });
 }
 
+void KernelPool::begin() {
+  const std::lock_guard lock(mutex_);
+  after_fork();
+  begin_search();
+}
+
 support::Result<Preference> KernelPool::at_hand(const Wish& wish) {
   const std::lock_guard lock(mutex_);
   after_fork();

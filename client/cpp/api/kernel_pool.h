@@ -55,6 +55,8 @@ class KernelPool {
   /// Raised when the whole frontier, or measurements of its schedules, came: the best kernel may be another.
   std::uint64_t frontier_version() const { return frontier_version_; }
 
+  /// Begins the search, unless it runs or has ended.
+  void begin();
   /// Decides, waiting as `wait` says; begins the search. Errors: those of KernelSource::schedule,
   /// Session::load and check_bounds; exhausted [wait-limit], [cancelled], [gpu-memory].
   support::Result<Preference> prefer(const Wish& wish, const WaitOptions& wait);

@@ -9,6 +9,7 @@
 #include "client/cpp/api/computation.h"
 #include "client/cpp/api/decision.h"
 #include "client/cpp/api/kernel_pool.h"
+#include "client/cpp/api/long_product.h"
 #include "client/cpp/api/split_program.h"
 #include "client/cpp/expression/summed_operands.h"
 #include "client/cpp/platform/cancelled.h"
@@ -134,10 +135,13 @@ support::Result<KernelSet> KernelSet::open(const Session& session, ProblemText p
     return support::unsupported("blocks", "`" + tensor + "` in `" + text +
                                               "`: tensors in memory cannot be bound in blocks; csr works");
   }
-  const auto stored = session.source().lookup(problem, options.stop);
-  if (!stored.ok() && stored.error().code != "not-stored") return stored.error();
+  SCHAAS_ASSIGN_OR_RETURN(Program program, parse_program(problem.expression));
+  if (!is_long_product(program)) {
+    const auto stored = session.source().lookup(problem, options.stop);
+    if (!stored.ok() && stored.error().code != "not-stored") return stored.error();
+  }
   auto state = std::make_shared<State>(session, std::move(problem), std::move(options));
-  SCHAAS_ASSIGN_OR_RETURN(state->program, parse_program(state->problem.expression));
+  state->program = std::move(program);
   state->summed = summed_operands(state->program, state->problem.formats);
   const Access& result = state->program.result();
   const auto given = state->problem.formats.find(result.tensor);
@@ -490,10 +494,7 @@ struct KernelSet::State::Rebinding {
 
 support::Result<Computation> KernelSet::bind(const std::map<std::string, PackedTensor*>& operands,
                                              const BindOptions& options) const {
-  if (state_->split) {
-    SCHAAS_RETURN_IF_ERROR(bound_extents(state_->program, operands, options.extents));
-    return state_->split->bind(operands, options);
-  }
+  if (state_->split) return state_->split->bind(operands, options);
   if (options.result != nullptr) {
     SCHAAS_ASSIGN_OR_RETURN(KeptLevels kept, KeptLevels::of(operands, *options.result));
     if (!kept.own.empty()) {
@@ -540,6 +541,11 @@ support::Result<Computation> KernelSet::bind(const std::map<std::string, PackedT
         State::Rebinding{state_, std::move(decision), operands, std::move(given), computation.get()};
   }
   return Computation(std::move(computation));
+}
+
+void KernelSet::begin(const BindOptions& options) const {
+  if (state_->split || options.gpu || options.schedule != "auto") return;
+  if (const auto wanted = state_->request({}, {}, {}, options); wanted.ok()) state_->pool(*wanted)->begin();
 }
 
 support::Result<Tuning> KernelSet::tune(const std::map<std::string, PackedTensor*>& operands,

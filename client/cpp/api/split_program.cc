@@ -1,29 +1,23 @@
 #include "client/cpp/api/split_program.h"
 
 #include <algorithm>
-#include <vector>
+#include <mutex>
+#include <utility>
 
 #include "client/cpp/api/computation.h"
+#include "client/cpp/api/long_product.h"
 #include "client/cpp/remote/question.h"
 #include "client/cpp/selection/binding.h"
 
-// Two kernel sets behind the interface of one. The entries of the intermediate are known after its first run
-// only, and binding the consumer needs them: extents and counts decide on its kernel. So binding runs the
-// producer. Its result belongs to the computation of the consumer, which keeps the producer.
+// Several kernel sets behind the interface of one. The entries of a sparse result are known after a run only.
+// Binding its readers needs them, since counts decide on their kernels. So binding runs all parts but the
+// last. Their results belong to the computation of the last part, which keeps them. The searches of all parts
+// begin before the first is waited for.
 namespace schaas::client {
 namespace {
 
-using Operands = SplitProgram::Operands;
-
-/// The tensors that a part reads.
-Operands operands_of(const KernelSet& part, const Operands& operands) {
-  Operands out;
-  for (const Access& access : read_by(part.program())) {
-    const auto given = operands.find(access.tensor);
-    if (given != operands.end()) out.insert(*given);
-  }
-  return out;
-}
+/// Extents of a product before tensors are bound.
+constexpr std::int64_t middling_extent = 16;
 
 /// The options as far as they concern a part.
 BindOptions options_of(const KernelSet& part, const BindOptions& options) {
@@ -35,64 +29,155 @@ BindOptions options_of(const KernelSet& part, const BindOptions& options) {
   return out;
 }
 
+const std::string& made_by(const KernelSet& part) { return part.program().result().tensor; }
+
 }  // namespace
+
+/// Binding of all parts to the tensors of a program.
+class SplitProgram::Run {
+ public:
+  Run(const Parts& parts, const Operands& operands, const BindOptions& options)
+      : parts_(parts), tensors_(operands), options_(options) {}
+
+  /// Runs all parts but the last. `tuned`: each has its schedules measured before.
+  support::Result<void> produce(bool tuned) {
+    for (const KernelSet& part : parts_.sets) part.begin(options_);
+    made_.reserve(parts_.sets.size());
+    for (std::size_t n = 0; n + 1 < parts_.sets.size(); ++n) {
+      const KernelSet& part = parts_.sets[n];
+      BindOptions own = options_of(part, options_);
+      own.result = nullptr;
+      own.single_run = true;
+      if (own.schedule != "linear") own.schedule = "auto";
+      if (tuned) SCHAAS_RETURN_IF_ERROR(part.tune(operands_of(part), own));
+      SCHAAS_ASSIGN_OR_RETURN(Computation computation, part.bind(operands_of(part), own));
+      SCHAAS_RETURN_IF_ERROR(computation.run());
+      tensors_[made_by(part)] = &computation.result();
+      made_.push_back(std::move(computation));
+    }
+    return {};
+  }
+
+  Operands operands_of_last() const { return operands_of(parts_.last()); }
+  BindOptions options_of_last() const { return options_of(parts_.last(), options_); }
+  std::vector<Computation> take() { return std::move(made_); }
+
+ private:
+  Operands operands_of(const KernelSet& part) const {
+    Operands out;
+    for (const Access& access : read_by(part.program())) {
+      const auto given = tensors_.find(access.tensor);
+      if (given != tensors_.end()) out.insert(*given);
+    }
+    return out;
+  }
+
+  const Parts& parts_;
+  Operands tensors_;  ///< with those that were made
+  const BindOptions& options_;
+  std::vector<Computation> made_;
+};
+
+SplitProgram::SplitProgram(Session session, ProblemText problem, Program program, KernelSetOptions options)
+    : session_(std::move(session)),
+      problem_(std::move(problem)),
+      program_(std::move(program)),
+      options_(std::move(options)) {}
+
+support::Result<SplitProgram::PartsPointer> SplitProgram::opened(const Session& session,
+                                                                 const std::vector<ProblemText>& problems,
+                                                                 std::string note,
+                                                                 const KernelSetOptions& options) {
+  auto out = std::make_shared<Parts>();
+  out->note = std::move(note);
+  for (const ProblemText& problem : problems) {
+    SCHAAS_ASSIGN_OR_RETURN(KernelSet set, KernelSet::open(session, problem, options));
+    out->sets.push_back(std::move(set));
+  }
+  return PartsPointer(std::move(out));
+}
 
 support::Result<std::unique_ptr<const SplitProgram>> SplitProgram::open(const Session& session,
                                                                         const ProblemText& problem,
                                                                         const KernelSetOptions& options) {
   using Opened = std::unique_ptr<const SplitProgram>;
+  SCHAAS_ASSIGN_OR_RETURN(Program program, parse_program(problem.expression));
+  const bool is_long = is_long_product(program);
+  std::unique_ptr<SplitProgram> out(new SplitProgram(session, problem, std::move(program), options));
+  if (is_long) {
+    SCHAAS_RETURN_IF_ERROR(out->parts({}));
+    return Opened(std::move(out));
+  }
   SCHAAS_ASSIGN_OR_RETURN(const auto parts, program_parts(problem));
   if (!parts) return Opened();
-  auto producer = KernelSet::open(session, parts->producer, options);
-  if (!producer.ok() && producer.error().code == "not-in-bundle") return Opened();
-  if (!producer.ok()) return producer.error();
-  SCHAAS_ASSIGN_OR_RETURN(KernelSet consumer, KernelSet::open(session, parts->consumer, options));
-  return Opened(new SplitProgram(parts->tensor, std::move(producer).value(), std::move(consumer)));
+  auto sets = opened(session, {parts->producer, parts->consumer},
+                     "`" + parts->tensor + "` is computed before and stored as " + parts->format, options);
+  if (!sets.ok() && sets.error().code == "not-in-bundle") return Opened();
+  if (!sets.ok()) return sets.error();
+  out->fixed_ = std::move(sets).value();
+  return Opened(std::move(out));
 }
 
-support::Result<Computation> SplitProgram::produced(const Operands& operands,
-                                                    const BindOptions& options) const {
-  BindOptions own = options_of(producer_, options);
-  own.result = nullptr;
-  own.single_run = true;
-  if (own.schedule != "linear") own.schedule = "auto";
-  SCHAAS_ASSIGN_OR_RETURN(Computation computation, producer_.bind(operands_of(producer_, operands), own));
-  SCHAAS_RETURN_IF_ERROR(computation.run());
-  return computation;
+// The mutex is not held while parts are opened; two threads may open the same ones, and one of them is kept.
+support::Result<SplitProgram::PartsPointer> SplitProgram::parts(const Extents& extents) const {
+  if (fixed_) return fixed_;
+  Extents all = extents;
+  for (const std::string& index : indices_of(program_)) all.emplace(index, middling_extent);
+  SCHAAS_ASSIGN_OR_RETURN(const ProductSteps steps, product_steps(problem_, program_, all));
+  std::vector<std::string> key;
+  for (const ProblemText& problem : steps.problems) key.push_back(problem.expression);
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto found = known_.find(key); found != known_.end()) return found->second;
+  }
+  SCHAAS_ASSIGN_OR_RETURN(PartsPointer made, opened(session_, steps.problems, steps.order, options_));
+  const std::lock_guard lock(mutex_);
+  return known_.emplace(std::move(key), std::move(made)).first->second;
 }
 
-Operands SplitProgram::operands_of_consumer(const Operands& operands, Computation& produced) const {
-  Operands out = operands_of(consumer_, operands);
-  out[tensor_] = &produced.result();
-  return out;
+/// Checks the operands as those of the whole program.
+support::Result<SplitProgram::PartsPointer> SplitProgram::parts_for(const Operands& operands,
+                                                                    const BindOptions& options) const {
+  SCHAAS_ASSIGN_OR_RETURN(const Extents extents, bound_extents(program_, operands, options.extents));
+  return parts(extents);
 }
 
 support::Result<Computation> SplitProgram::bind(const Operands& operands, const BindOptions& options) const {
-  SCHAAS_ASSIGN_OR_RETURN(Computation first, produced(operands, options));
-  SCHAAS_ASSIGN_OR_RETURN(
-      Computation out, consumer_.bind(operands_of_consumer(operands, first), options_of(consumer_, options)));
+  SCHAAS_ASSIGN_OR_RETURN(const PartsPointer parts, parts_for(operands, options));
+  Run run(*parts, operands, options);
+  SCHAAS_RETURN_IF_ERROR(run.produce(false));
+  SCHAAS_ASSIGN_OR_RETURN(Computation out, parts->last().bind(run.operands_of_last(), run.options_of_last()));
   Computation::State& state = *out.state_;
-  state.bound.reason += "; `" + tensor_ + "` is computed before and stored as " +
-                        format::print(first.result().format()) + ", " +
-                        std::to_string(first.result().stored()) + " entries";
+  state.bound.reason += "; " + parts->note;
   state.operands_change = options.operands_change;
-  state.producers.insert(state.producers.begin(), std::move(first));
+  std::vector<Computation> made = run.take();
+  state.producers.insert(state.producers.begin(), std::make_move_iterator(made.begin()),
+                         std::make_move_iterator(made.end()));
   return out;
 }
 
 support::Result<Tuning> SplitProgram::tune(const Operands& operands, const BindOptions& options) const {
-  BindOptions own = options_of(producer_, options);
-  own.result = nullptr;
-  SCHAAS_RETURN_IF_ERROR(producer_.tune(operands_of(producer_, operands), own));
-  SCHAAS_ASSIGN_OR_RETURN(Computation first, produced(operands, options));
-  return consumer_.tune(operands_of_consumer(operands, first), options_of(consumer_, options));
+  SCHAAS_ASSIGN_OR_RETURN(const PartsPointer parts, parts_for(operands, options));
+  Run run(*parts, operands, options);
+  SCHAAS_RETURN_IF_ERROR(run.produce(true));
+  return parts->last().tune(run.operands_of_last(), run.options_of_last());
+}
+
+support::Result<Frontier> SplitProgram::frontier(const std::stop_token& stop) const {
+  SCHAAS_ASSIGN_OR_RETURN(const PartsPointer parts, this->parts({}));
+  return parts->last().frontier(stop);
 }
 
 support::Result<FrontierHere> SplitProgram::frontier_at(const Operands& operands,
                                                         const BindOptions& options) const {
-  if (operands.empty()) return consumer_.frontier_at(operands, options_of(consumer_, options));
-  SCHAAS_ASSIGN_OR_RETURN(Computation first, produced(operands, options));
-  return consumer_.frontier_at(operands_of_consumer(operands, first), options_of(consumer_, options));
+  if (operands.empty()) {
+    SCHAAS_ASSIGN_OR_RETURN(const PartsPointer parts, this->parts({}));
+    return parts->last().frontier_at(operands, options_of(parts->last(), options));
+  }
+  SCHAAS_ASSIGN_OR_RETURN(const PartsPointer parts, parts_for(operands, options));
+  Run run(*parts, operands, options);
+  SCHAAS_RETURN_IF_ERROR(run.produce(false));
+  return parts->last().frontier_at(run.operands_of_last(), run.options_of_last());
 }
 
 }  // namespace schaas::client

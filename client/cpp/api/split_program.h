@@ -1,41 +1,64 @@
 #pragma once
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
-#include <utility>
+#include <vector>
 
+#include "client/cpp/platform/process_mutex.h"
 #include "schaas/kernel_set.h"
 
 namespace schaas::client {
 
-/// The kernels of a program in two parts (problem/stored_intermediate.h): one makes an intermediate, whole
-/// and stored sparse, and the other reads it. Each part may be split again. What is told of schedules,
-/// kernels and frontiers is told of the part that makes the result. Thread-safe.
+/// The kernels of a program in parts, each of which makes a tensor that later ones read. These are programs
+/// with an intermediate that is stored sparse (problem/stored_intermediate.h), and long products
+/// (long_product.h), whose parts depend on the extents. Each part may be split again. Schedules, kernels and
+/// frontiers that are told are those of the last part, which makes the result. Thread-safe.
 class SplitProgram {
  public:
   using Operands = std::map<std::string, PackedTensor*>;
+  using Extents = std::map<std::string, std::int64_t>;
 
-  /// Null: the program is one part, or the session's bundle has it as one. Errors: those of KernelSet::open.
+  /// Null: the program is one part, or the session's bundle has it as one. Errors: those of KernelSet::open
+  /// and product_steps.
   static support::Result<std::unique_ptr<const SplitProgram>> open(const Session& session,
                                                                    const ProblemText& problem,
                                                                    const KernelSetOptions& options);
 
-  /// As KernelSet::bind, and runs the first part for the intermediate's entries. A run of the computation
-  /// computes its values anew, unless the operands stay what they are (BindOptions::operands_change). The
-  /// kernel of the first part stays, since the other holds the addresses of what it made.
+  /// As KernelSet::bind, and runs all parts but the last for the entries of their results. A run of the
+  /// computation computes the values anew, unless the operands stay what they are
+  /// (BindOptions::operands_change). The kernels of these parts stay, since later ones hold the addresses of
+  /// their results.
   support::Result<Computation> bind(const Operands& operands, const BindOptions& options) const;
   support::Result<Tuning> tune(const Operands& operands, const BindOptions& options) const;
-  support::Result<Frontier> frontier(const std::stop_token& stop) const { return consumer_.frontier(stop); }
+  /// Long products are taken in the order for equal extents.
+  support::Result<Frontier> frontier(const std::stop_token& stop) const;
   support::Result<FrontierHere> frontier_at(const Operands& operands, const BindOptions& options) const;
 
  private:
-  SplitProgram(std::string tensor, KernelSet producer, KernelSet consumer)
-      : tensor_(std::move(tensor)), producer_(std::move(producer)), consumer_(std::move(consumer)) {}
-  support::Result<Computation> produced(const Operands& operands, const BindOptions& options) const;
-  Operands operands_of_consumer(const Operands& operands, Computation& produced) const;
+  /// Opened parts, in order.
+  struct Parts {
+    std::vector<KernelSet> sets;
+    std::string note;  ///< for the reason of a computation
+    const KernelSet& last() const { return sets.back(); }
+  };
+  using PartsPointer = std::shared_ptr<const Parts>;
+  class Run;
 
-  std::string tensor_;  ///< the intermediate
-  KernelSet producer_, consumer_;
+  SplitProgram(Session session, ProblemText problem, Program program, KernelSetOptions options);
+  support::Result<PartsPointer> parts(const Extents& extents) const;
+  support::Result<PartsPointer> parts_for(const Operands& operands, const BindOptions& options) const;
+  static support::Result<PartsPointer> opened(const Session& session,
+                                              const std::vector<ProblemText>& problems, std::string note,
+                                              const KernelSetOptions& options);
+
+  const Session session_;
+  const ProblemText problem_;
+  const Program program_;
+  const KernelSetOptions options_;
+  PartsPointer fixed_;  ///< null: the parts depend on the extents
+  mutable ProcessMutex mutex_;
+  mutable std::map<std::vector<std::string>, PartsPointer> known_;  ///< by their expressions
 };
 
 }  // namespace schaas::client

@@ -42,6 +42,14 @@ std::string difference(const Frontier& frontier, const problem::Canonical& asked
   return "";
 }
 
+/// Returns the request with the statements, formats and constraints of a part.
+ProblemText with_texts(ProblemText asked, const problem::ProblemText& part) {
+  asked.expression = part.expression;
+  asked.formats = part.formats;
+  asked.constraints = part.constraints;
+  return asked;
+}
+
 }  // namespace
 
 // Both sides sign and compare texts with all defaults written out.
@@ -73,14 +81,13 @@ support::Result<problem::Canonical> canonical_form(const ProblemText& asked) {
 support::Result<std::optional<ProgramParts>> program_parts(const ProblemText& asked) {
   SCHAAS_ASSIGN_OR_RETURN(const auto found, problem::stored_intermediate(texts_with_defaults(asked)));
   if (!found) return std::optional<ProgramParts>();
-  const auto part = [&](const problem::ProblemText& text) {
-    ProblemText out = asked;
-    out.expression = text.expression;
-    out.formats = text.formats;
-    out.constraints = text.constraints;
-    return out;
-  };
-  return std::optional(ProgramParts{found->tensor, part(found->producer), part(found->consumer)});
+  return std::optional(ProgramParts{found->tensor, found->format, with_texts(asked, found->producer),
+                                    with_texts(asked, found->consumer)});
+}
+
+support::Result<ProblemText> part_of(const ProblemText& whole, const index_notation::Program& part) {
+  SCHAAS_ASSIGN_OR_RETURN(const auto text, problem::part_of(texts_with_defaults(whole), part));
+  return with_texts(whole, text);
 }
 
 Origin server_at(const std::string& address) {

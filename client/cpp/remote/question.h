@@ -18,11 +18,14 @@ support::Result<problem::Canonical> canonical_form(const ProblemText& asked);
 
 /// A program as two requests: the consumer reads what the producer makes, stored sparse, as an operand.
 struct ProgramParts {
-  std::string tensor;  ///< the producer's result
+  std::string tensor, format;  ///< the producer's result
   ProblemText producer, consumer;
 };
 /// The parts by problem::stored_intermediate, if there are two. Errors: those of problem::build.
 support::Result<std::optional<ProgramParts>> program_parts(const ProblemText& asked);
+/// Returns statements of a program as a request of their own (problem::part_of). Errors: those of
+/// problem::build.
+support::Result<ProblemText> part_of(const ProblemText& whole, const index_notation::Program& part);
 
 /// Returns the constraints of a problem as its answers give them.
 std::vector<Constraint> constraints_of(const problem::Canonical& asked);

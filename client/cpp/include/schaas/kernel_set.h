@@ -127,6 +127,8 @@ class KernelSet {
   /// format that no kernel writes.
   support::Result<Computation> bind(const std::map<std::string, PackedTensor*>& operands,
                                     const BindOptions& options = {}) const;
+  /// Has the server asked for kernels, in the background, as the next bind with these options would.
+  void begin(const BindOptions& options = {}) const;
   /// Measures every compiled schedule of the frontier on these tensors; from then on the fastest is taken for
   /// tensors of these sizes. Where a tensor lies on a device, schedules for it alone. Errors: as of bind and
   /// run.
