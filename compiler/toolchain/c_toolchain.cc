@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -103,10 +101,9 @@ class CToolchain : public Toolchain {
           support::exhausted("compiler-start", "`" + options_.compiler + "` could not be started"),
           result.output, 20);
     }
-    std::ifstream file(output, std::ios::binary);
-    std::string bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+    std::string bytes = read_made_file(output);
     if (result.exit_code != 0 || bytes.empty()) {
-      if (const auto error = resource_error(result.output)) return *error;
+      if (const auto error = resource_error(result)) return *error;
       return with_output(support::internal("compiler-failed", "`" + options_.compiler +
                                                                   "` did not accept generated code (exit " +
                                                                   std::to_string(result.exit_code) + ")"),

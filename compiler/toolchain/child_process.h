@@ -12,6 +12,8 @@ namespace schaas::toolchain {
 
 /// A program to run to its end. No shell is involved and nothing is inherited. Standard input is empty, the
 /// environment is exactly `environment`, other descriptors are closed, and it can touch little (isolation.h).
+/// Where this process is the superuser, an isolated child has a user of its own, to whom the working
+/// directory is given (child_user.h).
 struct ChildOptions {
   std::string program;                   ///< path
   std::vector<std::string> arguments;    ///< without the program's name

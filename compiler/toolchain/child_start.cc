@@ -9,7 +9,9 @@
 
 #include <cerrno>
 #include <cstring>
+#include <optional>
 
+#include "compiler/toolchain/child_user.h"
 #include "compiler/toolchain/isolation.h"
 
 // fork, then exec, with everything prepared before: the daemon has threads, so between the two only
@@ -28,8 +30,11 @@ struct Prepared {
     envp.push_back(nullptr);
     readable.push_back(what.program);
     readable.insert(readable.end(), what.readable.begin(), what.readable.end());
+    if (what.isolated) user = next_child_user(what);
   }
   const ChildOptions& options;
+  std::optional<uid_t> user;  ///< none: the daemon's own
+  const std::size_t processes = max_child_processes();
   std::vector<std::string> readable;
   std::vector<char*> argv;
   std::vector<char*> envp;
@@ -43,11 +48,15 @@ void limit(__rlimit_resource resource, std::size_t value) {
   setrlimit(resource, &both);
 }
 
+[[noreturn]] void end_unisolated() {
+  constexpr char said[] = "the system refused to isolate this process\n";
+  [[maybe_unused]] const auto written = write(2, said, sizeof said - 1);
+  _exit(127);
+}
+
 // Turns the forked process into the program.
 [[noreturn]] void become(const Prepared& prepared, const ChildFiles& files, pid_t parent) {
   setpgid(0, 0);
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent) _exit(127);  // it ended before the signal was asked for
   const int nothing = open("/dev/null", O_RDWR);
   const auto stand = [nothing](int file, int as) { return dup2(file < 0 ? nothing : file, as) >= 0; };
   if (nothing < 0 || !stand(files.input, 0) || !stand(files.output, 1) || !stand(files.error, 2)) _exit(127);
@@ -64,12 +73,16 @@ void limit(__rlimit_resource resource, std::size_t value) {
   limit(RLIMIT_FSIZE, prepared.options.file_bytes);
   limit(RLIMIT_CORE, 0);
   if (chdir(prepared.options.working_directory.c_str()) != 0) _exit(127);
-  if (prepared.options.isolated &&
-      !isolate(prepared.readable, prepared.options.working_directory, prepared.options.processes)) {
-    constexpr char said[] = "the system refused to isolate this process\n";
-    [[maybe_unused]] const auto written = write(2, said, sizeof said - 1);
-    _exit(127);
+  if (prepared.user) {
+    limit(RLIMIT_NPROC, prepared.processes);
+    if (!become_user(*prepared.user)) end_unisolated();
   }
+  // A change of the user takes the signal back.
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) _exit(127);  // it ended before the signal was asked for
+  if (prepared.options.isolated &&
+      !isolate(prepared.readable, prepared.options.working_directory, prepared.options.processes))
+    end_unisolated();
   execve(prepared.options.program.c_str(), prepared.argv.data(), prepared.envp.data());
   _exit(127);
 }
@@ -83,6 +96,9 @@ support::Diagnostic refused_by_system(const char* what) {
 
 support::Result<pid_t> start_child(const ChildOptions& options, const ChildFiles& files) {
   const Prepared prepared(options);
+  // A child that works in "/" writes nothing.
+  if (prepared.user && options.working_directory != "/")
+    SCHAAS_RETURN_IF_ERROR(give_directory(options.working_directory, *prepared.user));
   const pid_t parent = getpid();
   const pid_t pid = fork();
   if (pid < 0) return refused_by_system("a process");

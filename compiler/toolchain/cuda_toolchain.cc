@@ -1,7 +1,5 @@
 #include <chrono>
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
 #include <mutex>
 #include <utility>
 
@@ -101,10 +99,9 @@ class CudaToolchain : public Toolchain {
     if (result.timed_out)
       return support::exhausted("compiler-timeout", "`" + compiler() + "` took more than " +
                                                         std::to_string(options_.timeout_seconds) + " s");
-    std::ifstream file(directory + "/image", std::ios::binary);
-    std::string bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+    std::string bytes = read_made_file(directory + "/image");
     if (result.exit_code == 0 && !bytes.empty()) return bytes;
-    if (const auto error = resource_error(result.output)) return *error;
+    if (const auto error = resource_error(result)) return *error;
     return with_output(
         support::internal("compiler-failed", "`" + compiler() + "` did not accept generated code (exit " +
                                                  std::to_string(result.exit_code) + ")"),

@@ -1,8 +1,11 @@
 #include "compiler/toolchain/programs.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdlib>
 #include <fstream>
 
@@ -55,12 +58,37 @@ support::Result<void> write_source(const std::string& path, const std::string& s
   return {};
 }
 
-std::optional<support::Diagnostic> resource_error(const std::string& output) {
-  const auto says = [&](const char* text) { return output.find(text) != std::string::npos; };
+std::string read_made_file(const std::string& path) {
+  const int file = open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  if (file < 0) return "";
+  std::string bytes;
+  struct stat status {};
+  if (fstat(file, &status) == 0 && S_ISREG(status.st_mode) && status.st_nlink == 1) {
+    bytes.resize(static_cast<std::size_t>(status.st_size));
+    std::size_t have = 0;
+    for (ssize_t got = 1; got > 0 && have < bytes.size();
+         have += static_cast<std::size_t>(std::max<ssize_t>(got, 0)))
+      got = read(file, bytes.data() + have, bytes.size() - have);
+    bytes.resize(have);
+  }
+  close(file);
+  return bytes;
+}
+
+std::optional<support::Diagnostic> resource_error(const ChildResult& result) {
+  const auto says = [&](const char* text) { return result.output.find(text) != std::string::npos; };
+  const auto failed = [](const char* code, const std::string& why) {
+    return support::exhausted(code, "no kernel can be compiled: " + why);
+  };
   if (says("No space left on device") || says("Disk quota exceeded")) return disk_full();
   if (says("File too large") || says("file too big"))
-    return support::exhausted("file-size",
-                              "no kernel can be compiled: a file of the compiler outgrew its limit");
+    return failed("file-size", "a file of the compiler outgrew its limit");
+  if (says("out of memory") || says("virtual memory exhausted") || says("Cannot allocate memory"))
+    return failed("compiler-memory", "the compiler needs more memory than it has");
+  // gcc tells which signal ended one of its passes; compilers themselves raise neither of the two.
+  if (says("Killed signal terminated program") || says("Terminated signal terminated program") ||
+      result.exit_code == 128 + SIGKILL || result.exit_code == 128 + SIGTERM)
+    return failed("compiler-ended", "the compiler was ended from outside, as when memory runs out");
   return std::nullopt;
 }
 

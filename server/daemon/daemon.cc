@@ -2,6 +2,7 @@
 
 #include <grpcpp/grpcpp.h>
 #include <grpcpp/health_check_service_interface.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <limits>
@@ -9,6 +10,7 @@
 #include <utility>
 
 #include "compiler/pipeline/solver_worker.h"
+#include "compiler/toolchain/child_user.h"
 #include "compiler/toolchain/isolation.h"
 #include "proto/kernel_abi.h"
 #include "server/auth/signing_key.h"
@@ -114,11 +116,19 @@ std::shared_ptr<toolchain::Toolchain> toolchain_of(const DaemonOptions& options)
   return toolchain::make_cuda_toolchain(toolchain::make_c_toolchain(std::move(c)), std::move(cuda));
 }
 
-void warn_of_open_children(const Log& log) {
+void warn_of_open_children(const DaemonOptions& options, const Log& log) {
   const auto offered = toolchain::offered_isolation();
-  if (offered == toolchain::Isolation{true, true, true}) return;
-  log->warn("this system keeps compilers and kernels on trial from {} alone; docs/security.md",
-            toolchain::print(offered));
+  if (offered != toolchain::Isolation{true, true, true})
+    log->warn("this system keeps compilers and kernels on trial from {} alone; docs/security.md",
+              toolchain::print(offered));
+  toolchain::ChildOptions trial;
+  trial.program = options.trial;
+  trial.working_directory = "/";
+  if (geteuid() == 0 && !toolchain::next_child_user(trial))
+    log->warn(
+        "compilers and kernels on trial run as root: this process may not change users, or `{}` is closed to "
+        "others",
+        options.trial);
 }
 
 }  // namespace
@@ -233,7 +243,7 @@ Result<void> Daemon::listen(const std::vector<ListenAddress>& addresses) {
     addresses_.push_back(address.text());
     log_->info("listening on {}", addresses_.back());
   }
-  warn_of_open_children(log_);
+  warn_of_open_children(options_, log_);
   log_->info("kernels for GPUs: {}", toolchain_->identity({support::gpu_isa}));
   log_->info("kernels are signed with {}", signer_->public_key().text());
   return {};

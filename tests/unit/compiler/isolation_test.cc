@@ -9,10 +9,12 @@
 #include <linux/seccomp.h>
 #include <netinet/in.h>
 #include <sched.h>
+#include <signal.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstring>
@@ -20,6 +22,7 @@
 
 #include "compiler/toolchain/call_filter.h"
 #include "compiler/toolchain/child_process.h"
+#include "compiler/toolchain/child_user.h"
 #include "tests/support/temporary_directory.h"
 
 namespace schaas::toolchain {
@@ -158,6 +161,94 @@ TEST_F(IsolatedChild, StaysInItsProcessGroup) {
 TEST_F(IsolatedChild, IsEndedWithItsGroup) {
   const std::string alive = inside_ / "alive";
   run("(sleep 1; : > alive) & exit 0");
+  sleep(2);
+  EXPECT_FALSE(std::filesystem::exists(alive));
+}
+
+/// Leaves by a second fork and, where it may, a session of its own, as daemons do.
+TEST_F(IsolatedChild, LeavesNoDescendantInASessionOfItsOwn) {
+  if (!offered_.network) GTEST_SKIP() << "this system has no seccomp";
+  const std::string alive = inside_ / "alive";
+  const std::string descendant =
+      "import os, time\n"
+      "if os.fork(): os._exit(0)\n"
+      "try: os.setsid()\n"
+      "except PermissionError: pass\n"
+      "if os.fork(): os._exit(0)\n"
+      "os.close(1); os.close(2); time.sleep(1); open('alive', 'w')\n";
+  const std::string script = "python3 -c \"" + descendant + "\"";
+  run(script);
+  sleep(2);
+  EXPECT_FALSE(std::filesystem::exists(alive));
+  run(script, false);
+  sleep(2);
+  EXPECT_TRUE(std::filesystem::exists(alive)) << "without isolation it survives";
+}
+
+/// A child as it is where the daemon is the superuser.
+class ChildOfTheSuperuser : public IsolatedChild {
+ protected:
+  void SetUp() override {
+    IsolatedChild::SetUp();
+    ChildOptions options;
+    options.program = "/bin/bash";
+    options.working_directory = inside_.path();
+    if (!next_child_user(options)) GTEST_SKIP() << "this process may not change users";
+  }
+};
+
+TEST_F(ChildOfTheSuperuser, IsAUserOfItsOwn) {
+  const std::string script = "id -u; id -g; id -G; : > here; stat -c %u here . kernel.c";
+  std::ofstream(inside_ / "kernel.c") << "int x;";
+  EXPECT_THAT(run("id -u", false).output, testing::StrEq("0\n"));
+  const auto tell = [&] {
+    const std::string output = run(script).output, user = output.substr(0, output.find('\n'));
+    std::string all;
+    for (int line = 0; line < 6; ++line) all += user + "\n";
+    EXPECT_EQ(output, all);
+    return std::stoul(user);
+  };
+  const auto one = tell(), two = tell();
+  for (const auto user : {one, two}) {
+    EXPECT_GE(user, first_child_user);
+    EXPECT_LE(user, last_child_user);
+  }
+  EXPECT_NE(one, two);
+}
+
+TEST_F(ChildOfTheSuperuser, HasABoundedNumberOfProcesses) {
+  const std::string script =
+      "import os, signal\n"
+      "count = 0\n"
+      "try:\n"
+      "  while count < 20000:\n"
+      "    if not os.fork(): signal.pause()\n"
+      "    count += 1\n"
+      "except BlockingIOError: pass\n"
+      "print(count)\n";
+  const ChildResult bounded = run("python3 -c \"" + script + "\"");
+  ASSERT_EQ(bounded.exit_code, 0) << bounded.output;
+  EXPECT_LE(std::stoul(bounded.output), max_child_processes());
+  EXPECT_GE(std::stoul(bounded.output), 200U) << "a compiler has enough";
+}
+
+TEST_F(ChildOfTheSuperuser, KeepsTheUserWhoseFilesItReads) {
+  EXPECT_THAT(run("id -u", true, {outside_.path()}).output, testing::StrEq("0\n")) << "closed to others";
+  std::filesystem::permissions(outside_.path(), std::filesystem::perms(0755));
+  EXPECT_THAT(run("id -u", true, {outside_.path()}).output, testing::Not(testing::StrEq("0\n")));
+}
+
+/// The user changes, and with it the signal that ends a child with its parent.
+TEST_F(ChildOfTheSuperuser, DiesWithTheDaemon) {
+  const std::string alive = inside_ / "alive";
+  const pid_t daemon = fork();
+  if (daemon == 0) {
+    run("sleep 2; : > alive");
+    _exit(0);
+  }
+  sleep(1);
+  kill(daemon, SIGKILL);
+  waitpid(daemon, nullptr, 0);
   sleep(2);
   EXPECT_FALSE(std::filesystem::exists(alive));
 }

@@ -3,8 +3,10 @@
 
 #include <gtest/gtest.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include <chrono>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <thread>
@@ -223,10 +225,40 @@ TEST(ChildProcess, MissingProgramExitsWith127) {
 }
 
 TEST(CompilerOutput, TellsTheMachinesLimitsFromFaultsOfTheSource) {
-  EXPECT_EQ(resource_error("kernel.c: fatal error: error writing to kernel.s: No space left on device")->code,
+  const auto code_of = [](const std::string& output, int exit_code = 1) {
+    const auto error = resource_error({exit_code, false, output});
+    return error ? error->code : "none";
+  };
+  EXPECT_EQ(code_of("kernel.c: fatal error: error writing to kernel.s: No space left on device"),
             "disk-full");
-  EXPECT_EQ(resource_error("ld: final link failed: File too large")->code, "file-size");
-  EXPECT_FALSE(resource_error("kernel.c:3: error: expected `;`").has_value());
+  EXPECT_EQ(code_of("ld: final link failed: File too large"), "file-size");
+  EXPECT_EQ(code_of("cc1: out of memory allocating 65536 bytes after a total of 1000 bytes"),
+            "compiler-memory");
+  EXPECT_EQ(code_of("gcc: fatal error: Killed signal terminated program cc1"), "compiler-ended");
+  EXPECT_EQ(code_of("gcc: internal compiler error: Segmentation fault signal terminated program cc1"),
+            "none");
+  EXPECT_EQ(code_of("", 128 + SIGKILL), "compiler-ended");
+  EXPECT_EQ(code_of("", 128 + SIGTERM), "compiler-ended");
+  EXPECT_EQ(code_of("", 128 + SIGSEGV), "none");
+  EXPECT_EQ(code_of("kernel.c:3: error: expected `;`"), "none");
+}
+
+/// The daemon may read more than its child: a link would bring out the daemon's files, a pipe hold it for
+/// ever.
+TEST(CompilerOutput, IsReadFromPlainFilesAlone) {
+  const test_support::TemporaryDirectory directory;
+  const std::string plain = directory / "plain", made = directory / "made";
+  std::ofstream(plain) << "bytes";
+  EXPECT_EQ(read_made_file(plain), "bytes");
+  EXPECT_EQ(read_made_file(made), "");
+  fs::create_symlink(plain, made);
+  EXPECT_EQ(read_made_file(made), "") << "a link";
+  fs::remove(made);
+  fs::create_hard_link(plain, made);
+  EXPECT_EQ(read_made_file(made), "") << "a second name";
+  fs::remove(made);
+  ASSERT_EQ(mkfifo(made.c_str(), 0600), 0);
+  EXPECT_EQ(read_made_file(made), "") << "a pipe";
 }
 
 TEST(CompilerInput, IsWrittenWholeOrRefused) {
