@@ -1,22 +1,26 @@
 #!/usr/bin/env python3
-"""Kills schaasd at random instants under load and checks that nothing that was acknowledged is lost or damaged.
+"""Kills schaasd and its children at random instants under load and checks that nothing that was acknowledged is lost or damaged.
 
-    tests/service/chaos.py BIN [--kills 200] [--seed 1] [--only break_disk]      BIN: folder with the programs; about two seconds a kill
+    tests/service/chaos.py BIN [--kills 500] [--seed 1] [--only break_disk]      BIN: folder with the programs; about a second and a half a kill
 
-In every round a daemon is started whose cache is too small for all kernels, clients run, schedule, precompute, verify, collect and
-back up the cache side by side, in three of four rounds something happens to the disk, and after a random time the daemon gets SIGKILL:
+In every round a daemon is started whose cache is too small for all kernels, clients run, schedule, search, precompute, verify, collect and
+back up the cache side by side, and compilers, trials and solvers get SIGKILL or SIGTERM at random instants. In most rounds one thing more happens:
 
     full          for a while no file grows (a limit of file sizes)
     closed        for a while the folder is mounted read-only: nothing is opened for writing, made, renamed or removed; open files are written
     broken        the file system turns read-only as the kernel makes it after an error (ext4, `abort`): no write passes, of open files neither, and
                   what was not flushed is lost. It is mounted again after the kill
+    memory        the daemon's memory cgroup has no more: the kernel ends something of it, the daemon or a child
+
+After a random time the daemon gets SIGKILL, or it is stopped as a service manager does that ends a whole group: SIGTERM to the daemon and all its
+children at once. Every kill counts, of children and of daemons.
 
 While the disk is closed or broken the daemon must answer: a schedule, and `disk-read-only` (or `disk-failing`, of what was under way) to a backup and, when it is broken, to a job; once it is no longer
-full or closed, the same daemon must do both. After each kill both databases must pass `PRAGMA integrity_check`, and every job that was accepted must be there. At the end a
-daemon works off all jobs; each must end, no request of them may fail but for having died with its server too often (those are tried again), the
+full or closed, the same daemon must do both. After each round both databases must pass `PRAGMA integrity_check`, every job that was accepted must be there, and no kernel may be in quarantine. At the end a
+daemon works off all jobs; each must end, no request of them may fail but for having died with its server too often or for a child that was killed (those are tried again), the
 answers must be those of a daemon that was never killed, every kernel must verify. Exits 1 when something is wrong. Not part of the ordinary tests.
 
-Mounting needs root: where it is refused the last two are left out, which is said. All mounts are in a namespace of this program's own and end with it.
+Mounting and memory cgroups need root: where they are refused they are left out, which is said. All mounts are in a namespace of this program's own and end with it.
 """
 
 import argparse
@@ -28,10 +32,12 @@ import pathlib
 import random
 import resource
 import shutil
+import signal
 import sqlite3
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 import schaas_program as program
@@ -44,6 +50,14 @@ PROBLEMS = [
     ("A(i,k) = B(i,j) * C(j,k) + C(i,k)", {"k": 5}),
     ("S(i) = exp(B(i,j)) * x(j)", {}),
 ]
+
+
+# Why a request of a job may fail, to be tried again.
+MAY_FAIL = ("the server ended while", "the compiler was ended from outside", "ended without a verdict")
+
+
+# Problems whose searches ask the solver. A solver that is killed leaves more in a frontier, so these are not compared.
+SEARCHED = ["A(i) = B(i,j) * C(j,k) * D(k,l) * x(l)", "A(i,m) = B(i,j) * C(j,k) * D(k,l) * E(l,m)"]
 
 
 class Disk:
@@ -74,6 +88,67 @@ class Disk:
         self.unmount()
         subprocess.run(["e2fsck", "-p", self.image], capture_output=True)
         self.mount()
+
+
+class MemoryGroup:
+    """A memory cgroup (version 1 or 2) for the daemon and its children."""
+
+    def __init__(self):
+        first = pathlib.Path("/sys/fs/cgroup/memory")
+        self.path = (first if first.is_dir() else first.parent) / f"schaas-chaos-{os.getpid()}"
+        self.path.mkdir()
+        self.limit_file, self.usage_file, self.events, self.none = (
+            ("memory.limit_in_bytes", "memory.usage_in_bytes", "memory.oom_control", "-1") if first.is_dir() else
+            ("memory.max", "memory.current", "memory.events", "max"))
+        self.limit(None)
+
+    def enter(self):
+        """Puts this process in, between fork and exec."""
+        (self.path / "cgroup.procs").write_text(str(os.getpid()))
+
+    def limit(self, more):
+        """Leaves so many bytes beyond what is used; None: all."""
+        text = self.none if more is None else str(int((self.path / self.usage_file).read_text()) + more)
+        try:
+            (self.path / self.limit_file).write_text(text)
+        except OSError:  # it was used meanwhile
+            self.limit(more + (16 << 20))
+
+    def kills(self):
+        for line in (self.path / self.events).read_text().splitlines():
+            if line.startswith("oom_kill "):
+                return int(line.split()[1])
+        return 0
+
+    def remove(self):
+        self.path.rmdir()
+
+
+def make_memory_group():
+    """None, with the reason printed, where there are no cgroups to write to."""
+    try:
+        return MemoryGroup()
+    except OSError as error:
+        print(f"memory never runs out: {error}", flush=True)
+        return None
+
+
+def children_of(parent):
+    """(number, name) of all descendants of a process."""
+    out, left = [], [parent]
+    while left:
+        number = left.pop()
+        with contextlib.suppress(OSError):
+            for task in pathlib.Path(f"/proc/{number}/task").iterdir():
+                for child in (task / "children").read_text().split():
+                    with contextlib.suppress(OSError):
+                        out.append((int(child), pathlib.Path(f"/proc/{child}/comm").read_text().strip()))
+                        left.append(int(child))
+    return out
+
+
+KINDS = {"schaas-trial": "trial", "schaas-solver": "solver"}  # by the system's name of the process; others are compilers
+CHILDREN_A_ROUND = 6
 
 
 def must(*words):
@@ -109,12 +184,14 @@ class Chaos:
         self.submitted = self.backups = 0
         self.disk = make_disk(self.folder)
         self.data = (self.disk.path if self.disk else self.folder) / "data"
-        self.disturbances = [self.leave_alone, self.fill_disk, *([self.close_disk, self.break_disk] if self.disk else [])]
+        self.group = make_memory_group()
+        self.disturbances = [self.leave_alone, self.fill_disk, *([self.close_disk, self.break_disk] if self.disk else []),
+                             *([self.exhaust_memory] if self.group else [])]
         if only:
             self.disturbances = [disturb for disturb in self.disturbances if disturb.__name__ == only]
             if not self.disturbances:
                 raise RuntimeError(f"{only}: not here")
-        self.disturbed = collections.Counter()
+        self.disturbed, self.killed = collections.Counter(), collections.Counter()
         self.clients = []  # of this round: (command, process)
         self.answered = self.refused = 0
         self.wrong = []
@@ -122,8 +199,9 @@ class Chaos:
     def start(self, data):
         address = f"unix:{self.folder}/{data.name}.socket"
         daemon = subprocess.Popen([self.programs / "schaasd", "--data-dir", data, "--listen", address,
-                                   "--cache-bytes", "150000", "--cache-min-age-seconds", "15"],
-                                  stdout=subprocess.DEVNULL, stderr=open(self.folder / "log", "ab"), start_new_session=True)
+                                   "--cache-bytes", "150000", "--cache-min-age-seconds", "15", "--drain-seconds", "1"],
+                                  stdout=subprocess.DEVNULL, stderr=open(self.folder / "log", "ab"), start_new_session=True,
+                                  preexec_fn=self.group.enter if self.group else None)
         return daemon, address
 
     def wait(self, address):
@@ -163,13 +241,15 @@ class Chaos:
         return ["admin", "backup", f"b{self.backups}"]
 
     def command(self, address):
-        kind = self.random.choice(["run", "run", "schedule", "precompute", "precompute", "verify", "gc", "backup"])
+        kind = self.random.choice(["run", "run", "schedule", "search", "search", "precompute", "precompute", "verify", "gc", "backup"])
         if kind == "precompute":
             return kind, self.begin(address, *self.job_words())
         if kind in ("verify", "gc"):
             return kind, self.begin(address, "cache", kind)
         if kind == "backup":
             return kind, self.begin(address, *self.backup_words())
+        if kind == "search":  # nobody has asked for these sizes
+            return kind, self.begin(address, "schedule", self.random.choice(SEARCHED), "-f", "B=csr", "-c", f"i <= {self.random.randint(10**3, 10**6)}")
         return kind, self.begin(address, *self.words_of(self.random.choice(PROBLEMS), kind))
 
     def settle(self, kind, client):
@@ -189,6 +269,9 @@ class Chaos:
             self.wrong.append(f"damaged binaries: {answer}")
 
     def check_files(self):
+        condemned = [path.read_text(errors="replace").splitlines()[0] for path in (self.data / "quarantine").glob("*.txt")]
+        if condemned:
+            self.wrong.append(f"in quarantine: {condemned}")
         for name in ("schedules.db", "jobs.db"):
             with contextlib.closing(sqlite3.connect(self.data / name)) as database:
                 found = database.execute("PRAGMA integrity_check").fetchone()[0]
@@ -200,23 +283,63 @@ class Chaos:
             if stored.get(job) != requests:
                 self.wrong.append(f"{job} was accepted with {requests} requests and has {stored.get(job)}")
 
+    def kill_children(self, daemon, ended):
+        """Kills some children until the round has ended, most often those of which fewest were killed."""
+        left = CHILDREN_A_ROUND
+        while left and not ended.wait(0.05 * self.random.random()):
+            children = [(number, KINDS.get(name, "compiler")) for number, name in children_of(daemon.pid)]
+            if not children:
+                continue
+            kind = min((kind for _, kind in children), key=self.killed.__getitem__)
+            if self.random.random() > 0.3 and self.killed[kind] > min(self.killed[other] for other in ("compiler", "solver", "trial")):
+                continue
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self.random.choice([number for number, of in children if of == kind]), self.random.choice([signal.SIGKILL, signal.SIGTERM]))
+                self.killed[kind] += 1
+                left -= 1
+
+    def end(self, daemon):
+        """Kills the daemon, or stops all of it as a service manager does."""
+        if self.random.random() < 0.7:
+            self.killed["server"] += 1
+            daemon.kill()
+            daemon.wait()
+            return
+        self.killed["stop"] += 1
+        for number in (daemon.pid, *(number for number, _ in children_of(daemon.pid))):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(number, signal.SIGTERM)
+        try:
+            daemon.wait(timeout=30)
+        except subprocess.TimeoutExpired:
+            self.wrong.append("the daemon does not stop within 30 s")
+            daemon.kill()
+            daemon.wait()
+
     def round(self):
         daemon, address = self.start(self.data)
         self.wait(address)
         self.clients = [self.command(address) for _ in range(3)]
         disturb = self.random.choice(self.disturbances)
         self.disturbed[disturb] += 1
+        ended = threading.Event()
+        killer = threading.Thread(target=self.kill_children, args=(daemon, ended))
+        # Whoever expects an answer of a disturbed daemon gets one: its children are left alone.
+        if disturb in (self.leave_alone, self.exhaust_memory):
+            killer.start()
         time.sleep(self.random.random() ** 2)
         end = disturb(daemon, address)
         time.sleep(self.random.random() ** 2 * 1.5)
-        daemon.kill()
-        daemon.wait()
+        self.end(daemon)
+        ended.set()
+        if killer.ident:
+            killer.join()
         end()
         for kind, client in self.clients:
             self.settle(kind, client)
         self.check_files()
 
-    # What happens to the disk. Each gives what ends it when the daemon is dead.
+    # What happens to the disk and to memory. Each gives what ends it when the daemon is dead.
 
     def leave_alone(self, daemon, address):
         return lambda: None
@@ -254,6 +377,19 @@ class Chaos:
         self.expect_read_only(address, [self.backup_words(), self.job_words()])
         return self.disk.mend
 
+    def exhaust_memory(self, daemon, address):
+        """Leaves some mebibytes for a second, in which more is begun."""
+        before = self.group.kills()
+        self.group.limit(self.random.choice([0, 1, 4, 8]) << 20)
+        self.clients += [self.command(address) for _ in range(3)]
+        for _ in range(30):
+            time.sleep(0.1)
+            if self.group.kills() > before:
+                break
+        self.group.limit(None)
+        self.killed["memory"] += self.group.kills() - before
+        return lambda: None
+
     def expect_read_only(self, address, writing):
         self.settle("schedule", self.begin(address, *self.words_of(self.random.choice(PROBLEMS), "schedule")))
         for words in writing:
@@ -285,7 +421,7 @@ class Chaos:
                 if "items" not in left:
                     self.wrong.append(f"{job} cannot be watched: {left}")
                     break
-                others = [item["error"] for item in left["items"] if item["state"] != "done" and "the server ended while" not in item["error"]]
+                others = [item["error"] for item in left["items"] if item["state"] != "done" and not any(why in item["error"] for why in MAY_FAIL)]
                 if others:
                     self.wrong.append(f"{job}: {others}")
                 if left["done"] == left["requests"]:
@@ -298,20 +434,23 @@ class Chaos:
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("programs")
-    parser.add_argument("--kills", type=int, default=200)
+    parser.add_argument("--kills", type=int, default=500)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--only", default="", choices=["leave_alone", "fill_disk", "close_disk", "break_disk"], help="nothing else happens to the disk")
+    parser.add_argument("--only", default="", choices=["leave_alone", "fill_disk", "close_disk", "break_disk", "exhaust_memory"],
+                        help="nothing else happens")
     options = parser.parse_args()
     enter_own_mounts()
     chaos = Chaos(options.programs, options.seed, options.only)
     started, kills = time.monotonic(), 0
-    for kill in range(options.kills):
+    rounds = 0
+    while kills < options.kills:
         chaos.round()
-        kills = kill + 1
+        rounds += 1
+        kills = chaos.killed.total()
         if chaos.wrong:
             print("WRONG", *chaos.wrong, flush=True)
             break
-        if kills % 20 == 0:
+        if rounds % 20 == 0:
             print(f"{kills} kills, {chaos.answered} commands answered, {chaos.refused} cut off, {len(chaos.accepted)} jobs accepted, "
                   f"{time.monotonic() - started:.0f} s", flush=True)
     daemon, address = chaos.start(chaos.data)
@@ -333,7 +472,8 @@ def main():
             one.wait()
     chaos.check_files()
     disturbed = ", ".join(f"{disturb.__name__} {times}" for disturb, times in sorted(chaos.disturbed.items(), key=lambda one: one[0].__name__))
-    print(f"{kills} kills in {time.monotonic() - started:.0f} s, seed {options.seed}: {disturbed}; {chaos.answered} commands answered, "
+    killed = ", ".join(f"{kind} {times}" for kind, times in sorted(chaos.killed.items()))
+    print(f"{kills} kills ({killed}) in {rounds} rounds, {time.monotonic() - started:.0f} s, seed {options.seed}: {disturbed}; {chaos.answered} commands answered, "
           f"{chaos.refused} cut off, {len(chaos.accepted)} jobs accepted and done, {verified['checked']} binaries verified, {len(chaos.wrong)} things wrong")
     for wrong in chaos.wrong:
         print("WRONG", wrong)
@@ -342,6 +482,8 @@ def main():
         return 1
     if chaos.disk:
         chaos.disk.unmount()
+    if chaos.group:
+        chaos.group.remove()
     shutil.rmtree(chaos.folder)
     return 0
 
