@@ -18,6 +18,8 @@ namespace {
 
 /// Extents of a product before tensors are bound.
 constexpr std::int64_t middling_extent = 16;
+/// Orders that are remembered by the extents they were found for: finding one takes longer than a small run.
+constexpr std::size_t max_extents = 64;
 
 /// The options as far as they concern a part.
 BindOptions options_of(const KernelSet& part, const BindOptions& options) {
@@ -121,18 +123,27 @@ support::Result<std::unique_ptr<const SplitProgram>> SplitProgram::open(const Se
 // The mutex is not held while parts are opened; two threads may open the same ones, and one of them is kept.
 support::Result<SplitProgram::PartsPointer> SplitProgram::parts(const Extents& extents) const {
   if (fixed_) return fixed_;
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto found = by_extents_.find(extents); found != by_extents_.end()) return found->second;
+  }
   Extents all = extents;
   for (const std::string& index : indices_of(program_)) all.emplace(index, middling_extent);
   SCHAAS_ASSIGN_OR_RETURN(const ProductSteps steps, product_steps(problem_, program_, all));
   std::vector<std::string> key;
   for (const ProblemText& problem : steps.problems) key.push_back(problem.expression);
+  PartsPointer made;
   {
     const std::lock_guard lock(mutex_);
-    if (const auto found = known_.find(key); found != known_.end()) return found->second;
+    if (const auto found = known_.find(key); found != known_.end()) made = found->second;
   }
-  SCHAAS_ASSIGN_OR_RETURN(PartsPointer made, opened(session_, steps.problems, steps.order, options_));
+  if (!made) {
+    SCHAAS_ASSIGN_OR_RETURN(made, opened(session_, steps.problems, steps.order, options_));
+  }
   const std::lock_guard lock(mutex_);
-  return known_.emplace(std::move(key), std::move(made)).first->second;
+  made = known_.emplace(std::move(key), std::move(made)).first->second;
+  if (by_extents_.size() >= max_extents) by_extents_.clear();
+  return by_extents_[extents] = made;
 }
 
 /// Checks the operands as those of the whole program.

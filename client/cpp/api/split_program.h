@@ -59,6 +59,7 @@ class SplitProgram {
   PartsPointer fixed_;  ///< null: the parts depend on the extents
   mutable ProcessMutex mutex_;
   mutable std::map<std::vector<std::string>, PartsPointer> known_;  ///< by their expressions
+  mutable std::map<Extents, PartsPointer> by_extents_;
 };
 
 }  // namespace schaas::client
