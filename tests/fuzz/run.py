@@ -21,7 +21,7 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 HERE = ROOT / "tests" / "fuzz"
-TARGETS = ["program", "constraint", "format", "trace", "tree", "stored_problem", "stored_frontier", "request", "reply", "bundle", "tensor_file"]
+TARGETS = ["program", "constraint", "format", "trace", "tree", "stored_problem", "stored_frontier", "request", "reply", "bundle", "tensor_file", "http", "certificate"]
 KEPT = 20          # inputs of a target in the tree, at most
 KEPT_BYTES = 2048  # of each
 INPUT_SECONDS = 20  # an input that takes longer is a finding

@@ -1,0 +1,56 @@
+// Requests to the HTTP server, as bytes on a connection, with the routes' patterns and queries behind them.
+#include <arpa/inet.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "server/http/http_server.h"
+#include "tests/fuzz/target.h"
+
+namespace schaas::fuzz {
+namespace {
+
+std::unique_ptr<server::HttpServer> open_server() {
+  const auto answer = [](const server::HttpRequest& request) {
+    return server::HttpResponse{
+        200, "text/plain", request.parameter("q") + (request.matches.empty() ? "" : request.matches.back())};
+  };
+  auto opened = server::HttpServer::open("127.0.0.1:0", {{"/", answer}, {"/page/([0-9a-f]{1,64})", answer}},
+                                         server::silent_log());
+  require(opened.ok());
+  return std::move(opened).value();
+}
+
+int connection_to(const std::string& address) {
+  sockaddr_in to{};
+  to.sin_family = AF_INET;
+  to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  to.sin_port = htons(static_cast<std::uint16_t>(std::stoi(address.substr(address.rfind(':') + 1))));
+  const int out = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  require(out >= 0 && connect(out, reinterpret_cast<const sockaddr*>(&to), sizeof to) == 0);
+  return out;
+}
+
+/// Sends what the server reads, and waits until it closes.
+void ask(const std::string& address, const std::string& bytes) {
+  const int connection = connection_to(address);
+  for (std::size_t sent = 0; sent < bytes.size();) {
+    const ssize_t now = send(connection, bytes.data() + sent, bytes.size() - sent, MSG_NOSIGNAL);
+    if (now <= 0) break;
+    sent += static_cast<std::size_t>(now);
+  }
+  shutdown(connection, SHUT_WR);
+  char answer[4096];
+  while (recv(connection, answer, sizeof answer, 0) > 0) {
+  }
+  close(connection);
+}
+
+}  // namespace
+
+void one(std::string_view bytes) {
+  static const auto server = open_server();
+  ask(server->address(), std::string(bytes));
+  ask(server->address(), "GET /" + std::string(bytes) + " HTTP/1.1\r\nHost: localhost\r\n\r\n");
+}
+
+}  // namespace schaas::fuzz
