@@ -277,7 +277,8 @@ void CStatements::print_for(const loop_ir::For& loop) {
                                              CVectorLoops(text_, expressions_, blocks_).print_stores(loop))) {
     return;
   }
-  if (loop.shape == loop_ir::Shape::scalar && CVectorLoops(text_, expressions_, blocks_).print_scalar_sums(loop))
+  if (loop.shape == loop_ir::Shape::scalar &&
+      CVectorLoops(text_, expressions_, blocks_).print_scalar_sums(loop))
     return;
   const auto& v = loop.variable;
   if (loop.shape == loop_ir::Shape::simd) {
