@@ -5,8 +5,8 @@
 
 namespace schaas::codegen {
 
-/// Register blocks of a vector loop. A kernel with few of them takes the C compiler two thirds of the time,
-/// and walks the loops inside a vector loop more often.
+/// Register blocks of a vector loop. A kernel with few of them takes the C compiler less time, and walks the
+/// loops inside a vector loop more often.
 enum class Blocks { many, few };
 
 /// Contents of the generated kernel descriptor; strings are escaped as C literals.
