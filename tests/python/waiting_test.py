@@ -13,6 +13,7 @@ import threading
 import time
 import types
 import unittest
+from unittest import mock
 
 import with_server
 import numpy as np
@@ -156,6 +157,26 @@ class Frontier(unittest.TestCase):
         thread.join()
         self.assertLess(heard, 0.1)
         self.assertRegex(told.output[-1], "searching")
+
+
+class Start(unittest.TestCase):
+    def test_leaves_no_call_behind_when_it_is_interrupted(self):
+        begun, ended = threading.Event(), threading.Event()
+
+        class Interrupted(threading.Thread):
+            def start(self):
+                super().start()
+                begun.wait(10)
+                raise KeyboardInterrupt
+
+        def work(progress):
+            begun.set()
+            time.sleep(0.3)
+            ended.set()
+
+        with mock.patch.object(threading, "Thread", Interrupted), self.assertRaises(KeyboardInterrupt):
+            schaas._waiting.run(work, "a call")
+        self.assertTrue(ended.is_set())
 
 
 class Terminal(unittest.TestCase):

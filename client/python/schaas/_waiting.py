@@ -22,15 +22,16 @@ def run(work, about, discard=None):
     wait = _Wait(about)
     if threading.current_thread() is not threading.main_thread():
         return work(wait.address)  # interrupts are for the main thread
-    threading.Thread(target=wait.work, args=(work,), name="schaas-wait", daemon=True).start()
     try:
+        threading.Thread(target=wait.work, args=(work,), name="schaas-wait", daemon=True).start()
         while not wait.done.wait(_SLICE):
             wait.show()
     except BaseException:
         wait.cancelled = True
-        _until(wait.done)
-        if wait.error is None and discard is not None:
-            discard(wait.value)
+        if not wait.claim():  # else the interrupt came while the thread was started
+            _until(wait.done)
+            if wait.error is None and discard is not None:
+                discard(wait.value)
         raise
     finally:
         wait.clear()
@@ -56,12 +57,19 @@ class _Wait:
         self._callback = library.PROGRESS(self._told)  # lives as long as the call
         self.address = library.address_of(self._callback)
         self.done = threading.Event()
+        self._claimed = threading.Lock()
         self.cancelled = False
         self.value = self.error = None
         self._latest = self._logged = None
         self._sign = None
 
+    def claim(self):
+        """Returns true for the first caller: the thread that works, or an interrupt before it began."""
+        return self._claimed.acquire(blocking=False)
+
     def work(self, work):
+        if not self.claim():
+            return
         try:
             self.value = work(self.address)
         except BaseException as error:  # raised where it is waited for
