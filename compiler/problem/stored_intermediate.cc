@@ -11,6 +11,7 @@
 #include "compiler/index_notation/printer.h"
 #include "compiler/problem/masks.h"
 #include "compiler/problem/sparse_factors.h"
+#include "compiler/support/contains.h"
 
 // The decision is made on the built problem, whose intermediates are those that no rewrite removed
 // (inline_intermediates.h). The parts are cut from the statements as written, since they are requests of
@@ -26,10 +27,6 @@ using index_notation::Expression;
 using index_notation::Program;
 using support::Result;
 
-bool has(const std::vector<std::string>& names, const std::string& name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
 /// Returns the sparse operands that make a term zero, through the sums around it.
 std::vector<Access> sparse_factors_of(const Expression& term, const Problem& problem) {
   const auto* reduction = std::get_if<index_notation::Reduction>(&term.node);
@@ -42,7 +39,7 @@ std::vector<Access> sparse_factors_of(const Expression& term, const Problem& pro
 bool cover(const std::vector<Access>& factors, const std::vector<std::string>& indices) {
   return std::all_of(indices.begin(), indices.end(), [&](const std::string& index) {
     return std::any_of(factors.begin(), factors.end(),
-                       [&](const Access& factor) { return has(factor.indices, index); });
+                       [&](const Access& factor) { return support::contains(factor.indices, index); });
   });
 }
 

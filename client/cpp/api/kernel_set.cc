@@ -149,7 +149,8 @@ support::Result<KernelSet> KernelSet::open(const Session& session, ProblemText p
                           format::parse(given == state->problem.formats.end() ? "dense" : given->second,
                                         static_cast<int>(result.indices.size()), result.tensor));
   state->machine = this_machine(state->problem.value_type);
-  SCHAAS_ASSIGN_OR_RETURN(state->split, SplitProgram::open(session, state->problem, state->options));
+  SCHAAS_ASSIGN_OR_RETURN(state->split,
+                          SplitProgram::open(session, state->problem, state->program, state->options));
   return KernelSet(std::move(state));
 }
 

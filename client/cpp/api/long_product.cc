@@ -1,12 +1,12 @@
 #include "client/cpp/api/long_product.h"
 
-#include <algorithm>
 #include <cstdio>
 #include <set>
 #include <utility>
 
 #include "client/cpp/expression/contraction_order.h"
 #include "client/cpp/remote/question.h"
+#include "compiler/support/contains.h"
 #include "compiler/support/limits.h"
 
 // Long products are cut into statements of two operands. The search of a statement is exact, and takes no
@@ -15,10 +15,6 @@
 // in the right one. Rejected: statements of several operands, whose searches take minutes for twelve indices.
 namespace schaas::client {
 namespace {
-
-bool has(const std::vector<std::string>& names, const std::string& name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
 
 /// An operand, or the result of a step, as later steps read it.
 struct StepOperand {
@@ -80,8 +76,8 @@ class Steps {
     StepOperand made{{free_name(n), {}}, {}};
     for (const StepOperand* factor : {&left, &right}) {
       for (const std::string& index : factor->access.indices) {
-        if (!has(order.indices[n], index)) continue;
-        if (!has(made.access.indices, index)) made.access.indices.push_back(index);
+        if (!support::contains(order.indices[n], index)) continue;
+        if (!support::contains(made.access.indices, index)) made.access.indices.push_back(index);
         if (factor->sparse.count(index) > 0) made.sparse.insert(index);
       }
     }
@@ -98,7 +94,7 @@ class Steps {
   std::string free_name(std::size_t n) const {
     const auto names = arguments(program_);
     std::string name = "step" + std::to_string(n + 1);
-    while (has(names, name)) name += "_";
+    while (support::contains(names, name)) name += "_";
     return name;
   }
 

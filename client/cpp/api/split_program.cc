@@ -1,6 +1,5 @@
 #include "client/cpp/api/split_program.h"
 
-#include <algorithm>
 #include <mutex>
 #include <utility>
 
@@ -8,6 +7,7 @@
 #include "client/cpp/api/long_product.h"
 #include "client/cpp/remote/question.h"
 #include "client/cpp/selection/binding.h"
+#include "compiler/support/contains.h"
 
 // Several kernel sets behind the interface of one. The entries of a sparse result are known after a run only.
 // Binding its readers needs them, since counts decide on their kernels. So binding runs all parts but the
@@ -25,9 +25,7 @@ constexpr std::size_t max_extents = 64;
 BindOptions options_of(const KernelSet& part, const BindOptions& options) {
   BindOptions out = options;
   const auto indices = indices_of(part.program());
-  std::erase_if(out.extents, [&](const auto& given) {
-    return std::find(indices.begin(), indices.end(), given.first) == indices.end();
-  });
+  std::erase_if(out.extents, [&](const auto& given) { return !support::contains(indices, given.first); });
   return out;
 }
 
@@ -101,12 +99,11 @@ support::Result<SplitProgram::PartsPointer> SplitProgram::opened(const Session& 
 
 support::Result<std::unique_ptr<const SplitProgram>> SplitProgram::open(const Session& session,
                                                                         const ProblemText& problem,
+                                                                        const Program& program,
                                                                         const KernelSetOptions& options) {
   using Opened = std::unique_ptr<const SplitProgram>;
-  SCHAAS_ASSIGN_OR_RETURN(Program program, parse_program(problem.expression));
-  const bool is_long = is_long_product(program);
-  std::unique_ptr<SplitProgram> out(new SplitProgram(session, problem, std::move(program), options));
-  if (is_long) {
+  std::unique_ptr<SplitProgram> out(new SplitProgram(session, problem, program, options));
+  if (is_long_product(program)) {
     SCHAAS_RETURN_IF_ERROR(out->parts({}));
     return Opened(std::move(out));
   }

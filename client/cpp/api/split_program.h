@@ -19,10 +19,11 @@ class SplitProgram {
   using Operands = std::map<std::string, PackedTensor*>;
   using Extents = std::map<std::string, std::int64_t>;
 
-  /// Null: the program is one part, or the session's bundle has it as one. Errors: those of KernelSet::open
-  /// and product_steps.
+  /// `program`: the problem's expression, parsed. Null: the program is one part, or the session's bundle has
+  /// it as one. Errors: those of KernelSet::open and product_steps.
   static support::Result<std::unique_ptr<const SplitProgram>> open(const Session& session,
                                                                    const ProblemText& problem,
+                                                                   const Program& program,
                                                                    const KernelSetOptions& options);
 
   /// As KernelSet::bind, and runs all parts but the last for the entries of their results. A run of the

@@ -8,6 +8,8 @@
 #include <memory>
 #include <random>
 
+#include "compiler/support/limits.h"
+
 // Orders of long products. Exact dynamic programming is that of opt_einsum (Smith and Gray, JOSS 2018). Noisy
 // greedy orders and reconfigured subtrees are those of cotengra (Gray and Kourtis, Quantum 2021). A set of
 // operands keeps the indices that the result or an operand outside has, whatever the order within. So the
@@ -72,18 +74,19 @@ class Orders {
   }
 
   double charge(const IndexBits& all, const IndexBits& kept) const {
-    return size(all) * (kept.count() > max_result_order && kept != result_ ? too_many_modes : 1);
+    return size(all) * (kept.count() > support::Limits::order && kept != result_ ? too_many_modes : 1);
+  }
+
+  /// Returns the contraction of two trees to the indices `kept`.
+  NodePtr contracted(const NodePtr& left, const NodePtr& right, const IndexBits& kept) const {
+    const double own = charge(left->indices | right->indices, kept);
+    return std::make_shared<const Node>(
+        Node{kept, 0, left, right, left->multiplications + right->multiplications + own});
   }
 
   /// Returns the contraction of two trees; `outside`: the indices of all other tensors.
   NodePtr joined(const NodePtr& left, const NodePtr& right, const IndexBits& outside) const {
-    Node node;
-    const IndexBits all = left->indices | right->indices;
-    node.indices = all & (outside | result_);
-    node.multiplications = left->multiplications + right->multiplications + charge(all, node.indices);
-    node.left = left;
-    node.right = right;
-    return std::make_shared<const Node>(std::move(node));
+    return contracted(left, right, (left->indices | right->indices) & (outside | result_));
   }
 
   /// Returns the exact order of some trees whose contraction keeps `kept`.
@@ -121,13 +124,8 @@ class Orders {
   NodePtr tree_of(std::size_t set, const std::vector<NodePtr>& trees,
                   const std::vector<std::size_t>& division, const std::vector<IndexBits>& left_over) const {
     if ((set & (set - 1)) == 0) return trees[static_cast<std::size_t>(std::countr_zero(set))];
-    Node node;
-    node.left = tree_of(division[set], trees, division, left_over);
-    node.right = tree_of(set - division[set], trees, division, left_over);
-    node.indices = left_over[set];
-    node.multiplications = node.left->multiplications + node.right->multiplications +
-                           charge(node.left->indices | node.right->indices, node.indices);
-    return std::make_shared<const Node>(std::move(node));
+    return contracted(tree_of(division[set], trees, division, left_over),
+                      tree_of(set - division[set], trees, division, left_over), left_over[set]);
   }
 
   /// Contracts, again and again, the two trees whose result is smallest beside them. `noise` 0: no noise.
@@ -186,12 +184,8 @@ class Orders {
     const auto parts = opened(tree, random);
     NodePtr better = parts.size() > 2 ? best_of(parts, tree->indices) : tree;
     if (better->multiplications >= tree->multiplications * (1 - 1e-12)) better = tree;
-    Node node = *better;
-    node.left = reconfigured(better->left, random);
-    node.right = reconfigured(better->right, random);
-    node.multiplications = node.left->multiplications + node.right->multiplications +
-                           charge(node.left->indices | node.right->indices, node.indices);
-    return std::make_shared<const Node>(std::move(node));
+    const NodePtr left = reconfigured(better->left, random);
+    return contracted(left, reconfigured(better->right, random), better->indices);
   }
 
   NodePtr best_found() const {

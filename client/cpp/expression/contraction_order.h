@@ -23,8 +23,6 @@ struct ContractionOrder {
 constexpr std::size_t max_ordered_operands = 64, max_ordered_indices = 256;
 /// Products of more operands than that are not searched exactly, 3 to their power steps.
 constexpr std::size_t max_exact_operands = 12;
-/// Modes of a result in between; orders without more are preferred (support::Limits::order).
-constexpr std::size_t max_result_order = 8;
 
 /// Finds the order with the fewest multiplications. Exact, by dynamic programming over sets of operands, up
 /// to max_exact_operands. Above that the best of several randomised greedy orders, in which random subtrees

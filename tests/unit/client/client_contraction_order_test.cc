@@ -8,6 +8,8 @@
 #include <random>
 #include <set>
 
+#include "compiler/support/limits.h"
+
 namespace schaas::client {
 namespace {
 
@@ -153,7 +155,7 @@ TEST(ContractionOrder, KeepsResultsWithinTheModesOfTensors) {
   }
   network.operands.push_back({"C", {"b0", "b1", "b2"}});
   const auto order = contraction_order(network.operands, network.result, network.extents);
-  for (const auto& indices : order.indices) EXPECT_LE(indices.size(), max_result_order);
+  for (const auto& indices : order.indices) EXPECT_LE(indices.size(), support::Limits::order);
 }
 
 }  // namespace
