@@ -1,4 +1,5 @@
-# Installation and the Debian packages: cmake --install build/release --prefix DIR; cpack --config build/release/CPackConfig.cmake
+# Installation: cmake --install build/release --prefix DIR. An installation may be moved, but for the systemd unit,
+# which has the path of the daemon in it. deploy/build-packages.sh makes Debian packages of it.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 set(SCHAAS_INCLUDE_DIR ${CMAKE_INSTALL_INCLUDEDIR}/schaas-0)
@@ -9,63 +10,55 @@ install(TARGETS schaas RUNTIME COMPONENT program)
 install(TARGETS schaas_c EXPORT schaas-targets
   LIBRARY COMPONENT library NAMELINK_COMPONENT development INCLUDES DESTINATION ${SCHAAS_INCLUDE_DIR})
 install(TARGETS schaas_remote LIBRARY COMPONENT library NAMELINK_SKIP)  # loaded by schaas_c from beside it
-install(FILES client/cpp/include/schaas/schaas.h client/cpp/include/schaas/schaas.hpp
+
+install(FILES client/cpp/include/schaas/schaas.h client/cpp/include/schaas/schaas.hpp client/cpp/include/schaas/views.hpp
   DESTINATION ${SCHAAS_INCLUDE_DIR}/schaas COMPONENT development)
 install(FILES proto/kernel_abi.h DESTINATION ${SCHAAS_INCLUDE_DIR}/proto COMPONENT development)
+install(DIRECTORY proto/schaas DESTINATION ${CMAKE_INSTALL_DATADIR}/schaas/proto COMPONENT development FILES_MATCHING PATTERN "*.proto")
+install(DIRECTORY docs/examples/installed/ DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples COMPONENT development)
 install(EXPORT schaas-targets NAMESPACE schaas:: DESTINATION ${SCHAAS_CMAKE_DIR} COMPONENT development)
 configure_package_config_file(deploy/packaging/schaas-config.cmake.in ${CMAKE_BINARY_DIR}/schaas-config.cmake
   INSTALL_DESTINATION ${SCHAAS_CMAKE_DIR})
-write_basic_package_version_file(${CMAKE_BINARY_DIR}/schaas-config-version.cmake COMPATIBILITY SameMajorVersion)
+write_basic_package_version_file(${CMAKE_BINARY_DIR}/schaas-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_BINARY_DIR}/schaas-config.cmake ${CMAKE_BINARY_DIR}/schaas-config-version.cmake
   DESTINATION ${SCHAAS_CMAKE_DIR} COMPONENT development)
+file(RELATIVE_PATH SCHAAS_PREFIX_OF_PC /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
 configure_file(deploy/packaging/schaas.pc.in ${CMAKE_BINARY_DIR}/schaas.pc @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/schaas.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT development)
+
 install(DIRECTORY client/python/schaas DESTINATION lib/python3/dist-packages COMPONENT python
-  FILES_MATCHING PATTERN "*.py" PATTERN "__pycache__" EXCLUDE)
+  FILES_MATCHING PATTERN "*.py" PATTERN "py.typed" PATTERN "__pycache__" EXCLUDE)
+install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT program)
 
-# Manual pages are what --help says.
-find_program(HELP2MAN help2man)
-if(HELP2MAN)
-  foreach(program schaas schaasd)
-    set(page ${CMAKE_BINARY_DIR}/man/${program}.1)
-    add_custom_command(OUTPUT ${page} DEPENDS ${program}
-      COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_BINARY_DIR}/man
-      COMMAND ${HELP2MAN} --no-info --name "scheduling as a service for sparse tensor algebra" --output ${page} $<TARGET_FILE:${program}>)
-    list(APPEND SCHAAS_PAGES ${page})
-  endforeach()
-  add_custom_target(man ALL DEPENDS ${SCHAAS_PAGES})
-  install(FILES ${CMAKE_BINARY_DIR}/man/schaas.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT program)
-  install(FILES ${CMAKE_BINARY_DIR}/man/schaasd.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT daemon)
+install(FILES deploy/schaasd.toml DESTINATION ${CMAKE_INSTALL_DATADIR}/schaas COMPONENT daemon)
+install(FILES deploy/systemd/sysusers.conf DESTINATION lib/sysusers.d RENAME schaas.conf COMPONENT daemon)
+install(CODE "set(unit_source \"${CMAKE_SOURCE_DIR}/deploy/systemd/schaasd.service\")" COMPONENT daemon)
+install(CODE [[
+  file(READ "${unit_source}" unit)
+  string(REPLACE "/usr/bin/schaasd" "${CMAKE_INSTALL_PREFIX}/bin/schaasd" unit "${unit}")
+  file(WRITE "$ENV{DESTDIR}${CMAKE_INSTALL_PREFIX}/lib/systemd/system/schaasd.service" "${unit}")
+]] COMPONENT daemon)
+
+# Made by the programs themselves when they are installed, so that they say what these programs take.
+if(NOT CMAKE_CROSSCOMPILING)
+  set(made ${CMAKE_BINARY_DIR}/made_by_programs)
+  install(CODE "
+    file(MAKE_DIRECTORY ${made})
+    execute_process(COMMAND $<TARGET_FILE:schaas> completion bash OUTPUT_FILE ${made}/schaas COMMAND_ERROR_IS_FATAL ANY)"
+    COMPONENT program)
+  install(FILES ${made}/schaas DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions COMPONENT program)
+  find_program(SCHAAS_HELP2MAN help2man)
+  if(SCHAAS_HELP2MAN)
+    foreach(program schaas schaasd)
+      set(component ${program})
+      string(REPLACE schaasd daemon component ${component})
+      string(REPLACE schaas program component ${component})
+      install(CODE "
+        execute_process(COMMAND ${CMAKE_SOURCE_DIR}/deploy/packaging/manual-pages.sh $<TARGET_FILE:${program}> ${made}/${program}.man
+          COMMAND_ERROR_IS_FATAL ANY)" COMPONENT ${component})
+      install(DIRECTORY ${made}/${program}.man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT ${component})
+    endforeach()
+  else()
+    message(STATUS "No manual pages are installed: there is no help2man")
+  endif()
 endif()
-
-set(CPACK_GENERATOR DEB)
-set(CPACK_PACKAGE_NAME schaas)
-set(CPACK_PACKAGE_CONTACT "schaas developers <schaas@localhost>")
-set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
-set(CPACK_COMPONENTS_ALL daemon program library development python)
-set(CPACK_DEB_COMPONENT_INSTALL ON)
-set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
-set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
-set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${CMAKE_LIBRARY_OUTPUT_DIRECTORY})
-set(CPACK_STRIP_FILES ON)
-foreach(component daemon program library development python)
-  string(TOUPPER ${component} upper)
-  set(CPACK_DEBIAN_${upper}_PACKAGE_SECTION science)
-endforeach()
-set(CPACK_DEBIAN_DAEMON_PACKAGE_NAME schaas-daemon)
-set(CPACK_DEBIAN_DAEMON_DESCRIPTION "Server of schaas: searches schedules of sparse tensor algebra, compiles and remembers them")
-set(CPACK_DEBIAN_DAEMON_PACKAGE_DEPENDS "gcc, libc6-dev")
-set(CPACK_DEBIAN_PROGRAM_PACKAGE_NAME schaas)
-set(CPACK_DEBIAN_PROGRAM_DESCRIPTION "Command line of schaas")
-set(CPACK_DEBIAN_PROGRAM_PACKAGE_RECOMMENDS schaas-daemon)
-set(CPACK_DEBIAN_LIBRARY_PACKAGE_NAME libschaas0)
-set(CPACK_DEBIAN_LIBRARY_DESCRIPTION "Client library of schaas")
-set(CPACK_DEBIAN_LIBRARY_PACKAGE_RECOMMENDS schaas-daemon)
-set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libschaas-dev)
-set(CPACK_DEBIAN_DEVELOPMENT_DESCRIPTION "Headers of schaas for C and C++")
-set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "libschaas0 (= ${PROJECT_VERSION})")
-set(CPACK_DEBIAN_PYTHON_PACKAGE_NAME python3-schaas)
-set(CPACK_DEBIAN_PYTHON_DESCRIPTION "schaas from Python")
-set(CPACK_DEBIAN_PYTHON_PACKAGE_ARCHITECTURE all)
-set(CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS "libschaas0 (>= ${PROJECT_VERSION}), python3-numpy, python3-scipy")
-include(CPack)

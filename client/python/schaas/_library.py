@@ -73,13 +73,13 @@ class Gpu(ctypes.Structure):
 
 
 def _places():
-    """Where the library may be: as told, in the wheel, in a build of the source tree, where the loader looks."""
+    """Where the library may be: as told, in the wheel, in an installation, in a build of the source tree, where the loader looks."""
     told = os.environ.get("SCHAAS_LIBRARY")
     if told:
         yield told
         return
     here = pathlib.Path(__file__).resolve().parent
-    for path in (here / "_lib" / "libschaas.so.0", here / "../../../build/release/lib/libschaas.so.0"):
+    for path in (here / "_lib" / "libschaas.so.0", here / "../../../libschaas.so.0", here / "../../../build/release/lib/libschaas.so.0"):
         if path.exists():
             yield str(path)
     yield "libschaas.so.0"

@@ -10,10 +10,10 @@
 
 /// The C interface from C++ programs that are built against an installation: owners instead of close and
 /// free, exceptions instead of statuses. Header only, so that the library's own compiler and standard do not
-/// matter.
+/// matter; C++17 or later. "schaas/views.hpp" makes tensors of arrays that the program has.
 ///
 ///     schaas::Session session;
-///     schaas::Kernels kernels(session, {.expression = "y(i) = B(i,j) * x(j)", .formats = {{"B", "csr"}}});
+///     schaas::Kernels kernels(session, {"y(i) = B(i,j) * x(j)", {{"B", "csr"}}});
 ///     schaas::Computation product = kernels.bind({{"B", &b}, {"x", &x}});
 ///     product.run();
 ///     use(*product.result());
@@ -138,8 +138,32 @@ class Kernels {
     check(status, error);
     return Computation(bound);
   }
+  /// Measures the schedules of the frontier on these tensors; later bindings of these sizes take the fastest.
+  /// Returns JSON (schaas_tune).
+  std::string tune(const std::vector<schaas_operand>& operands,
+                   const schaas_options* options = nullptr) const {
+    return text_of(schaas_tune, operands, options);
+  }
+  /// The frontier and what its schedules cost for these tensors, or for those of the last binding, as JSON
+  /// (schaas_frontier_at).
+  std::string frontier(const std::vector<schaas_operand>& operands = {},
+                       const schaas_options* options = nullptr) const {
+    return text_of(schaas_frontier_at, operands, options);
+  }
 
  private:
+  template <class Function>
+  std::string text_of(Function function, const std::vector<schaas_operand>& operands,
+                      const schaas_options* options) const {
+    char* text = nullptr;
+    schaas_error* error = nullptr;
+    const std::int32_t status = function(handle_.get(), operands.data(),
+                                         static_cast<std::int32_t>(operands.size()), options, &text, &error);
+    check(status, error);
+    std::string owned = text;
+    schaas_text_free(text);
+    return owned;
+  }
   struct Close {
     void operator()(schaas_kernels* kernels) const { schaas_kernels_close(kernels); }
   };
@@ -168,9 +192,9 @@ class Storage {
     schaas_storage* made = nullptr;
     schaas_error* error = nullptr;
     const std::int32_t status =
-        schaas_pack_with(name.c_str(), static_cast<std::int32_t>(extents.size()), extents.data(), lists.data(),
-                         values.data(), static_cast<std::int64_t>(values.size()), format.c_str(), value_type,
-                         position_bits, &options, &made, &error);
+        schaas_pack_with(name.c_str(), static_cast<std::int32_t>(extents.size()), extents.data(),
+                         lists.data(), values.data(), static_cast<std::int64_t>(values.size()),
+                         format.c_str(), value_type, position_bits, &options, &made, &error);
     check(status, error);
     return Storage(made);
   }
