@@ -32,7 +32,7 @@ class Root:
     def __init__(self, folder):
         self.folder, self.home = folder, "/root"
         if not (folder / "usr").exists():
-            run("debootstrap", "--variant=minbase", "bookworm", folder, "http://deb.debian.org/debian")
+            run("debootstrap", "--variant=minbase", "bookworm", folder)
 
     def run(self, *words):
         environment = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": self.home, "LC_ALL": "C", "DEBIAN_FRONTEND": "noninteractive"}
@@ -51,10 +51,7 @@ def main():
     packages.mkdir(exist_ok=True)
     for old in packages.iterdir():
         old.unlink()
-    with tempfile.TemporaryDirectory() as folder:
-        run("cpack", "--config", build / "CPackConfig.cmake", "-B", folder, cwd=folder, stdout=subprocess.DEVNULL)
-        for package in pathlib.Path(folder).glob("*.deb"):
-            (packages / package.name).write_bytes(package.read_bytes())
+    run(HERE.parents[1] / "deploy/build-packages.sh", build, packages)
     run(sys.executable, HERE.parents[1] / "client/python/build_wheel.py", packages, env={**os.environ, "SCHAAS_BUILD": str(build)})
     inside = sorted(f"/packages/{package.name}" for package in packages.glob("*.deb"))
 

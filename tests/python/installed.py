@@ -13,7 +13,7 @@ PRIVATE = ("SCHAAS_", "XDG_", "PYTHONPATH", "LD_LIBRARY_PATH")
 
 def run(*words, **options):
     """What it printed; an error says what it said."""
-    done = subprocess.run([str(word) for word in words], capture_output=True, text=True, timeout=300, **options)
+    done = subprocess.run([str(word) for word in words], capture_output=True, text=True, timeout=900, **options)
     if done.returncode != 0:
         raise AssertionError(f"{' '.join(map(str, words))}: exit {done.returncode}\n{done.stdout}{done.stderr}")
     return done.stdout
