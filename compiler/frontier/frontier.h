@@ -1,4 +1,5 @@
 #pragma once
+#include <algorithm>
 #include <functional>
 #include <optional>
 #include <string>
@@ -35,6 +36,10 @@ struct Options {
   std::size_t operand_orders = 0;
   SolverFactory solver;  ///< not part of the answer; none: Z3 in this process
 };
+/// Returns the limit of one query; 0 when none may be asked.
+inline int milliseconds_per_query(const Options& options) {
+  return std::min(options.solver_milliseconds, options.solver_total_milliseconds);
+}
 /// The options a profile stands for.
 Options options_for(problem::Profile profile);
 

@@ -39,7 +39,7 @@ class ListedSearch {
         solver_(make_solver(options.solver, cancellation)) {}
 
   Result<Frontier> run() {
-    SCHAAS_RETURN_IF_ERROR(check_satisfiable(problem_, *solver_, options_.solver_milliseconds));
+    SCHAAS_RETURN_IF_ERROR(check_satisfiable(problem_, *solver_, milliseconds_per_query(options_)));
     SCHAAS_RETURN_IF_ERROR(list());
     leave_out();
     SCHAAS_RETURN_IF_ERROR(prune());

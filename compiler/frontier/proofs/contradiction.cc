@@ -94,6 +94,7 @@ bool contradictory(const Problem& problem, Solver& solver, int solver_millisecon
   for (const cost::Point& point : bounds.samples(sizes_to_try)) {
     if (whole_sizes(point, bounds)) return false;
   }
+  if (solver_milliseconds <= 0) return false;
   solver.assume(bounds.solver_variables(), bounds.relations());
   return solver.check_all({}, solver_milliseconds) == Verdict::unsatisfiable;
 }

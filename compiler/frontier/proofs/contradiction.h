@@ -9,7 +9,8 @@ namespace schaas::frontier {
 
 inline constexpr const char* contradiction_code = "contradiction";
 
-/// True when the log program or the solver shows that no sizes satisfy the problem's constraints.
+/// True when the log program or the solver shows that no sizes satisfy the problem's constraints. With 0
+/// milliseconds the solver is not asked.
 bool contradictory(const problem::Problem& problem, Solver& solver, int solver_milliseconds);
 
 /// A smallest part of contradicting constraints, by position: without any one of them nothing is shown to

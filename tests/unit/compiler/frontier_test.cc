@@ -435,6 +435,40 @@ TEST(Frontier, OfEverySetOfCopiesNoScheduleBeatsAllThatAreKept) {
   }
 }
 
+/// Z3 that counts the solvers that were asked anything.
+class CountedSolver : public Solver {
+ public:
+  explicit CountedSolver(int& asked) : asked_(asked) {}
+  void assume(int variables, const std::vector<SolverRelation>& constraints) override {
+    solver_->assume(variables, constraints);
+  }
+  Verdict check_all(const std::vector<SolverRelation>& relations, int milliseconds) override {
+    asked_ += first_ ? 1 : 0;
+    first_ = false;
+    return solver_->check_all(relations, milliseconds);
+  }
+  std::vector<double> model() const override { return solver_->model(); }
+
+ private:
+  std::unique_ptr<Solver> solver_ = make_z3_solver();
+  int& asked_;
+  bool first_ = true;
+};
+
+TEST(Frontier, AsksAtMostOneSolverForAllSetsOfCopies) {
+  problem::ProblemText text;
+  text.expression = "A(i,l) = P(j,i) * B(j,k) * P(k,l)";
+  text.formats = {{"A", "csr"}, {"B", "csr"}, {"P", "csr"}};
+  int asked = 0;
+  Options options;
+  options.solver = [&](const support::Cancellation&) { return std::make_unique<CountedSolver>(asked); };
+  const auto found = compute(problem::build(text).value(), options, {}, never);
+  ASSERT_TRUE(found.ok()) << support::render(found.error());
+  EXPECT_LE(asked, 1);
+  EXPECT_TRUE(found->complete);
+  EXPECT_EQ(found->survivors.size(), 10U);
+}
+
 TEST(Frontier, ProgramsAreSearchedWithCopiesToo) {
   problem::ProblemText text;
   text.expression = "A(i,j) = B(i,j) + C(j,i)";
