@@ -3,12 +3,12 @@
 
 namespace schaas::loop_ir {
 
-/// Returns the statement that binds the coordinate, a Load, at the variable of a loop over positions; else
+/// Returns the statement that binds the coordinate, a Load, at the variable of a loop over entries; else
 /// null.
 const Let* coordinate_let(const For& loop);
 
-/// The loop is scalar, has step 1 and runs over positions of an operand whose coordinates it binds; the end
-/// of the stored coordinates is known.
-bool iterates_entries(const For& loop, const Kernel& kernel);
+/// The loop is scalar, has step 1, and visits entries of an operand, whose coordinates it binds; the end of
+/// the stored coordinates is known.
+bool has_operand_entries(const For& loop, const Kernel& kernel);
 
 }  // namespace schaas::loop_ir

@@ -108,6 +108,8 @@ enum class Shape {
   vector,  ///< several at once, one register lane each: names that depend on the loop variable are values,
            ///< loaded from or stored to `invariant + variable`, and decide no loop bound
 };
+/// Parts that unroll and jam makes of a loop: one over whole groups, and the values below a whole group.
+enum class Part { whole, jammed, remainder };
 /// for variable in begin..end (exclusive), each `step`-th value; a step above 1 goes with Shape::scalar.
 struct For {
   std::string variable;
@@ -119,6 +121,13 @@ struct For {
   /// In a loop over positions inside a vector loop: prefetches loads at `let k = coordinates[variable]` this
   /// many positions ahead, where the array is large; 0: no prefetching.
   int prefetch_distance = 0;
+  /// Array of coordinates or indices whose entries [begin, end) the loop visits: positions are its elements;
+  /// "": the loop visits no entries.
+  std::string entries{};
+  /// A jammed loop has the number of copies as step; a remainder begins at a counter, its body is that of one
+  /// iteration.
+  Part part = Part::whole;
+  bool interleaved = false;  ///< threads that share an iteration take values in turn, each from its lane on
 };
 /// One of the sorted lists of a Merge: `position` runs over [begin, end) of array `coordinates`. Where lists
 /// may lack a coordinate, the index `present` is 1 when this one holds it; else `position` must not be loaded

@@ -284,15 +284,12 @@ class Parser : private Tokenizer {
       auto condition = expression();
       return make(If{std::move(condition), body()});
     }
-    if (accept("counter")) {
+    const bool declares = accept("counter");
+    if (declares || accept("set")) {
       auto counter = identifier();
       expect("=");
-      return make(Counter{std::move(counter), expression()});
-    }
-    if (accept("set")) {
-      auto counter = identifier();
-      expect("=");
-      return make(SetCounter{std::move(counter), expression()});
+      const auto value = expression();
+      return declares ? make(Counter{counter, value}) : make(SetCounter{counter, value});
     }
     // The name of a monoid begins an accumulator; any other word is the target of a write.
     if (const auto monoid = operators::monoid_named(word())) return accumulator(*monoid);
@@ -467,7 +464,10 @@ class Parser : private Tokenizer {
     expect("..");
     loop.end = expression();
     if (accept("by")) loop.step = whole_number();
+    loop.interleaved = accept("interleaved");
+    loop.part = accept("jammed") ? Part::jammed : accept("remainder") ? Part::remainder : Part::whole;
     if (accept("unroll")) loop.unroll = small_number();
+    if (accept("entries")) expect("of"), loop.entries = identifier();
     if (accept("prefetch")) loop.prefetch_distance = small_number();
     loop.body = body();
     return make(std::move(loop));

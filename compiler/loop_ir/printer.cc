@@ -288,12 +288,15 @@ class Printer {
     line(accumulate.name + " " + fold_text(monoid) + " " + print(accumulate.value));
   }
 
-  /// Prints step, unrolling and prefetch distance only where they change the loop.
+  /// Prints attributes only where they say something.
   void loop(const For& loop) {
     static constexpr const char* shapes[] = {"for ", "for simd ", "for vector "};
+    static constexpr const char* parts[] = {"", " jammed", " remainder"};
     open(shapes[static_cast<int>(loop.shape)] + loop.variable + " in " + print(loop.begin) + " .. " +
          print(loop.end) + (loop.step == 1 ? "" : " by " + std::to_string(loop.step)) +
+         (loop.interleaved ? " interleaved" : "") + parts[static_cast<int>(loop.part)] +
          (loop.unroll == 1 ? "" : " unroll " + std::to_string(loop.unroll)) +
+         (loop.entries.empty() ? "" : " entries of " + loop.entries) +
          (loop.prefetch_distance == 0 ? "" : " prefetch " + std::to_string(loop.prefetch_distance)));
     statement(loop.body);
     close();

@@ -5,8 +5,8 @@
 #include <set>
 #include <string>
 
-#include "compiler/loop_ir/entries.h"
 #include "compiler/loop_ir/kernel_checks.h"
+#include "compiler/loop_ir/loop_checks.h"
 #include "compiler/loop_ir/printer.h"
 #include "compiler/loop_ir/uses.h"
 #include "compiler/loop_ir/vector_form.h"
@@ -499,13 +499,7 @@ class Verifier {
   Result<void> loop(const For& loop) {
     SCHAAS_RETURN_IF_ERROR(expect(loop.begin, Type::index));
     SCHAAS_RETURN_IF_ERROR(expect(loop.end, Type::index));
-    if (loop.step < 1 || (loop.step > 1 && loop.shape != Shape::scalar))
-      return wrong("`" + loop.variable + "` advances by " + std::to_string(loop.step));
-    if (loop.unroll < 1 || (loop.unroll > 1 && loop.shape != Shape::scalar))
-      return wrong("`" + loop.variable + "` is unrolled " + std::to_string(loop.unroll) + " times");
-    if (loop.prefetch_distance < 0 ||
-        (loop.prefetch_distance > 0 && (varying_.empty() || !iterates_entries(loop, *kernel_))))
-      return wrong("`" + loop.variable + "` prefetches, but does not iterate over entries in a vector loop");
+    SCHAAS_RETURN_IF_ERROR(check_attributes(loop, *kernel_, {!varying_.empty(), in_mapping_}));
     if (!varying_.empty()) {
       if (loop.shape == Shape::vector) return wrong("vector loop `" + loop.variable + "` inside another");
       if (mentions(loop.begin, varying_) || mentions(loop.end, varying_))

@@ -108,8 +108,7 @@ class Row {
       return loop_ir::mentions(branch->condition, clustered_);
     }
     const auto* loop = as<For>(statement);
-    if (loop == nullptr || loop->step != 1 || !std::holds_alternative<loop_ir::Load>(loop->begin->node))
-      return false;
+    if (loop == nullptr || loop->step != 1 || loop->entries.empty()) return false;
     if (const auto expanded = of_walk(*loop)) {
       few.push_back(loop_ir::make(*expanded));
       const auto count = loop_ir::subtract(loop->end, loop->begin);
@@ -170,8 +169,9 @@ class Row {
   /// clear its element.
   StatementPtr reading(const StatementPtr& statement) const {
     const auto* loop = as<For>(statement);
-    if (loop == nullptr || loop->step != 1 || !is_name(loop->end, occupancy_.count)) return nullptr;
+    if (loop == nullptr || loop->step != 1 || loop->entries != occupancy_.list) return nullptr;
     For after = *loop;
+    after.entries = terms_.list;
     std::string coordinate;
     Statements statements;
     for (const auto& each : statements_of(loop->body)) {

@@ -235,7 +235,8 @@ void Emitter::emit_walk(const Loop& loop, const LoopSpace& space, const Scope& s
   statements.push_back(make(loop_ir::Let{coordinate, loop_ir::Type::index,
                                          loop_ir::load(walk.coordinates, loop_ir::name(walk.position))}));
   const auto inside = loop_body(loop, space, std::move(inner), coordinate, std::move(statements), body);
-  const loop_ir::For entries{walk.position, walk.begin, walk.end, shape, inside, 1, loop.annotation.unroll};
+  loop_ir::For entries{walk.position, walk.begin, walk.end, shape, inside, 1, loop.annotation.unroll};
+  entries.entries = walk.coordinates;
   // Ascending coordinates may occupy a sparse accumulator by groups.
   if (shape == Shape::scalar && &loop != outermost_ && format::is_ordered(level_format(walked))) {
     emit_occupy(entries, walk.coordinates, coordinate, out);

@@ -252,8 +252,10 @@ bool Emitter::emit_list_loop(const Loop& loop, const Scope& scope, Statements& o
     if (writer >= 0) emit_first(writer, loop_ir::name(coordinate), read_here);
   };
   const auto inside = loop_body(loop, {}, std::move(inner), coordinate, std::move(statements), whole);
-  out.push_back(make(loop_ir::For{slot, loop_ir::integer(0), loop_ir::name(accumulator.count),
-                                  loop_ir::Shape::scalar, inside}));
+  loop_ir::For entries{slot, loop_ir::integer(0), loop_ir::name(accumulator.count), loop_ir::Shape::scalar,
+                       inside};
+  entries.entries = accumulator.list;
+  out.push_back(make(std::move(entries)));
   return true;
 }
 

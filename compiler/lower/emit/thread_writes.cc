@@ -97,6 +97,7 @@ loop_ir::StatementPtr Emitter::interleaved(const loop_ir::StatementPtr& statemen
   auto result = *loop;
   result.begin = loop_ir::add(loop->begin, loop_ir::name("lane"));
   result.step = mapped_.mapping.threads_per_item;
+  result.interleaved = true;
   result.shape = loop_ir::Shape::scalar;
   return make(std::move(result));
 }

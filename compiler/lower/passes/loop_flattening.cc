@@ -7,11 +7,11 @@
 
 #include "compiler/lower/passes/unroll_and_jam.h"
 
-// Matches the numeric bodies that unroll_and_jam makes of loops over the entries of a row. Flattens a fixed
-// number of rows into one loop (header). The body of the remainder, one entry at a time, becomes the body of
-// the flattened loop; it is jammed again, now across rows. Each entry looks up its row in a list of bytes,
-// which is written by whole vectors. Lists of many entries keep the loop over rows: a row of an operand is
-// then loaded once for several entries.
+// Applies to numeric bodies with a jammed loop over the entries of a row (For::part, For::entries). Flattens
+// a fixed number of rows into one loop (header). The body of the remainder, one entry at a time, becomes the
+// body of the flattened loop; it is jammed again, now across rows. Each entry looks up its row in a list of
+// bytes, which is written by whole vectors. Lists of many entries keep the loop over rows: a row of an
+// operand is then loaded once for several entries.
 namespace schaas::lower {
 namespace {
 
@@ -35,6 +35,8 @@ constexpr std::int64_t noted = 32;
 struct ShortRows {
   const For* loop = nullptr;
   Statements lets;
+  const loop_ir::Counter* position = nullptr;
+  const For* groups = nullptr;
   const For* remainder = nullptr;  ///< remainder loop, below a whole group
   std::string positions;           ///< array of positions of the rows
   ExpressionPtr width;             ///< values of operand rows that are summed along
@@ -49,34 +51,46 @@ ExpressionPtr width_of(const For& entries) {
   return nullptr;
 }
 
+/// Sorts the statements of a row: its lets, the counter of its entries, their jammed loop and its remainder.
+/// Returns false for another statement, or a second one of a kind.
+bool add_statement(const StatementPtr& statement, ShortRows& rows) {
+  // A let after the counter may depend on it.
+  if (as<loop_ir::Let>(statement) != nullptr) return rows.lets.push_back(statement), rows.position == nullptr;
+  const auto keeps = [](auto*& kept, const auto* found) { return kept == nullptr && (kept = found); };
+  if (const auto* counter = as<loop_ir::Counter>(statement)) return keeps(rows.position, counter);
+  const auto* loop = as<For>(statement);
+  if (loop == nullptr || loop->part == loop_ir::Part::whole) return false;
+  return keeps(loop->part == loop_ir::Part::jammed ? rows.groups : rows.remainder, loop);
+}
+
+/// The loop visits all iterations of the phase's range, one by one.
+bool is_over_range(const For& loop) {
+  return loop.shape == loop_ir::Shape::scalar && loop.step == 1 && is_name(loop.begin, "begin") &&
+         is_name(loop.end, "end");
+}
+
+/// Returns the positions that a row's entries begin at, where they end at the next row's; else "".
+std::string positions_of(const ShortRows& rows) {
+  const auto row = loop_ir::name(rows.loop->variable);
+  const auto* begin = std::get_if<loop_ir::Load>(&rows.position->initial->node);
+  if (begin == nullptr || !equal(begin->index, row)) return "";
+  const auto next = loop_ir::load(begin->array, loop_ir::add(row, loop_ir::integer(1)));
+  return equal(rows.remainder->end, next) ? begin->array : "";
+}
+
 /// Returns the parts of a jammed loop over the rows of the phase's range; nothing for other statements.
 std::optional<ShortRows> rows_of(const StatementPtr& statement) {
   ShortRows rows;
   rows.loop = as<For>(statement);
-  if (rows.loop == nullptr || rows.loop->shape != loop_ir::Shape::scalar || rows.loop->step != 1 ||
-      !is_name(rows.loop->begin, "begin") || !is_name(rows.loop->end, "end"))
-    return std::nullopt;
-  const auto body = statements_of(rows.loop->body);
-  const auto parts = std::find_if(body.begin(), body.end(),
-                                  [](const auto& each) { return as<loop_ir::Let>(each) == nullptr; });
-  // A counter, the loop over groups and its remainder.
-  if (body.end() - parts != 3) return std::nullopt;
-  rows.lets.assign(body.begin(), parts);
-  const auto* position = as<loop_ir::Counter>(parts[0]);
-  const auto* groups = as<For>(parts[1]);
-  rows.remainder = as<For>(parts[2]);
-  if (position == nullptr || groups == nullptr || rows.remainder == nullptr || groups->step == 1 ||
-      rows.remainder->step != 1 || !is_name(rows.remainder->begin, position->name))
+  if (rows.loop == nullptr || !is_over_range(*rows.loop)) return std::nullopt;
+  for (const auto& each : statements_of(rows.loop->body))
+    if (!add_statement(each, rows)) return std::nullopt;
+  if (rows.position == nullptr || rows.groups == nullptr || rows.remainder == nullptr ||
+      rows.remainder->entries.empty())
     return std::nullopt;
   rows.width = width_of(*rows.remainder);
-  if (rows.width == nullptr) return std::nullopt;
-  const auto* begin = std::get_if<loop_ir::Load>(&position->initial->node);
-  const auto* end = std::get_if<loop_ir::Load>(&rows.remainder->end->node);
-  const auto row = loop_ir::name(rows.loop->variable);
-  if (begin == nullptr || end == nullptr || begin->array != end->array || !equal(begin->index, row) ||
-      !equal(end->index, loop_ir::add(row, loop_ir::integer(1))))
-    return std::nullopt;
-  rows.positions = begin->array;
+  rows.positions = positions_of(rows);
+  if (rows.width == nullptr || rows.positions.empty()) return std::nullopt;
   return rows;
 }
 
@@ -158,6 +172,7 @@ class Joined {
     For entries = *rows_.remainder;
     entries.begin = loop_ir::name(from_);
     entries.end = loop_ir::load(rows_.positions, loop_ir::name(last_));
+    entries.part = loop_ir::Part::whole;
     entries.body = loop_ir::block(std::move(body));
     return unroll_and_jam(loop_ir::make(std::move(entries)), kernel_);
   }

@@ -124,7 +124,7 @@ class Tile {
   std::vector<StatementPtr> stores_;
 };
 
-/// Finds register tiles in the bodies of phases: a step above 1 marks a jammed loop.
+/// Finds register tiles in the bodies of phases.
 class PanelPacking {
  public:
   PanelPacking(loop_ir::Kernel& kernel, Names& names) : kernel_(kernel), names_(names) {}
@@ -132,13 +132,13 @@ class PanelPacking {
   StatementPtr walk(const StatementPtr& statement) {
     return loop_ir::map_loops(statement, [&](const For& x) {
       For loop = x;
-      loop.body = x.step == 1 ? walk(x.body) : in_group(x.body);
+      loop.body = x.part == loop_ir::Part::jammed ? in_group(x.body) : walk(x.body);
       return loop_ir::make(std::move(loop));
     });
   }
 
  private:
-  /// Rewrites the body of a jammed loop or of one over blocks.
+  /// Rewrites the body of a jammed loop.
   StatementPtr in_group(const StatementPtr& body) {
     std::vector<StatementPtr> statements;
     for (const auto& each : statements_of(body)) {

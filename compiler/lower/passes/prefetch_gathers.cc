@@ -36,10 +36,12 @@ StatementPtr with_prefetches(const StatementPtr& statement, const loop_ir::Kerne
   return loop_ir::map_loops(statement, [&](const For& x) {
     For loop = x;
     const bool is_short_of_loads = around.in_vector_loop && (around.others || around.entries);
-    if (is_short_of_loads && loops_in(x.body) == 0 && iterates_entries(x, kernel))
+    if (is_short_of_loads && loops_in(x.body) == 0 && has_operand_entries(x, kernel))
       loop.prefetch_distance = gather_prefetch_distance;
     const bool in_vector_loop = around.in_vector_loop || x.shape == loop_ir::Shape::vector;
-    const bool entries = around.entries || std::holds_alternative<loop_ir::Load>(x.begin->node);
+    // The loop over a range of the phase visits one long list, not many short ones.
+    const bool is_fiber = !x.entries.empty() && !std::holds_alternative<loop_ir::Name>(x.begin->node);
+    const bool entries = around.entries || is_fiber;
     loop.body = with_prefetches(
         x.body, kernel,
         {around.others || (!in_vector_loop && loops_in(x.body) > 1), entries, in_vector_loop});

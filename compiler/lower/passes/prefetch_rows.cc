@@ -105,7 +105,7 @@ class PrefetchedRows {
 StatementPtr walk(const StatementPtr& statement, const loop_ir::Kernel& kernel) {
   return loop_ir::map_loops(statement, [&](const For& x) {
     For loop = x;
-    if (x.step == 1) {
+    if (x.part != loop_ir::Part::jammed) {
       loop.body = walk(x.body, kernel);
       return loop_ir::make(std::move(loop));
     }

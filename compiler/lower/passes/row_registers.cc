@@ -35,7 +35,7 @@ struct ElementLoop {
 /// Returns the loop when the statement is one; its lets come before the fold.
 ElementLoop element_loop(const StatementPtr& statement) {
   const auto* loop = loop_ir::as<loop_ir::For>(statement);
-  if (loop == nullptr || loop->step == 1 || !loop_ir::is_name(loop->begin, "lane")) return {};
+  if (loop == nullptr || !loop->interleaved || !loop_ir::is_name(loop->begin, "lane")) return {};
   const auto body = loop_ir::statements_of(loop->body);
   const auto* store = loop_ir::as<loop_ir::Store>(body.back());
   if (store == nullptr || store->mode != loop_ir::Write::fold) return {};

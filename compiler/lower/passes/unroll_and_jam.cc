@@ -120,7 +120,9 @@ class UnrollAndJam {
 
   /// Returns the jammed loop and its remainder, or null.
   StatementPtr result() {
-    if (loop_.shape != loop_ir::Shape::scalar || loop_.step != 1 || loop_.unroll != 1) return nullptr;
+    if (loop_.shape != loop_ir::Shape::scalar || loop_.step != 1 || loop_.unroll != 1 ||
+        loop_.part != loop_ir::Part::whole)
+      return nullptr;
     if (is_range_border(loop_.begin) || is_range_border(loop_.end)) return nullptr;
     if (!collect(loop_.body, traffic_) || !independent() || !divide() || !pays_) return nullptr;
     for (auto& copy : copies_) copy.emplace(loop_.variable, loop_ir::name(loop_.variable));
@@ -379,9 +381,11 @@ class UnrollAndJam {
         remainder, loop_ir::add(loop_ir::name(loop_.variable), loop_ir::integer(group_))}));
     auto groups = loop_, last = loop_;
     groups.step = group_;
+    groups.part = loop_ir::Part::jammed;
     groups.end = loop_ir::subtract(loop_.end, loop_ir::integer(group_ - 1));
     groups.body = loop_ir::block(std::move(body));
     last.begin = loop_ir::name(remainder);
+    last.part = loop_ir::Part::remainder;
     return loop_ir::block({loop_ir::make(loop_ir::Counter{remainder, loop_.begin}),
                            loop_ir::make(std::move(groups)), loop_ir::make(std::move(last))});
   }

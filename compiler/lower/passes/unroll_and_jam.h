@@ -9,7 +9,7 @@ namespace schaas::lower {
 /// and independent sums hide the latency of additions. A remainder loop runs the values below a whole group.
 /// A loop over two or three values takes them all at once, one over nine takes three.
 ///
-///     for i in 0 .. n {                          for i in 0 .. (n - 5) by 6 {
+///     for i in 0 .. n {                          for i in 0 .. (n - 5) by 6 jammed {
 ///       let o: index = (i * 64)                    let o: index = (i * 64)
 ///       ...                                        let o_1: index = ((i + 1) * 64) ...
 ///       for vector l in 0 .. 64 {                  for vector l in 0 .. 64 {
@@ -19,7 +19,7 @@ namespace schaas::lower {
 ///
 /// Applies where it is legal and the copies share a load, or fold independent values. The body is lets and
 /// accumulators, then loops with invariant bounds that only fold, then stores; the loop does not read what it
-/// writes. Sums may be reassociated, nothing else changes. Idempotent: jammed loops have a step.
+/// writes. Sums may be reassociated, nothing else changes. Idempotent: both parts are marked (For::part).
 loop_ir::Kernel unroll_and_jam(loop_ir::Kernel kernel);
 /// Unrolls and jams a statement that is to become one of the kernel's.
 loop_ir::StatementPtr unroll_and_jam(const loop_ir::StatementPtr& statement, const loop_ir::Kernel& kernel);

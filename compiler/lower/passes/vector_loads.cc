@@ -206,7 +206,7 @@ class VectorLoads {
     const auto* end = std::get_if<loop_ir::Name>(&loop.end->node);
     // The loop is run by one thread, or interleaved from a thread's lane.
     const bool whole = loop.step == 1 && loop_ir::equal(loop.begin, loop_ir::integer(0));
-    const bool shared = loop.step > 1 && loop_ir::is_name(loop.begin, "lane");
+    const bool shared = loop.interleaved && loop_ir::is_name(loop.begin, "lane");
     if (end == nullptr || extents_.count(end->name) == 0 || loop.unroll > 1 || !(whole || shared))
       return false;
     bool some = false;
@@ -239,7 +239,7 @@ class VectorLoads {
     out.shape = loop_ir::Shape::scalar;
     out.step = loop.step * width_;
     // A thread now takes whole vectors in turn.
-    if (loop.step > 1) {
+    if (loop.interleaved) {
       out.begin = loop_ir::multiply(loop.begin, loop_ir::integer(width_));
       moved_.push_back({loop_ir::apply(Function::less, {loop.begin, loop.end}),
                         loop_ir::apply(Function::less, {out.begin, loop.end}), sums_of(loop)});

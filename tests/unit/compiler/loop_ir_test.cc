@@ -72,7 +72,7 @@ constexpr const char* everything = R"(kernel f32 arguments 4 {
           let v: value = B[pj]
           t += (v * w_2[(o + k)])
         }
-        for pj_2 in B_pos1[i] .. B_pos1[(i + 1)] prefetch 16 {
+        for pj_2 in B_pos1[i] .. B_pos1[(i + 1)] entries of B_crd1 prefetch 16 {
           let j_4: index = B_crd1[pj_2]
           t += w_2[((j_4 * 64) + k)]
           prefetch w_2[(((j_4 + 4) * 64) + k)]
@@ -86,6 +86,13 @@ constexpr const char* everything = R"(kernel f32 arguments 4 {
     fill flag from 0 count n_k with 1
     for b in 0 .. n_k by 48 {
       let b_end: index = min((b + 48), n_k)
+    }
+    counter b_remainder = 0
+    for b_2 in 0 .. (n_k - 3) by 4 jammed entries of B_crd1 {
+      set b_remainder = (b_2 + 4)
+    }
+    for b_2 in b_remainder .. n_k remainder unroll 2 entries of B_crd1 {
+      w[B_crd1[b_2]] = 0.0
     }
     merge j at p over B_crd1 in begin .. end, q over C_crd1 in search(C_crd1, C_pos1[0], C_pos1[1], B_crd1[begin]) .. C_pos1[1] {
       for simd k in 0 .. n_k {
@@ -314,13 +321,20 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"for vector k in 0 .. n { for vector l in 0 .. n { } }", "vector loop `l` inside another"},
         Wrong{"for simd k in 0 .. n by 4 { }", "`k` advances by 4"},
         Wrong{"for k in 0 .. n by 0 { }", "`k` advances by 0"},
-        Wrong{"for q in 0 .. n prefetch 16 { let j: index = p[q] }",
+        Wrong{"for i in 0 .. n jammed { }", "`i` is jammed, but takes one value at a time"},
+        Wrong{"for i in 0 .. n remainder { }", "`i` is a remainder, but does not begin at a counter"},
+        Wrong{"for i in n .. n by 2 remainder { }", "`i` is a remainder, but does not begin at a counter"},
+        Wrong{"for i in 0 .. n entries of C { }", "`i` visits entries of `C`, which holds no indices"},
+        Wrong{"for i in 0 .. n entries of B { }", "`i` visits entries of `B`, which holds no indices"},
+        Wrong{"for i in 0 .. n by 4 interleaved { }",
+              "`i` is interleaved, but does not begin at a thread's lane"},
+        Wrong{"for q in 0 .. n entries of p prefetch 16 { let j: index = p[q] }",
               "`q` prefetches, but does not iterate over entries in a vector loop"},
-        Wrong{"for vector k in 0 .. n { for q in 0 .. n by 2 prefetch 8 { let j: index = p[q] } }",
+        Wrong{"for vector k in 0 .. n { for q in 0 .. n by 2 entries of p prefetch 8 { let j: index = p[q] } }",
               "`q` prefetches, but does not iterate over entries in a vector loop"},
-        Wrong{"for vector k in 0 .. n { for q in 0 .. n prefetch 16 { let j: index = p[q] } }",
+        Wrong{"for vector k in 0 .. n { for q in 0 .. n entries of p prefetch 16 { let j: index = p[q] } }",
               "`q` prefetches, but does not iterate over entries in a vector loop"},
-        Wrong{"for vector k in 0 .. n { for q in 0 .. n prefetch 16 { } }",
+        Wrong{"for vector k in 0 .. n { for q in 0 .. n entries of p prefetch 16 { } }",
               "`q` prefetches, but does not iterate over entries in a vector loop"},
         Wrong{"prefetch C[0]", "array `C` is not declared"},
         Wrong{"prefetch B[B[0]]", "`B[0]` is a value where the other is needed"},
