@@ -3,12 +3,16 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <random>
 #include <set>
 
 #include "compiler/concrete_notation/parser.h"
 #include "compiler/loop_ir/printer.h"
 #include "compiler/lower/lower.h"
+#include "tests/golden/golden_file.h"
 #include "tests/unit/compiler/kernel_run.h"
 
 // The table of lowering passes: selection by name, order constraints, remarks. A handful of schedules is
@@ -167,6 +171,29 @@ TEST(Passes, RemarkOnWhatTheyDid) {
   EXPECT_EQ("left out", reason(fewer, "unroll-and-jam"));
   EXPECT_EQ("no numeric body that is a jammed loop over the entries of each row, which unroll-and-jam makes",
             reason(fewer, "flatten-loops"));
+}
+
+/// Returns the remarks of all passes on a case, as `schaas emit --remarks` prints them but for the times.
+std::string remarks_text(const Case& one) {
+  std::string text = one.expression + "\n" + one.tree + "\n";
+  for (const auto& remark : remarks_on(one, lower::all_passes()))
+    text += "  " + remark.pass + ": " + (remark.applied ? "applied" : "not applied: " + remark.reason) + "\n";
+  return text;
+}
+
+/// SCHAAS_UPDATE=1 in the environment rewrites the file; review reads the difference.
+TEST(Passes, RemarkAsTheGoldenSays) {
+  const std::filesystem::path path =
+      std::filesystem::path(SCHAAS_SOURCE_DIR) / "tests/golden/lower/remarks.txt";
+  std::string found;
+  for (const auto& one : cases()) found += remarks_text(one);
+  found += remarks_text(
+      {"A(i,k) = B(i,j) * C(j,k)",
+       {{"B", "csr"}},
+       "forall(k threads 4, forall(i threads 1/8 group 8 parallel, forall(j, A(i,k) += B(i,j) * C(j,k))))",
+       {}});
+  if (std::getenv("SCHAAS_UPDATE") != nullptr) std::ofstream(path) << found;
+  EXPECT_EQ(golden::read_file(path), found);
 }
 
 /// Each pass for CPUs applies to a case, so that the tests below test it.
