@@ -1,57 +1,102 @@
 """The build backend (PEP 517), with nothing but the standard library, so that it works without a network.
 
-A wheel holds the package, libschaas with libschaas-remote and, when they were built, schaasd and the two programs it starts, so that an installed
-package needs no other file of the project. SCHAAS_BUILD names the build folder (default: build/release of the tree).
+A wheel holds the package, libschaas with libschaas-remote, schaasd and the programs it starts, and the program schaas. It is for the system that it
+is built on, and its tag says so. A portable one also brings the libraries that these need (bundled_libraries.py) and asks for no package of the
+system, but for a C compiler where the daemon is to compile:
+
+    python3 client/python/build_wheel.py FOLDER [--portable]       pip wheel client/python -C portable=1
+
+SCHAAS_BUILD names the build folder (default: build/release of the tree, built first when there is none).
 """
 
 import base64
 import hashlib
+import io
 import os
 import pathlib
 import platform
 import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
 import zipfile
 
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+import bundled_libraries  # noqa: E402  beside this file
+
+ROOT = HERE.parents[1]
+SDIST = ["CMakeLists.txt", "CMakePresets.json", "LICENSE", "README.md", "CHANGELOG.md", "client", "compiler", "deploy", "docs", "kernels_cache", "proto", "server"]
+PROGRAMS = ("schaas", "schaasd", "schaas-solver", "schaas-trial", "schaas-nvrtc")
+# Starts the program of the package without importing it, which would load numpy. pip writes the interpreter into the first line.
+SCRIPT = """#!python
+import importlib.util
+import os
+import sys
+
+program = os.path.join(os.path.dirname(importlib.util.find_spec("schaas").origin), "_lib", "schaas")
+os.execv(program, [program, *sys.argv[1:]])
+"""
 
 
-def _project(key):
-    return re.search(rf'^{key} = "(.*)"$', (HERE / "pyproject.toml").read_text(), re.MULTILINE).group(1)
+def _project():
+    """The lines `key = "text"` and `key = [texts]` of pyproject.toml."""
+    told = {}
+    for key, text, several in re.findall(r'^([a-z-]+) = (?:"(.*)"|\[([^]]*)\])$', (HERE / "pyproject.toml").read_text(), re.MULTILINE):
+        told[key] = re.findall(r'"([^"]+)"', several) if several else text
+    return told
 
 
-VERSION = _project("version")
+PROJECT = _project()
+VERSION = PROJECT["version"]
 INFO = f"schaas-{VERSION}.dist-info"
-TAG = f"py3-none-linux_{platform.machine()}"
 
 
 def _metadata():
-    text = (HERE / "pyproject.toml").read_text()
-    needs = re.findall(r'"([^"]+)"', re.search(r"^dependencies = \[(.*)\]$", text, re.MULTILINE).group(1))
-    return "\n".join(["Metadata-Version: 2.1", "Name: schaas", f"Version: {VERSION}", f"Summary: {_project('description')}",
-                      f"Requires-Python: {_project('requires-python')}", *(f"Requires-Dist: {need}" for need in needs), ""])
+    head = ["Metadata-Version: 2.1", f"Name: {PROJECT['name']}", f"Version: {VERSION}", f"Summary: {PROJECT['description']}",
+            f"Author: {PROJECT['author']}", f"License: {PROJECT['license-expression']}", "License-File: LICENSE", f"Keywords: {','.join(PROJECT['keywords'])}",
+            *(f"Classifier: {line}" for line in PROJECT["classifiers"]), f"Requires-Python: {PROJECT['requires-python']}",
+            *(f"Requires-Dist: {need}" for need in PROJECT["dependencies"]), "Description-Content-Type: text/markdown", "", ""]
+    return "\n".join(head) + (ROOT / "README.md").read_text()
 
 
-def _native():
-    """(path in the wheel, file) of what was compiled."""
-    build = pathlib.Path(os.environ.get("SCHAAS_BUILD", HERE.parents[1] / "build" / "release"))
-    for name in ("libschaas.so.0", f"libschaas-remote.so.{VERSION}"):
-        library = build / "lib" / name
-        if not library.exists():
-            raise SystemExit(f"{library} is missing: build the target schaas_c first, or set SCHAAS_BUILD to the build folder")
-        yield f"schaas/_lib/{name}", library.resolve()
-    for program in ("schaasd", "schaas-solver", "schaas-trial", "schaas-nvrtc"):
-        if (build / "bin" / program).exists():
-            yield f"schaas/_lib/{program}", build / "bin" / program
+def _build_folder():
+    build = pathlib.Path(os.environ.get("SCHAAS_BUILD", ROOT / "build" / "release"))
+    if not (build / "bin" / "schaasd").exists():
+        if "SCHAAS_BUILD" in os.environ:
+            raise SystemExit(f"{build}/bin/schaasd is missing: build the product there first (docs/CONTRIBUTING.md)")
+        for words in (["--preset", "product"], ["--build", "--preset", "product"]):
+            subprocess.run(["cmake", *words], cwd=ROOT, check=True)
+    return build
 
 
-def _files():
-    for path in sorted((HERE / "schaas").glob("*.py")):
-        yield f"schaas/{path.name}", path
-    yield from _native()
+def _copy_compiled(folder):
+    """What was compiled, in one folder. libschaas looks for its daemon beside itself, and the daemon for what it starts."""
+    build = _build_folder()
+    files = [build / "lib" / "libschaas.so.0", build / "lib" / f"libschaas-remote.so.{VERSION}", *(build / "bin" / name for name in PROGRAMS)]
+    for file in files:
+        shutil.copy(file, folder / file.name)
+        (folder / file.name).chmod(0o755)
+    return [folder / file.name for file in files]
 
 
-def _write(folder, files):
-    name = f"schaas-{VERSION}-{TAG}.whl"
+def _package():
+    """(path in the wheel, content, mode) of the package itself."""
+    for path in sorted((HERE / "schaas").iterdir()):
+        if path.suffix in (".py", ".pyi") or path.name == "py.typed":
+            yield f"schaas/{path.name}", path.read_bytes(), 0o644
+
+
+def _information(tag):
+    yield f"{INFO}/METADATA", _metadata().encode(), 0o644
+    yield f"{INFO}/WHEEL", f"Wheel-Version: 1.0\nGenerator: schaas\nRoot-Is-Purelib: false\nTag: py3-none-{tag}\n".encode(), 0o644
+    yield f"{INFO}/LICENSE", (ROOT / "LICENSE").read_bytes(), 0o644
+
+
+def _write(folder, tag, files):
+    name = f"schaas-{VERSION}-py3-none-{tag}.whl"
     record = []
     with zipfile.ZipFile(pathlib.Path(folder) / name, "w", zipfile.ZIP_DEFLATED) as wheel:
         for inside, data, mode in files:
@@ -66,23 +111,41 @@ def _write(folder, files):
     return name
 
 
-def _wheel_text():
-    return f"Wheel-Version: 1.0\nGenerator: schaas\nRoot-Is-Purelib: false\nTag: {TAG}\n"
-
-
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
-    files = [(inside, path.read_bytes(), 0o755 if "_lib/" in inside else 0o644) for inside, path in _files()]
-    files += [(f"{INFO}/METADATA", _metadata().encode(), 0o644), (f"{INFO}/WHEEL", _wheel_text().encode(), 0o644)]
-    return _write(wheel_directory, files)
+    with tempfile.TemporaryDirectory() as work:
+        folder = pathlib.Path(work)
+        compiled = _copy_compiled(folder)
+        tag, notices = f"linux_{platform.machine()}", []
+        if (config_settings or {}).get("portable"):
+            notices = list(bundled_libraries.licences(bundled_libraries.bundle(compiled)))
+            tag = bundled_libraries.tag([path for path in folder.rglob("*") if path.is_file()], platform.machine())
+        files = [*_package(),
+                 *((f"schaas/_lib/{path.relative_to(folder)}", path.read_bytes(), 0o755) for path in sorted(folder.rglob("*")) if path.is_file()),
+                 (f"schaas-{VERSION}.data/scripts/schaas", SCRIPT.encode(), 0o755), *_information(tag),
+                 *((f"{INFO}/licences/{package}", text.read_bytes(), 0o644) for package, text in notices)]
+        return _write(wheel_directory, tag, files)
 
 
 def build_editable(wheel_directory, config_settings=None, metadata_directory=None):
     """`pip install -e`: the tree itself is the package; its build is used."""
-    files = [("schaas.pth", f"{HERE}\n".encode(), 0o644), (f"{INFO}/METADATA", _metadata().encode(), 0o644),
-             (f"{INFO}/WHEEL", _wheel_text().encode(), 0o644)]
-    return _write(wheel_directory, files)
+    tag = f"linux_{platform.machine()}"
+    return _write(wheel_directory, tag, [("schaas.pth", f"{HERE}\n".encode(), 0o644), *_information(tag)])
+
+
+def build_sdist(sdist_directory, config_settings=None):
+    """All that the product is built from; `pip install` of it compiles, with the packages of deploy/packages.txt."""
+    name = f"schaas-{VERSION}"
+    with tarfile.open(pathlib.Path(sdist_directory) / f"{name}.tar.gz", "w:gz", format=tarfile.PAX_FORMAT) as archive:
+        for top in SDIST:
+            archive.add(ROOT / top, f"{name}/{top}", filter=lambda entry: None if "__pycache__" in entry.name else entry)
+        described = (HERE / "pyproject.toml").read_text().replace('backend-path = ["."]', 'backend-path = ["client/python"]')
+        for inside, text in (("pyproject.toml", described), ("PKG-INFO", _metadata())):
+            entry = tarfile.TarInfo(f"{name}/{inside}")
+            entry.size = len(text.encode())
+            archive.addfile(entry, io.BytesIO(text.encode()))
+    return f"{name}.tar.gz"
 
 
 if __name__ == "__main__":
-    import sys
-    print(build_wheel(sys.argv[1] if len(sys.argv) > 1 else "."))
+    words = [word for word in sys.argv[1:] if word != "--portable"]
+    print(build_wheel(words[0] if words else ".", {"portable": "--portable" in sys.argv}))

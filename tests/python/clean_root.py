@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The Debian packages and the wheel in a Debian that has never seen them: debootstrap makes it, apt installs what they ask for, the
+"""The Debian packages and the portable wheel in a Debian that has never seen them: debootstrap makes it, apt installs what they ask for, the
 program and Python compute in it. By hand, as root, with a Debian mirror in reach; some minutes.
 
     tests/python/clean_root.py build/release [FOLDER]      FOLDER: of an earlier try; made anew when it is not there
@@ -14,8 +14,8 @@ import tempfile
 from installed import end_processes_of
 
 HERE = pathlib.Path(__file__).resolve().parent
-# What docs/python.md says a wheel needs.
-NEEDED_BY_THE_WHEEL = ["gcc", "libc6-dev", "libgrpc++1.51", "libgomp1", "libz3-4", "libsqlite3-0", "libspdlog1.10", "libcpp-httplib0.11"]
+# Beside the wheel: Python with what the wheel depends on, and a compiler.
+BESIDE_THE_WHEEL = ["python3-venv", "python3-numpy", "python3-scipy", "gcc", "libc6-dev"]
 TRY = """
 import numpy as np, scipy.sparse as sp, schaas
 b, x = sp.random(12, 9, 0.3, format="csr", random_state=3), np.arange(9.0)
@@ -52,19 +52,19 @@ def main():
     for old in packages.iterdir():
         old.unlink()
     run(HERE.parents[1] / "deploy/build-packages.sh", build, packages)
-    run(sys.executable, HERE.parents[1] / "client/python/build_wheel.py", packages, env={**os.environ, "SCHAAS_BUILD": str(build)})
+    run(sys.executable, HERE.parents[1] / "client/python/build_wheel.py", packages, "--portable", env={**os.environ, "SCHAAS_BUILD": str(build)})
     inside = sorted(f"/packages/{package.name}" for package in packages.glob("*.deb"))
 
     root.home = tempfile.mkdtemp(prefix="wheel-", dir=root.folder / "root").removeprefix(str(root.folder))  # a user with nothing yet
-    print("== the wheel, with what its programs need", flush=True)
+    print("== the wheel, with nothing but Python and gcc", flush=True)
     if (root.folder / "usr/bin/schaas").exists():
         root.run("apt-get", "-qq", "remove", "-y", "schaas", "schaas-daemon", "libschaas0", "python3-schaas")
-    root.install("python3-numpy", "python3-scipy", *NEEDED_BY_THE_WHEEL)
-    wheel = next(packages.glob("*.whl"))
-    run("rm", "-rf", root.folder / "wheel")
-    run(sys.executable, "-m", "zipfile", "-e", wheel, root.folder / "wheel")
-    run("sh", "-c", f"chmod 755 {root.folder}/wheel/schaas/_lib/*")
-    root.run("env", "PYTHONPATH=/wheel", "python3", "-c", TRY)
+    root.install(*BESIDE_THE_WHEEL)
+    run("rm", "-rf", root.folder / "opt/wheel")
+    root.run("python3", "-m", "venv", "--system-site-packages", "/opt/wheel")
+    root.run("/opt/wheel/bin/pip", "install", "--quiet", "--no-index", "--no-deps", f"/packages/{next(packages.glob('*.whl')).name}")
+    root.run("/opt/wheel/bin/python", "-c", TRY)
+    root.run("/opt/wheel/bin/schaas", "doctor")
 
     end_processes_of(root.folder)
 
@@ -75,6 +75,8 @@ def main():
              "--verify")
     root.run("python3", "-c", TRY)
     root.run("schaas", "doctor")
+    root.run("id", "schaas")
+    root.run("test", "-L", "/etc/systemd/system/multi-user.target.wants/schaasd.service")
     end_processes_of(root.folder)
     print("all of it works in", root.folder)
 

@@ -1,8 +1,10 @@
 """The wheel in a folder that holds nothing else: it computes with the private daemon that it brings."""
 
+import email
 import os
 import re
 import sys
+import tarfile
 import unittest
 import zipfile
 
@@ -54,13 +56,40 @@ class Wheel(unittest.TestCase):
         self.run_in(root)
 
     def test_pip_installs_it(self):
+        self.pip("install", "--quiet", "--no-index", "--no-deps", "--target", self.place.root, self.wheel)
+        self.run_in(self.place.root)
+
+    def test_pip_installs_the_program(self):
+        root = self.place.folder / "with_scripts"
+        self.pip("install", "--no-index", "--no-deps", "--target", root, self.wheel)
+        self.assertEqual(run(root / "bin/schaas", "--version", env=self.place.with_(PYTHONPATH=root)), "schaas 0.1.0\n")
+
+    def test_it_says_what_it_is(self):
+        with zipfile.ZipFile(self.wheel) as archive:
+            names = archive.namelist()
+            metadata = email.message_from_bytes(archive.read("schaas-0.1.0.dist-info/METADATA"))
+        self.assertIn("schaas/py.typed", names)
+        self.assertIn("schaas-0.1.0.dist-info/LICENSE", names)
+        self.assertEqual((metadata["Name"], metadata["License"], metadata["Requires-Python"]), ("schaas", "Apache-2.0", ">=3.9"))
+        self.assertTrue(metadata.get_payload().startswith("# schaas\n"))
+        self.assertRegex(self.wheel.name, r"-py3-none-linux_\w+\.whl$")  # of this system alone
+
+    def test_a_source_distribution_has_what_a_build_needs(self):
+        text = f"import build_wheel, sys; print(build_wheel.build_sdist({str(self.place.folder)!r}))"
+        name = run(sys.executable, "-c", text, cwd=PACKAGE).strip()
+        with tarfile.open(self.place.folder / name) as archive:
+            names = {entry.removeprefix("schaas-0.1.0/") for entry in archive.getnames()}
+            described = archive.extractfile("schaas-0.1.0/pyproject.toml").read().decode()
+        self.assertLessEqual({"PKG-INFO", "LICENSE", "CMakePresets.json", "client/python/build_wheel.py", "proto/schaas/v1/schaas.proto", "deploy/packages.txt"}, names)
+        self.assertIn('backend-path = ["client/python"]', described)
+        self.assertFalse([name for name in names if name.startswith(("build/", "tests/")) or "__pycache__" in name])
+
+    def pip(self, *words):
         try:
             run(sys.executable, "-m", "pip", "--version", env=self.place.environment)
         except AssertionError:
             self.skipTest(f"{sys.executable} has no pip")
-        run(sys.executable, "-m", "pip", "install", "--quiet", "--no-index", "--no-deps", "--target", self.place.root, self.wheel,
-            env=self.place.environment)
-        self.run_in(self.place.root)
+        run(sys.executable, "-m", "pip", *words, env=self.place.environment)
 
     def run_in(self, root):
         told = run(sys.executable, "-c", TRY, env=self.place.with_(PYTHONPATH=root), cwd=self.place.folder)
