@@ -6,8 +6,9 @@ computation and beside scipy's plain call, as the number of rows grows.
         [--rows 12500,25000,...] [--entries 3] [--rounds 7] [--json FILE]
 
 Matrices have --entries random entries a row, as many columns as rows. Results are csr: a product, a sum, a matrix with scaled
-values. One thread. `first` is the first run of a fresh bound computation, `run` a later one, which keeps the structure; the least of
---rounds, ours and scipy's in turn. Every result is compared with scipy's: exits 1 with the first that differs.
+values. One thread, after the server compiled what is best. `first` is the first run of a fresh bound computation, `run` a later one,
+which keeps the structure; the least of --rounds, ours and scipy's in turn. Every result is compared with scipy's: exits 1 with the first
+that differs.
 """
 
 import argparse
@@ -50,6 +51,7 @@ def measure(name, rows, options):
     given = {operand: random_matrix(rows, options.entries, seed) for seed, operand in enumerate(operands)}
     f = schaas.kernel(expression, A="csr")
     check(name, rows, f(**given, threads=1), theirs(*given.values()))
+    timing.settle(f, given, 1, options.settle)
     return timing.in_turns(f, given, lambda: theirs(*given.values()), options.rounds, 1)
 
 
@@ -59,6 +61,7 @@ def main():
     parser.add_argument("--rows", default="12500,25000,50000,100000,200000,400000,800000")
     parser.add_argument("--entries", type=int, default=3)
     parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--settle", type=float, default=60, help="most seconds to wait for the server's best kernel")
     parser.add_argument("--json", type=pathlib.Path)
     options = parser.parse_args()
     daemon = program.Daemon(options.bin.resolve())

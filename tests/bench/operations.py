@@ -4,8 +4,8 @@
     SCHAAS_LIBRARY=build/release/lib/libschaas.so PYTHONPATH=client/python python3 tests/bench/operations.py [--bin DIR] [--rows 20000]
         [--seconds 0.5] [--json FILE] [CASE ...]
 
-Matrices have 5 random entries a row. `first` is the first call, `call` the median of later ones, one thread, after the server had three
-seconds to compile what is best; both sides allocate their results. Every result is compared with scipy's. Marks: `<` slower than scipy,
+Matrices have 5 random entries a row. `first` is the first call, `call` the median of later ones, one thread, after the server
+compiled what is best; both sides allocate their results. Every result is compared with scipy's. Marks: `<` slower than scipy,
 `<<` slower than two thirds of its speed, `<<<` than a tenth.
 """
 
@@ -169,7 +169,7 @@ def measure(case, options):
     f = schaas.kernel(expression, **({name: format} if format else {}))
     first, result = timing.milliseconds(lambda: f(**operands, threads=1))
     right = equal(result, theirs())
-    time.sleep(options.settle)
+    timing.settle(f, operands, 1, options.settle)
     return {"first": first, "call": median_ms(lambda: f(**operands, threads=1), options.seconds), "scipy": median_ms(theirs, options.seconds),
             "right": right}
 
@@ -180,7 +180,7 @@ def main():
     parser.add_argument("--bin", type=pathlib.Path, default=pathlib.Path("build/release/bin"))
     parser.add_argument("--rows", type=int, default=20000)
     parser.add_argument("--seconds", type=float, default=0.5)
-    parser.add_argument("--settle", type=float, default=3, help="seconds in which the server compiles the rest")
+    parser.add_argument("--settle", type=float, default=60, help="most seconds to wait for the server's best kernel")
     parser.add_argument("--json", type=pathlib.Path)
     options = parser.parse_args()
     warnings.filterwarnings("ignore")  # divisions by zero in empty rows, on both sides

@@ -10,6 +10,14 @@ def milliseconds(work):
     return (time.perf_counter() - start) * 1e3, result
 
 
+def settle(f, operands, threads, seconds):
+    """Calls until the baseline kernel, which is compiled quickly, is replaced, or so many seconds are over."""
+    end = time.monotonic() + seconds
+    while f.describe(**operands, threads=threads)["baseline"] and time.monotonic() < end:
+        time.sleep(0.1)
+        f(**operands, threads=threads)
+
+
 def in_turns(f, operands, theirs, rounds, threads, kept=None):
     """The least milliseconds of so many rounds: `call` of a kernel, the `first` run of a fresh bound computation and a later `run`, of
     `kept` where it is given, and `scipy`, the other program."""
