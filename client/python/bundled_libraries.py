@@ -22,7 +22,7 @@ def _needed(file):
     return _run("patchelf", "--print-needed", file).split()
 
 
-def _found(files):
+def libraries_of(files):
     """name -> path of all libraries that the files need, directly or not, but for the system's."""
     found = {}
     for file in files:
@@ -44,7 +44,7 @@ def bundle(files):
             raise SystemExit(f"a portable wheel needs {tool}: apt-get install patchelf binutils")
     folder = files[0].parent / FOLDER
     folder.mkdir()
-    found = _found(files)
+    found = libraries_of(files)
     names = {name: _own_name(name, path) for name, path in found.items()}
     for name, path in found.items():
         shutil.copy(path, folder / names[name])
@@ -80,15 +80,19 @@ def tag(files, machine):
     return f"manylinux_2_{max(least, newest['GLIBC'][1], by_libstdcxx[0])}_{machine}"
 
 
-def licences(libraries):
-    """(package, its file of copyrights) of libraries that dpkg knows."""
+def packages_of(libraries):
+    """The Debian packages that have these files; none where there is no dpkg."""
     if not shutil.which("dpkg"):
-        return
+        return set()
     # dpkg knows files of a merged /usr under either name.
     paths = [str(path) for library in libraries for path in (library, pathlib.Path("/", *library.parts[2:]))]
     told = subprocess.run(["dpkg", "-S", *paths], capture_output=True, text=True).stdout
-    known = {line.split(":")[0] for line in told.splitlines()}
-    for package in sorted(known):
+    return {line.split(":")[0] for line in told.splitlines()}
+
+
+def licences(libraries):
+    """(package, its file of copyrights) of libraries that dpkg knows."""
+    for package in sorted(packages_of(libraries)):
         text = pathlib.Path("/usr/share/doc") / package / "copyright"
         if text.exists():
             yield package, text
