@@ -63,13 +63,6 @@ Result<void> write_all(int fd, std::string_view bytes, const fs::path& path) {
   return {};
 }
 
-/// Makes a new name in a folder durable; a flush of the file alone does not.
-Result<void> flush_directory(const fs::path& directory) {
-  const Descriptor fd(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!fd.open() || ::fsync(fd.get()) != 0) return path_error("flush", directory, errno);
-  return {};
-}
-
 // Writes a new file and flushes it to the disk. On failure the caller removes it.
 Result<void> write_file(const fs::path& path, std::string_view bytes) {
   Descriptor fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));

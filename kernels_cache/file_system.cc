@@ -157,6 +157,14 @@ support::Diagnostic file_error(const std::string& doing, int number) {
   return support::internal("storage", "cannot " + doing + ": " + std::strerror(number));
 }
 
+support::Result<void> flush_directory(const std::string& directory) {
+  const int fd = ::open(directory.empty() ? "." : directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const int error = fd >= 0 && ::fsync(fd) == 0 ? 0 : errno;
+  if (fd >= 0) ::close(fd);
+  if (error != 0) return file_error("flush `" + directory + "`", error);
+  return {};
+}
+
 FilesInPlace::FilesInPlace(std::vector<std::string> paths) {
   for (auto& path : paths) {
     const Identity identity = identity_of(path);

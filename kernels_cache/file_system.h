@@ -44,6 +44,9 @@ std::optional<support::Diagnostic> disk_error(const std::string& doing, int numb
 /// Maps every errno: to internal [storage] with the system's message where disk_error returns none.
 support::Diagnostic file_error(const std::string& doing, int number);
 
+/// Makes a new name in a folder ("": the working directory) durable; a flush of the file alone does not.
+support::Result<void> flush_directory(const std::string& directory);
+
 /// Files that are open and must stay at their paths: what is written to a removed file is lost with the
 /// process.
 class FilesInPlace {

@@ -12,6 +12,8 @@
 #include <optional>
 #include <utility>
 
+#include "kernels_cache/file_system.h"
+
 // The server's private key in a file. A new one is written to a file of its own, flushed, and linked under
 // its name. Linking fails where the name exists, so two starts at a time cannot each have a key of their own.
 // A key that others may read is refused, not mended: nobody knows who has read it.
@@ -25,16 +27,6 @@ using support::SigningKey;
 Diagnostic cannot(const char* doing, const std::string& path) {
   return support::invalid("signing-key", std::string("cannot ") + doing + " the signing key `" + path +
                                              "`: " + std::strerror(errno));
-}
-
-// A link survives a crash of the machine once its folder is flushed.
-bool flush_folder_of(const std::string& path) {
-  const std::string folder = std::filesystem::path(path).parent_path();
-  const int file = ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (file < 0) return false;
-  const bool flushed = ::fsync(file) == 0;
-  ::close(file);
-  return flushed;
 }
 
 /// A new file, closed and removed by the destructor unless it was kept.
@@ -56,7 +48,8 @@ class NewFile {
   }
   /// Links the file under `name`, for good; never replaces another.
   bool keep_as(const std::string& name) const {
-    return ::link(path_.c_str(), name.c_str()) == 0 && flush_folder_of(name);
+    return ::link(path_.c_str(), name.c_str()) == 0 &&
+           kernels_cache::flush_directory(std::filesystem::path(name).parent_path()).ok();
   }
 
  private:

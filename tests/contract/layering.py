@@ -78,7 +78,7 @@ MAY_INCLUDE = {
                                                              "compiler/codegen", "compiler/toolchain"],
     "kernels_cache": SUPPORT,
     "server/telemetry": SUPPORT + ["kernels_cache"],
-    "server/auth": SUPPORT + ["proto"],
+    "server/auth": SUPPORT + ["kernels_cache", "proto"],
     "server/storage": COMPILER + ["kernels_cache", "server/telemetry"],
     "server/providers": COMPILER + ["kernels_cache", "server/auth", "server/storage", "server/telemetry"],
     "server/answers": COMPILER + ["kernels_cache", "server/providers", "server/storage"],

@@ -238,7 +238,7 @@ WITH_SERVER = {
         "  note: a schedule is the best, and a kernel made, for the sizes that the constraints (-c) allow\n"),
     "scalar into a FROSTT file": (
         ["run", "s = B(i,j) * C(i,j)", "-t", "B={d}/B.mtx", "-o", "{d}/s.tns"], 2,
-        "invalid [file-order]: `-o {d}/s.tns`: a .tns file cannot hold a scalar, but `s` is one; .mtx and .npy can\n"),
+        "invalid [file-order]: {d}/s.tns: a .tns file cannot hold a scalar; .mtx and .npy can\n"),
     "unknown index in constraint": (
         ["run", K4, "-t", "B={d}/B.mtx", "-d", "k=4", "-d", "l=2", "-c", "z < 3"], 2,
         "invalid [unknown-index]: unknown index `z`\n"
@@ -279,7 +279,7 @@ WITH_SERVER = {
         "  note: known are .mtx, .tns, .npy and .npz, each also with .gz, .bz2 or .xz; `-` is standard input or output\n"),
     "output of the wrong order": (
         ["run", "A(i,j,l) = B(i,j) * C(j,l)", "-t", "B={d}/B.mtx", "-d", "l=2", "-o", "{d}/x.mtx"], 2,
-        "invalid [file-order]: `-o {d}/x.mtx`: a Matrix Market file holds a matrix, but `A` has order 3; .tns and "
+        "invalid [file-order]: {d}/x.mtx: a Matrix Market file holds a matrix, this tensor has 3 modes; .tns and "
         ".npy hold any\n"),
     "unknown language": (
         ["emit", K4, "--lang", "fortran"], 2,

@@ -84,19 +84,7 @@ support::Result<void> check_options(const RunOptions& options) {
 /// Checks, before anything is computed, that the result fits its file and that the file can be written.
 support::Result<void> check_output(const std::string& path, const client::Program& program) {
   if (path.empty()) return {};
-  SCHAAS_ASSIGN_OR_RETURN(const auto kind, client::kind_of(path));
-  const std::size_t order = program.result().indices.size();
-  if (kind == client::FileKind::frostt && order == 0) {
-    return support::invalid("file-order", "`-o " + path + "`: a .tns file cannot hold a scalar, but `" +
-                                              program.result().tensor + "` is one; .mtx and .npy can");
-  }
-  const bool archive = kind == client::FileKind::npz;
-  if (archive ? order != 2 : kind == client::FileKind::matrix_market && order > 2) {
-    return support::invalid("file-order", "`-o " + path + "`: a " + (archive ? ".npz" : "Matrix Market") +
-                                              " file holds a matrix, but `" + program.result().tensor +
-                                              "` has order " + std::to_string(order) +
-                                              "; .tns and .npy hold any");
-  }
+  SCHAAS_RETURN_IF_ERROR(client::kind_to_write(path, static_cast<int>(program.result().indices.size())));
   return client::check_writable(path);
 }
 

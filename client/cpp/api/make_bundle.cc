@@ -6,7 +6,6 @@
 #include "client/cpp/remote/bundle_file.h"
 #include "client/cpp/tensor_io/file_sink.h"
 #include "compiler/support/instruction_set.h"
-#include "compiler/support/schedule_id.h"
 #include "proto/kernel_abi.h"
 #include "schaas/host.h"
 
@@ -38,16 +37,6 @@ std::vector<std::string> widths_for(const ProblemText& problem) {
     return given.second.find_first_not_of("dense, :0123456789") != std::string::npos;
   });
   return sparse ? std::vector<std::string>{"32", "64"} : std::vector<std::string>{"32"};
-}
-
-/// Drops the kernels of parts of the space, which a long search sends before its answer. They are no entries
-/// of the whole frontier, and nobody asked for them.
-void drop_parts(ScheduleAnswer& answer, const std::vector<std::string>& traces) {
-  std::set<std::string> kept(traces.begin(), traces.end());
-  for (const FrontierEntry& entry : answer.frontier.entries) kept.insert(entry.id);
-  std::erase_if(answer.kernels, [&](const KernelInfo& kernel) {
-    return kept.count(kernel.id) == 0 && !support::is_gpu_id(kernel.id);
-  });
 }
 
 class Maker {
@@ -88,7 +77,6 @@ class Maker {
                               if (listener_) listener_(event);
                               return true;
                             }));
-    drop_parts(answer, request.traces);
     if (answer.kernels.empty())
       return support::internal("no-kernel", "the server answered without a kernel for " + isa);
     BundledAnswer bundled{request.problem, isa, answer.frontier, answer.kernels, connection_.public_key()};

@@ -3,7 +3,6 @@
 #include <grpcpp/grpcpp.h>
 
 #include <condition_variable>
-#include <cstdlib>
 #include <mutex>
 #include <optional>
 #include <thread>
@@ -196,6 +195,7 @@ Attempt attempt_schedule(v1::Scheduler::Stub& stub, grpc::ClientContext& context
     }
   }
   attempt.status = reader->Finish();
+  drop_parts(attempt.answer, request.traces);
   // The deadline is as good as the leaver when kernels are there.
   const bool is_over =
       leaver.has_left() ||

@@ -1,6 +1,9 @@
 #include "client/cpp/remote/received_answer.h"
 
 #include <algorithm>
+#include <set>
+
+#include "compiler/support/schedule_id.h"
 
 namespace schaas::client {
 
@@ -13,6 +16,18 @@ void add_kernel(std::vector<KernelInfo>& kernels, const KernelInfo& kernel) {
   } else if (!kernel.baseline) {
     *same = kernel;
   }
+}
+
+void drop_parts(ScheduleAnswer& answer, const std::vector<std::string>& traces) {
+  if (answer.frontier.partial) return;
+  std::set<std::string> kept(traces.begin(), traces.end());
+  for (const FrontierEntry& entry : answer.frontier.entries) kept.insert(entry.id);
+  const auto is_kept = [&](const KernelInfo& kernel) {
+    return kept.count(kernel.id) != 0 || support::is_gpu_id(kernel.id);
+  };
+  // A caller that left early keeps something to run.
+  if (std::none_of(answer.kernels.begin(), answer.kernels.end(), is_kept)) return;
+  std::erase_if(answer.kernels, [&](const KernelInfo& kernel) { return !is_kept(kernel); });
 }
 
 void tell(ScheduleAnswer& answer, const std::function<bool(const ScheduleEvent&)>& listener) {
