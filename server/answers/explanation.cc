@@ -95,9 +95,9 @@ Result<std::vector<Asked>> find(const std::string& text, const frontier::Frontie
 }
 
 /// Fills in what concerns the schedule itself; a removed class has no trace.
-Result<NamedExplanation> described(const Asked& asked, const frontier::Frontier& found,
-                                   const UserNames& names) {
-  NamedExplanation out;
+Result<answers::Explanation> described(const Asked& asked, const frontier::Frontier& found,
+                                       const UserNames& names) {
+  answers::Explanation out;
   out.id = class_id(asked.cost, found);
   out.time = cost::print_time(asked.cost, names.variables());
   out.memory = cost::print_memory(asked.cost, names.variables());
@@ -108,9 +108,9 @@ Result<NamedExplanation> described(const Asked& asked, const frontier::Frontier&
   return out;
 }
 
-NamedCompetitor named_competitor(const frontier::Competitor& competitor, const frontier::Frontier& found,
-                                 const UserNames& names) {
-  NamedCompetitor out;
+answers::Competitor named_competitor(const frontier::Competitor& competitor, const frontier::Frontier& found,
+                                     const UserNames& names) {
+  answers::Competitor out;
   out.id = found.survivors[competitor.survivor].id;
   if (!competitor.witness) return out;
   out.sizes = names.print(competitor.witness->sizes);
@@ -121,19 +121,33 @@ NamedCompetitor named_competitor(const frontier::Competitor& competitor, const f
   return out;
 }
 
+answers::Verdict verdict_of(Explanation::Verdict verdict) {
+  switch (verdict) {
+    case Explanation::Verdict::survivor:
+      return answers::Verdict::survivor;
+    case Explanation::Verdict::removed:
+      return answers::Verdict::removed;
+    case Explanation::Verdict::left_out:
+      return answers::Verdict::left_out;
+    case Explanation::Verdict::open:
+      break;
+  }
+  return answers::Verdict::open;
+}
+
 /// Translates the verdict, its certificate and the competitors.
-Result<NamedExplanation> explained(const Asked& asked, const frontier::Frontier& found,
-                                   frontier::Explainer& explainer, const UserNames& names) {
+Result<answers::Explanation> explained(const Asked& asked, const frontier::Frontier& found,
+                                       frontier::Explainer& explainer, const UserNames& names) {
   if (asked.summary != nullptr) {
-    NamedExplanation summary;
-    summary.verdict = Explanation::Verdict::left_out;
+    answers::Explanation summary;
+    summary.verdict = answers::Verdict::left_out;
     summary.kind = kind_name(asked.summary->certificate.kind);
     summary.argument = names.print(asked.summary->certificate.argument);
     return summary;
   }
-  SCHAAS_ASSIGN_OR_RETURN(NamedExplanation out, described(asked, found, names));
+  SCHAAS_ASSIGN_OR_RETURN(answers::Explanation out, described(asked, found, names));
   SCHAAS_ASSIGN_OR_RETURN(const Explanation why, explainer.explain(asked.cost));
-  out.verdict = why.verdict;
+  out.verdict = verdict_of(why.verdict);
   const bool removed = why.verdict == Explanation::Verdict::removed;
   if (removed) out.by = found.survivors[why.survivor].id;
   if (removed || why.verdict == Explanation::Verdict::left_out) {
@@ -156,8 +170,9 @@ std::string sentence(const frontier::Win& win, const frontier::Frontier& found, 
 
 }  // namespace
 
-Result<std::vector<NamedExplanation>> explain(const ExplainQuery& query, KernelProvider& provider,
-                                              const SearchMeans& means, const Cancellation& cancellation) {
+Result<std::vector<answers::Explanation>> explain(const ExplainQuery& query, KernelProvider& provider,
+                                                  const SearchMeans& means,
+                                                  const Cancellation& cancellation) {
   SCHAAS_ASSIGN_OR_RETURN(PreparedProblem prepared,
                           prepare(query.problem, query.bounds, means, cancellation));
   if (query.no_stage2) SCHAAS_RETURN_IF_ERROR(leave_out_stage2(prepared));
@@ -169,16 +184,16 @@ Result<std::vector<NamedExplanation>> explain(const ExplainQuery& query, KernelP
                                                                    unheard, cancellation));
   SCHAAS_ASSIGN_OR_RETURN(const auto asked, find(query.schedule, *answer.frontier, prepared, cancellation));
   frontier::Explainer explainer(prepared.canonical.problem, *answer.frontier, prepared.options, cancellation);
-  std::vector<NamedExplanation> out;
+  std::vector<answers::Explanation> out;
   for (const Asked& one : asked) {
-    SCHAAS_ASSIGN_OR_RETURN(NamedExplanation why,
+    SCHAAS_ASSIGN_OR_RETURN(answers::Explanation why,
                             explained(one, *answer.frontier, explainer, prepared.names));
     out.push_back(std::move(why));
   }
   return out;
 }
 
-void add_wins(NamedFrontier& named, const frontier::Frontier& found, const PreparedProblem& prepared,
+void add_wins(answers::Frontier& named, const frontier::Frontier& found, const PreparedProblem& prepared,
               const Cancellation& budget) {
   const auto wins = frontier::wins(prepared.canonical.problem, found, budget);
   for (std::size_t s = 0; s < wins.size(); ++s)

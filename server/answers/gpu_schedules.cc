@@ -8,6 +8,7 @@
 #include "compiler/concrete_notation/thread_mapping.h"
 #include "compiler/schedule/replay/apply.h"
 #include "compiler/support/nearest_name.h"
+#include "server/answers/terms.h"
 
 // GPU schedules are computed anew for each answer, since the frontier determines them. All of them are
 // numbered, so that ids are the same whatever a request leaves out. A client predicts the time of each phase
@@ -19,20 +20,29 @@ using concrete_notation::Forall;
 using concrete_notation::StatementPtr;
 using support::Result;
 
+void set_mapping(answers::GpuPhase& phase, const concrete_notation::ThreadMapping& mapping) {
+  phase.take = mapping.grain;
+  phase.share = mapping.threads_per_item;
+  phase.width = mapping.group_size;
+  phase.segments = mapping.group_size > 1 && mapping.reduce == concrete_notation::GroupReduction::segment;
+  phase.side_by_side = concrete_notation::adjacent_iterations(mapping);
+  phase.block = mapping.block;
+}
+
 // Reads the mapping of a phase off the annotations of its outermost loops.
-NamedGpuPhase phase_of(const Forall& outermost) {
+answers::GpuPhase phase_of(const Forall& outermost) {
   const auto loops = concrete_notation::mapped_loops(outermost);
-  NamedGpuPhase phase;
+  answers::GpuPhase phase;
   phase.columns = loops.columns != nullptr;
-  phase.columns_per_thread = loops.columns_grain;
+  phase.columns_take = loops.columns_grain;
   phase.rows = std::max(loops.rows->annotation.positions, 1);
-  phase.units = loops.mapping;
-  phase.exclusive = concrete_notation::writes_exclusively(outermost);
+  set_mapping(phase, loops.mapping);
+  phase.exclusive_writes = concrete_notation::writes_exclusively(outermost);
   return phase;
 }
 
 // Adds the phases in execution order: producers before consumers, terms one after another.
-void add_phases(const StatementPtr& statement, std::vector<NamedGpuPhase>& out) {
+void add_phases(const StatementPtr& statement, std::vector<answers::GpuPhase>& out) {
   concrete_notation::match(
       statement->node, [&](const Forall& loop) { out.push_back(phase_of(loop)); },
       [&](const concrete_notation::Where& branch) {
@@ -43,8 +53,8 @@ void add_phases(const StatementPtr& statement, std::vector<NamedGpuPhase>& out) 
         for (const auto& term : sum.terms) add_phases(term, out);
       },
       // Phases without a loop over threads run on one thread.
-      [&](const concrete_notation::Blocks&) { out.emplace_back(); },
-      [&](const concrete_notation::Assign&) { out.emplace_back(); });
+      [&](const concrete_notation::Blocks&) { set_mapping(out.emplace_back(), {}); },
+      [&](const concrete_notation::Assign&) { set_mapping(out.emplace_back(), {}); });
 }
 
 bool is_wanted(const pipeline::GpuSchedule& schedule, bool deterministic) {
@@ -65,15 +75,15 @@ bool GpuSchedules::empty() const {
                       [&](const auto& schedule) { return is_wanted(schedule, deterministic_); });
 }
 
-Result<std::vector<NamedGpuSchedule>> GpuSchedules::named() const {
-  std::vector<NamedGpuSchedule> out;
+Result<std::vector<answers::GpuSchedule>> GpuSchedules::named() const {
+  std::vector<answers::GpuSchedule> out;
   const UserNames& names = prepared_.names;
   for (const auto& schedule : all_) {
     if (!is_wanted(schedule, deterministic_)) continue;
     const frontier::Survivor& survivor = found_.survivors[schedule.survivor];
     const schedule::Trace trace = names.to_user(schedule.point.trace);
     SCHAAS_ASSIGN_OR_RETURN(const StatementPtr tree, schedule::apply(trace, names.as_written()));
-    NamedGpuSchedule& to = out.emplace_back();
+    answers::GpuSchedule& to = out.emplace_back();
     to.id = schedule.id;
     to.entry = survivor.id;
     to.trace = schedule::print(trace);
@@ -81,8 +91,8 @@ Result<std::vector<NamedGpuSchedule>> GpuSchedules::named() const {
     to.point = schedule.point.text;
     to.nondeterministic = schedule.point.nondeterministic;
     add_phases(tree, to.phases);
-    to.nests = cost::leaf_nests(tree, names.problem());
-    to.memory_terms = cost::memory_terms(tree, names.problem());
+    to.nests = nests(cost::leaf_nests(tree, names.problem()), names.variables());
+    to.memory_terms = memory_terms(cost::memory_terms(tree, names.problem()), names.variables());
   }
   return out;
 }

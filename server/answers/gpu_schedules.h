@@ -16,7 +16,7 @@ class GpuSchedules {
   GpuSchedules(const frontier::Frontier& found, const PreparedProblem& prepared, bool deterministic);
 
   /// Returns the schedules in the user's names. Errors: those of schedule::apply.
-  support::Result<std::vector<NamedGpuSchedule>> named() const;
+  support::Result<std::vector<answers::GpuSchedule>> named() const;
   /// Returns up to `most` schedules to compile before the client's sizes are known, likeliest first.
   std::vector<pipeline::GpuSchedule> likeliest(std::size_t most) const;
   /// Finds a schedule by id. Errors: invalid [unknown-schedule], also for one excluded by `deterministic`.

@@ -29,7 +29,7 @@ Result<void> check_measured_text(const std::string& text, const std::string& wha
 }
 
 // Checks one timing and turns it into a row, with its trace in canonical names.
-Result<MeasurementRow> row_of(const NamedMeasurement& from, const std::string& host,
+Result<MeasurementRow> row_of(const answers::Measurement& from, const std::string& host,
                               const PreparedProblem& prepared) {
   SCHAAS_RETURN_IF_ERROR(check_measured_text(from.sizes, "sizes"));
   SCHAAS_RETURN_IF_ERROR(check_isa(from.isa));
@@ -48,7 +48,7 @@ Result<MeasurementRow> row_of(const NamedMeasurement& from, const std::string& h
 
 }  // namespace
 
-Result<void> keep(const std::vector<NamedMeasurement>& measurements, const std::string& host,
+Result<void> keep(const std::vector<answers::Measurement>& measurements, const std::string& host,
                   const PreparedProblem& prepared, kernels_cache::ScheduleStore& store) {
   if (measurements.size() > RequestLimits::measurements) {
     return wrong_measurement(std::to_string(measurements.size()) + " measurements; at most " +
@@ -63,9 +63,9 @@ Result<void> keep(const std::vector<NamedMeasurement>& measurements, const std::
   return store.put_measurements(rows);
 }
 
-Result<std::vector<NamedMeasurement>> measured(const PreparedProblem& prepared, const std::string& host,
-                                               kernels_cache::ScheduleStore& store) {
-  std::vector<NamedMeasurement> out;
+Result<std::vector<answers::Measurement>> measured(const PreparedProblem& prepared, const std::string& host,
+                                                   kernels_cache::ScheduleStore& store) {
+  std::vector<answers::Measurement> out;
   if (host.empty()) return out;
   SCHAAS_ASSIGN_OR_RETURN(const auto rows, store.measurements_of(prepared.canonical.key, host,
                                                                  pipeline::code_version, max_returned));

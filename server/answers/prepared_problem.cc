@@ -13,6 +13,7 @@
 #include "compiler/schedule/section.h"
 #include "compiler/support/nearest_name.h"
 #include "compiler/support/schedule_id.h"
+#include "server/answers/terms.h"
 #include "server/storage/stored_frontier.h"
 
 // From texts to a canonical problem, and from canonical answers back to texts. The order of checks on the way
@@ -39,10 +40,12 @@ constexpr int rows_in_block = 48;
 constexpr int summed_in_block = 32;
 
 /// Describes a variant by the loop nests and the memory of its tree.
-NamedVariant variant_of(const schedule::Trace& user_trace, const StatementPtr& tree, const UserNames& names) {
+answers::Variant variant_of(const schedule::Trace& user_trace, const StatementPtr& tree,
+                            const UserNames& names) {
   const problem::Problem with_copies = schedule::problem_of(user_trace, names.problem()).value();
   return {schedule::print(user_trace), concrete_notation::print_loop_tree(tree),
-          cost::leaf_nests(tree, with_copies), cost::memory_terms(tree, with_copies)};
+          nests(cost::leaf_nests(tree, with_copies), names.variables()),
+          memory_terms(cost::memory_terms(tree, with_copies), names.variables())};
 }
 
 /// Appends a block for each branch that shares a loop with its own section alone, outermost first.
@@ -83,13 +86,13 @@ std::optional<schedule::Trace> summed_by_block(schedule::Trace blocked, const St
 
 /// Returns the entry's own trace, then the same with temporaries of one block, then other members of its
 /// class.
-std::vector<NamedVariant> variants_of(const frontier::Survivor& survivor, const StatementPtr& tree,
-                                      const UserNames& names, std::size_t more) {
+std::vector<answers::Variant> variants_of(const frontier::Survivor& survivor, const StatementPtr& tree,
+                                          const UserNames& names, std::size_t more) {
   const problem::Problem& problem = names.problem();
   // The published profile has no variants.
   if (problem.profile != problem::Profile::standard) return {};
   const schedule::Trace trace = names.to_user(survivor.traces.front());
-  std::vector<NamedVariant> variants = {variant_of(trace, tree, names)};
+  std::vector<answers::Variant> variants = {variant_of(trace, tree, names)};
   const auto add =
       [&](const schedule::Trace& other) -> StatementPtr {  // the tree of the added variant; null: not added
     if (variants.size() > more) return nullptr;
@@ -115,9 +118,9 @@ std::vector<NamedVariant> variants_of(const frontier::Survivor& survivor, const 
 }
 
 /// Describes an entry of the frontier; its own trace is the first of its class.
-Result<NamedEntry> named_entry(const frontier::Survivor& survivor, const UserNames& names,
-                               std::size_t more_variants) {
-  NamedEntry entry;
+Result<answers::Entry> named_entry(const frontier::Survivor& survivor, const UserNames& names,
+                                   std::size_t more_variants) {
+  answers::Entry entry;
   entry.id = survivor.id;
   const schedule::Trace trace = names.to_user(survivor.traces.front());
   entry.trace = schedule::print(trace);
@@ -129,9 +132,9 @@ Result<NamedEntry> named_entry(const frontier::Survivor& survivor, const UserNam
   entry.memory = cost::print_memory(survivor.cost, names.variables());
   entry.members = survivor.members;
   entry.loop_trees = survivor.loop_trees;
-  entry.cost = survivor.cost;
+  entry.time_terms = time_terms(survivor.cost, names.variables());
   SCHAAS_ASSIGN_OR_RETURN(const auto with_copies, schedule::problem_of(trace, names.problem()));
-  entry.memory_terms = cost::memory_terms(tree, with_copies);
+  entry.memory_terms = memory_terms(cost::memory_terms(tree, with_copies), names.variables());
   for (std::size_t t = 1; t < survivor.traces.size(); ++t) {
     entry.other_traces.push_back(schedule::print(names.to_user(survivor.traces[t])));
   }
@@ -155,22 +158,42 @@ const char* excluding(frontier::Certificate::Kind kind) {
 }
 
 /// Describes a removed class, or a summary of what a stage dropped without listing it.
-NamedRemoval named_removal(const frontier::Frontier& found, std::size_t index, const UserNames& names) {
+answers::Removal named_removal(const frontier::Frontier& found, std::size_t index, const UserNames& names) {
   const frontier::Removal& removal = found.removals[index];
   const frontier::Certificate& certificate = removal.certificate;
-  NamedRemoval out;
+  answers::Removal out;
   out.id = removal_id(index);
   out.kind = kind_name(certificate.kind);
   out.argument = names.print(certificate.argument);
   if (removal.summary()) return out;
   out.time = cost::print_time(removal.cost, names.variables());
   out.memory = cost::print_memory(removal.cost, names.variables());
-  out.cost = removal.cost;
+  out.time_terms = time_terms(removal.cost, names.variables());
+  out.memory_terms = memory_terms(removal.cost, names.variables());
   if (!certificate.winner) return out.by = excluding(certificate.kind), out;
   out.winner = class_id(*certificate.winner, found);
   out.by = "T = " + cost::print_time(*certificate.winner, names.variables()) +
            ", M = " + cost::print_memory(*certificate.winner, names.variables());
   return out;
+}
+
+answers::Counts counts_of(const frontier::Counts& from) {
+  return {.space = from.space,
+          .stage1 = from.stage1,
+          .stage2 = from.stage2,
+          .stage3 = from.stage3,
+          .states = from.states,
+          .classes_stage1 = from.classes_stage1,
+          .classes_stage2 = from.classes_stage2,
+          .classes_stage3 = from.classes_stage3,
+          .solver_queries = from.solver_queries,
+          .solver_unknown = from.solver_unknown,
+          .log_proofs = from.log_proofs,
+          .witnesses = from.witnesses,
+          .solver_pairs = from.solver_pairs,
+          .solver_milliseconds = from.solver_milliseconds,
+          .solver_worst_milliseconds = from.solver_worst_milliseconds,
+          .spaces = from.spaces};
 }
 
 /// Applies the bounds of a request to the options, whose time limit is the server's. Errors: invalid
@@ -286,34 +309,35 @@ std::string class_id(const cost::Cost& cost, const frontier::Frontier& found) {
   return "";
 }
 
-NamedFrontier without_entries(const PreparedProblem& prepared) {
-  NamedFrontier out;
+answers::Frontier without_entries(const PreparedProblem& prepared) {
+  answers::Frontier out;
   out.key = prepared.canonical.key;
   out.canonical = prepared.canonical.text;
-  out.constraints = prepared.canonical.problem.constraints;
+  out.constraints = constraints(prepared.canonical.problem);
   out.statement = index_notation::print(prepared.names.as_written().program());
   out.arguments = prepared.names.arguments();
   out.user_tensors = prepared.canonical.user_tensor;
   out.user_indices = prepared.canonical.user_index;
-  out.variables = prepared.names.variables();
+  out.complete = true;
   return out;
 }
 
-Result<NamedFrontier> named(const frontier::Frontier& found, const PreparedProblem& prepared) {
-  NamedFrontier out = without_entries(prepared);
+Result<answers::Frontier> named(const frontier::Frontier& found, const PreparedProblem& prepared) {
+  answers::Frontier out = without_entries(prepared);
   // Long frontiers have fewer variants for each entry.
   const std::size_t more = std::min(max_extra_variants / std::max<std::size_t>(found.survivors.size(), 1),
                                     max_extra_variants_of_entry);
   for (const auto& survivor : found.survivors) {
-    SCHAAS_ASSIGN_OR_RETURN(NamedEntry entry, named_entry(survivor, prepared.names, more));
+    SCHAAS_ASSIGN_OR_RETURN(answers::Entry entry, named_entry(survivor, prepared.names, more));
     out.entries.push_back(std::move(entry));
   }
   out.removed = found.removals.size();
   for (std::size_t r = 0; r < std::min(found.removals.size(), RequestLimits::removals); ++r) {
     out.removals.push_back(named_removal(found, r, prepared.names));
   }
-  out.counts = found.counts;
-  out.seconds = found.seconds;
+  out.counts = counts_of(found.counts);
+  out.seconds = {found.seconds.space, found.seconds.stage1, found.seconds.stage2, found.seconds.stage3,
+                 found.seconds.total};
   out.complete = found.complete;
   out.limited = found.limited;
   out.relaxed_from = found.relaxed_from;

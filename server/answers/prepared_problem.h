@@ -37,7 +37,7 @@ support::Result<const frontier::Survivor*> survivor_named(const frontier::Fronti
 std::string class_id(const cost::Cost& cost, const frontier::Frontier& found);
 
 /// Returns names and arguments alone: the answer to a request without search.
-NamedFrontier without_entries(const PreparedProblem& prepared);
-support::Result<NamedFrontier> named(const frontier::Frontier& found, const PreparedProblem& prepared);
+answers::Frontier without_entries(const PreparedProblem& prepared);
+support::Result<answers::Frontier> named(const frontier::Frontier& found, const PreparedProblem& prepared);
 
 }  // namespace schaas::server

@@ -18,6 +18,7 @@
 #include "server/answers/measurements.h"
 #include "server/answers/prepared_problem.h"
 #include "server/answers/representatives.h"
+#include "server/answers/terms.h"
 #include "server/answers/thread_pool.h"
 
 // One request from query to events. The search runs on the request's own thread, compilations on a pool;
@@ -139,7 +140,7 @@ class Work {
     // From here on the frontier is known, by search or from the store; ids of schedules can be resolved.
     SCHAAS_ASSIGN_OR_RETURN(const FrontierAnswer answer, search_whole(question));
     search_hit_ = answer.hit;
-    SCHAAS_ASSIGN_OR_RETURN(NamedFrontier out, named(*answer.frontier, prepared_));
+    SCHAAS_ASSIGN_OR_RETURN(answers::Frontier out, named(*answer.frontier, prepared_));
     out.hit = answer.hit;
     if (options_.measurements != nullptr) {
       SCHAAS_ASSIGN_OR_RETURN(out.measurements, measured(prepared_, query_.host, *options_.measurements));
@@ -290,7 +291,7 @@ class Work {
   bool overloaded() const { return options_.overloaded && options_.overloaded(); }
 
   /// Gets one kernel from the providers and describes it in the user's names, with costs and tree.
-  Result<NamedKernel> made(const Wanted& wanted, bool baseline) {
+  Result<answers::Kernel> made(const Wanted& wanted, bool baseline) {
     const KernelQuery question =
         query_for(wanted, baseline, query_.no_cache ? Source::made : Source::stored_or_made);
     const UserNames& names = prepared_.names;
@@ -301,17 +302,19 @@ class Work {
                             schedule::problem_of(wanted.trace, prepared_.canonical.problem));
     SCHAAS_ASSIGN_OR_RETURN(const auto users,
                             schedule::problem_of(names.to_user(wanted.trace), names.problem()));
-    NamedKernel kernel;
+    answers::Kernel kernel;
     kernel.id = wanted.id;
     kernel.kernel_key = question.kernel_key;
     kernel.trace = schedule::print(names.to_user(wanted.trace));
     kernel.isa = wanted.isa;
     SCHAAS_ASSIGN_OR_RETURN(kernel.tree, names.tree(wanted.trace));
-    kernel.cost = cost::of(tree, with_copies);
-    kernel.memory_terms = cost::memory_terms(tree, with_copies);
-    kernel.variables = cost::variables_of(users);
-    kernel.time = cost::print_time(kernel.cost, kernel.variables);
-    kernel.memory = cost::print_memory(kernel.memory_terms, kernel.variables);
+    const cost::Cost cost = cost::of(tree, with_copies);
+    const auto memory = cost::memory_terms(tree, with_copies);
+    const cost::Variables variables = cost::variables_of(users);
+    kernel.time = cost::print_time(cost, variables);
+    kernel.memory = cost::print_memory(memory, variables);
+    kernel.time_terms = time_terms(cost, variables);
+    kernel.memory_terms = memory_terms(memory, variables);
     kernel.digest = answer.digest;
     kernel.signature = answer.signature;
     kernel.compile_seconds = answer.seconds;
@@ -333,12 +336,12 @@ class Work {
   // Sends one event at a time, from any thread.
   void send(const Event& event) {
     const std::lock_guard lock(mutex_);
-    if (const auto* frontier = std::get_if<NamedFrontier>(&event)) {
+    if (const auto* frontier = std::get_if<answers::Frontier>(&event)) {
       // A part that was searched too late would replace the whole in the client.
       if (frontier->partial && whole_sent_) return;
       whole_sent_ = !frontier->partial;
     }
-    if (const auto* kernel = std::get_if<NamedKernel>(&event); kernel && !kernel->baseline) {
+    if (const auto* kernel = std::get_if<answers::Kernel>(&event); kernel && !kernel->baseline) {
       ++made_;
       finished_.compiled += kernel->hit ? 0 : 1;
       finished_.compile_seconds += kernel->hit ? 0 : kernel->compile_seconds;
@@ -446,8 +449,8 @@ Result<void> Scheduling::check(const ScheduleQuery& query, const Cancellation& c
   return query.no_stage2 ? leave_out_stage2(prepared) : Result<void>();
 }
 
-Result<NamedFrontier> Scheduling::lookup(const problem::ProblemText& text, const SearchBounds& bounds,
-                                         const Cancellation& cancellation) {
+Result<answers::Frontier> Scheduling::lookup(const problem::ProblemText& text, const SearchBounds& bounds,
+                                             const Cancellation& cancellation) {
   SCHAAS_ASSIGN_OR_RETURN(const PreparedProblem prepared,
                           prepare(text, bounds, options_.search, cancellation));
   SCHAAS_ASSIGN_OR_RETURN(
@@ -464,8 +467,8 @@ Result<void> Scheduling::report(const ReportQuery& query, const Cancellation& ca
   return keep(query.measurements, query.host, prepared, *options_.measurements);
 }
 
-Result<std::vector<NamedExplanation>> Scheduling::explain(const ExplainQuery& query,
-                                                          const Cancellation& cancellation) {
+Result<std::vector<answers::Explanation>> Scheduling::explain(const ExplainQuery& query,
+                                                              const Cancellation& cancellation) {
   return server::explain(query, *provider_, options_.search, cancellation);
 }
 

@@ -7,14 +7,12 @@
 #include <variant>
 #include <vector>
 
-#include "compiler/concrete_notation/nodes.h"
-#include "compiler/cost/leaf_nests.h"
-#include "compiler/cost/memory_terms.h"
 #include "compiler/frontier/explain.h"
 #include "compiler/pipeline/pipeline.h"
 #include "compiler/problem/problem.h"
 #include "compiler/support/instruction_set.h"
 #include "kernels_cache/schedule_store.h"
+#include "proto/answers.h"
 #include "server/answers/problem_limits.h"
 #include "server/answers/user_names.h"
 #include "server/providers/kernel_provider.h"
@@ -48,18 +46,10 @@ struct ScheduleQuery {
   Requester requester = {};
 };
 
-/// Seconds of one execution of a schedule, measured by a client.
-struct NamedMeasurement {
-  std::string trace;  ///< in the user's names
-  std::string sizes;  ///< class of sizes as made by the client; compared, not interpreted
-  std::string isa;
-  int threads = 1;
-  double seconds = 0;
-};
 struct ReportQuery {
   problem::ProblemText problem;
   std::string host;  ///< as in ScheduleQuery
-  std::vector<NamedMeasurement> measurements;
+  std::vector<answers::Measurement> measurements;
 };
 
 /// Limits of one request beside those of support::Limits and of SchedulingOptions.
@@ -69,73 +59,6 @@ struct RequestLimits {
   static constexpr std::size_t removals = 500;  ///< sent with a frontier; further ones are counted only
 };
 
-/// A variant of an entry, its loop nests and its memory.
-struct NamedVariant {
-  std::string trace, tree;
-  std::vector<cost::LeafNest> nests;
-  std::vector<cost::MemoryTerm> memory_terms;
-};
-struct NamedEntry {
-  std::string id, trace, tree, code, time, memory, members;
-  std::uint64_t loop_trees = 0;
-  cost::Cost cost;
-  std::vector<cost::MemoryTerm> memory_terms;  ///< memory of its own trace
-  std::vector<std::string> other_traces;
-  std::string wins;                    ///< optimality region; "" when not requested or unknown
-  std::vector<NamedVariant> variants;  ///< its own trace first
-};
-/// One phase of a GPU schedule.
-struct NamedGpuPhase {
-  bool columns = false;
-  int columns_per_thread = 1;
-  int rows = 0;  ///< parallel loops, fused into one; 0: none
-  concrete_notation::ThreadMapping units;
-  bool exclusive = true;
-};
-struct NamedGpuSchedule {
-  std::string id, entry, trace, tree, point;
-  bool nondeterministic = false;
-  std::vector<NamedGpuPhase> phases;  ///< in execution order
-  std::vector<cost::LeafNest> nests;  ///< grouped by phase; the first nest of a phase has no parallel loops
-  std::vector<cost::MemoryTerm> memory_terms;
-};
-struct NamedRemoval {
-  std::string id;  ///< "r1", "r2", ... in stored order
-  std::string time, memory, by, kind, argument;
-  std::string winner;  ///< id of the class that dominates it; "": a limit excludes it
-  cost::Cost cost;
-};
-struct NamedFrontier {
-  std::string key, canonical, statement;
-  std::vector<problem::Constraint> constraints;  ///< constraints of the canonical problem
-  std::vector<std::string> arguments;
-  std::map<std::string, std::string> user_tensors, user_indices;
-  cost::Variables variables;  ///< variables of the costs, in the user's names
-  std::vector<NamedEntry> entries;
-  std::vector<NamedGpuSchedule> gpu;
-  std::vector<NamedRemoval> removals;
-  std::uint64_t removed = 0;
-  frontier::Counts counts;
-  frontier::Seconds seconds;
-  bool complete = true;
-  std::string limited;       ///< sentence naming the exhausted budget; "" when complete
-  std::string relaxed_from;  ///< key of the relaxed problem whose answer it was derived from; "": searched
-  bool hit = false;
-  bool partial = false;                        ///< frontier of a part of the space; the whole follows
-  std::vector<NamedMeasurement> measurements;  ///< on hosts of the client's class, newest first
-};
-struct NamedKernel {
-  std::string id, kernel_key, trace, isa, tree, time, memory;
-  cost::Cost cost;
-  std::vector<cost::MemoryTerm> memory_terms;
-  cost::Variables variables;
-  support::Digest digest;
-  double compile_seconds = 0;
-  bool hit = false;
-  bool baseline = false;          ///< the full kernel of the same schedule follows
-  bool nondeterministic = false;  ///< sums are rounded in the order in which threads come
-  std::string signature;
-};
 using StageProgress = frontier::Stage;
 struct KernelFailure {
   std::string id, trace, isa;
@@ -146,7 +69,7 @@ struct Finished {
   std::uint32_t compiled = 0, failed = 0;
   double seconds = 0, compile_seconds = 0;
 };
-using Event = std::variant<StageProgress, NamedFrontier, NamedKernel, KernelFailure, Finished>;
+using Event = std::variant<StageProgress, answers::Frontier, answers::Kernel, KernelFailure, Finished>;
 /// Receives the events of one request, one at a time; returns false when the client has gone.
 using Sink = std::function<bool(const Event&)>;
 
@@ -173,19 +96,6 @@ struct ExplainQuery {
   bool no_stage2 = false;  ///< only with profile sparseauto
   Requester requester = {};
 };
-/// Sizes at which the schedule needs less time or memory than a survivor; without sizes when none are known.
-struct NamedCompetitor {
-  std::string id, sizes;
-  double time = 0, memory = 0, other_time = 0, other_memory = 0;
-};
-struct NamedExplanation {
-  frontier::Explanation::Verdict verdict = frontier::Explanation::Verdict::open;
-  std::string id;  ///< id of the survivor or removal with the same cost, if any
-  std::string trace, tree, code, time, memory;
-  std::string by, kind, argument;  ///< removed: the winning survivor and the proof; left out: the reason
-  std::vector<NamedCompetitor> competitors;
-};
-
 /// Returns the instruction sets of processors that a request may name.
 std::vector<std::string> processor_isas();
 /// Checks the name of an instruction set. Errors: invalid [isa].
@@ -230,13 +140,13 @@ class Scheduling {
   /// Validates a query without doing its work: returns the errors that `schedule` finds first.
   support::Result<void> check(const ScheduleQuery& query, const support::Cancellation& cancellation);
   /// Returns the stored frontier; invalid [not-stored].
-  support::Result<NamedFrontier> lookup(const problem::ProblemText& text, const SearchBounds& bounds,
-                                        const support::Cancellation& cancellation);
+  support::Result<answers::Frontier> lookup(const problem::ProblemText& text, const SearchBounds& bounds,
+                                            const support::Cancellation& cancellation);
   /// Explains why the named schedules are, or are not, on the frontier, one explanation for each cost
   /// `schedule` stands for. Errors: those of problem::build and of the provider; invalid [unknown-schedule],
   /// [no-stage2]; those of schedule::parse, apply and traces_of_tree.
-  support::Result<std::vector<NamedExplanation>> explain(const ExplainQuery& query,
-                                                         const support::Cancellation& cancellation);
+  support::Result<std::vector<answers::Explanation>> explain(const ExplainQuery& query,
+                                                             const support::Cancellation& cancellation);
   /// Stores a client's timings. Errors: those of problem::build and of server::keep.
   support::Result<void> report(const ReportQuery& query, const support::Cancellation& cancellation);
   /// Prints one schedule; searches (and stores) when `schedule` is "auto" or a frontier id.

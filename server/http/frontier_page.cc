@@ -31,7 +31,7 @@ struct Point {
 };
 
 /// Draws the entries at the chosen sizes; a point leads to its section.
-std::string picture(const std::vector<NamedEntry>& entries, const std::vector<Point>& points) {
+std::string picture(const std::vector<answers::Entry>& entries, const std::vector<Point>& points) {
   support::Plot plot;
   plot.x_label = "memory: elements of temporaries, on one thread";
   plot.y_label = "time: weighted trips";
@@ -56,18 +56,18 @@ std::size_t shown_best(const std::vector<Point>& points) {
   }));
 }
 
-std::vector<Point> points_at(const std::vector<NamedEntry>& entries, const cost::Point& sizes) {
+std::vector<Point> points_at(const frontier::Frontier& found, const cost::Point& sizes) {
   std::vector<Point> points;
-  for (const NamedEntry& entry : entries)
-    points.push_back(
-        {entry.id, cost::evaluate_time(entry.cost, sizes), cost::evaluate_memory(entry.cost, sizes)});
+  for (const frontier::Survivor& survivor : found.survivors)
+    points.push_back({survivor.id, cost::evaluate_time(survivor.cost, sizes),
+                      cost::evaluate_memory(survivor.cost, sizes)});
   return points;
 }
 
 // Chooses the allowed sizes at which most schedules are Pareto optimal; ties go to the middle, which comes
 // first.
-cost::Point telling_sizes(const std::vector<NamedEntry>& entries, const std::vector<cost::Point>& samples) {
-  const auto worth = [&](const cost::Point& sizes) { return shown_best(points_at(entries, sizes)); };
+cost::Point telling_sizes(const frontier::Frontier& found, const std::vector<cost::Point>& samples) {
+  const auto worth = [&](const cost::Point& sizes) { return shown_best(points_at(found, sizes)); };
   return *std::max_element(samples.begin(), samples.end(),
                            [&](const cost::Point& a, const cost::Point& b) { return worth(a) < worth(b); });
 }
@@ -87,10 +87,10 @@ std::string sizes_text(const cost::Variables& variables, const cost::Point& poin
   return out;
 }
 
-std::string measured_rows(const NamedEntry& entry, const std::vector<MeasurementRow>& measurements) {
+std::string measured_rows(const answers::Entry& entry, const std::vector<MeasurementRow>& measurements) {
   std::string rows;
   for (const MeasurementRow& row : measurements) {
-    const auto of_entry = [&](const NamedVariant& variant) { return variant.trace == row.trace; };
+    const auto of_entry = [&](const answers::Variant& variant) { return variant.trace == row.trace; };
     if (row.trace != entry.trace && std::none_of(entry.variants.begin(), entry.variants.end(), of_entry))
       continue;
     rows += "<tr><td class=\"n\">" + html::of_seconds(row.seconds) + "</td><td class=\"n\">" +
@@ -104,7 +104,7 @@ std::string measured_rows(const NamedEntry& entry, const std::vector<Measurement
 }
 
 /// Describes one entry: costs as formulas and at the chosen sizes, trace, code, timings.
-std::string section(const NamedEntry& entry, const Point& point,
+std::string section(const answers::Entry& entry, const Point& point,
                     const std::vector<MeasurementRow>& measurements) {
   return "<section id=\"" + escaped(entry.id) + "\">\n<h2>" + escaped(entry.id) + " <code>" +
          escaped(entry.tree) + "</code></h2>\n<table><tr><th>time</th><td><code>" + escaped(entry.time) +
@@ -156,12 +156,12 @@ Result<std::string> frontier_page(const kernels_cache::FrontierRow& row,
   SCHAAS_ASSIGN_OR_RETURN(const problem::Canonical canonical, canonical_of(row));
   SCHAAS_ASSIGN_OR_RETURN(const frontier::Frontier found, parse_frontier(row.payload));
   const PreparedProblem prepared{canonical, UserNames(canonical), {}};
-  SCHAAS_ASSIGN_OR_RETURN(const NamedFrontier frontier, named(found, prepared));
+  SCHAAS_ASSIGN_OR_RETURN(const answers::Frontier frontier, named(found, prepared));
   const auto samples = frontier::LogBounds(canonical.problem).samples(sizes_tried);
   if (samples.empty())
     return support::internal("stored-frontier", "no size is allowed by the stored constraints");
-  const cost::Point sizes = telling_sizes(frontier.entries, samples);
-  const std::vector<Point> points = points_at(frontier.entries, sizes);
+  const cost::Point sizes = telling_sizes(found, samples);
+  const std::vector<Point> points = points_at(found, sizes);
   const auto in_names = renamed(measurements, prepared.names);
   std::string sections;
   for (std::size_t e = 0; e < points.size(); ++e)
@@ -171,8 +171,8 @@ Result<std::string> frontier_page(const kernels_cache::FrontierRow& row,
     body += "<p class=\"bad\">" + escaped("not complete: " + frontier.limited) + "</p>\n";
   body += "<p>Of " + escaped(frontier.counts.space) + " schedules " +
           std::to_string(frontier.entries.size()) + " can win; searched in " + html::of_seconds(row.seconds) +
-          ", " + escaped(row.created) + ". Drawn at " + escaped(sizes_text(frontier.variables, sizes)) +
-          ".</p>\n";
+          ", " + escaped(row.created) + ". Drawn at " +
+          escaped(sizes_text(prepared.names.variables(), sizes)) + ".</p>\n";
   return html::page(statement_of(canonical.asked), body + picture(frontier.entries, points) + sections);
 }
 

@@ -17,13 +17,13 @@ SearchBounds from_proto(const v1::SearchOptions& options);
 ScheduleQuery from_proto(const v1::ScheduleRequest& request);
 ExplainQuery from_proto(const v1::ExplainRequest& request);
 ReportQuery from_proto(const v1::ReportRequest& request);
-v1::Explanation to_proto(const NamedExplanation& explanation);
 EmitQuery from_proto(const v1::EmitRequest& request);
 v1::EmitReply to_proto(const EmitAnswer& answer);
 
 v1::ScheduleEvent to_proto(const Event& event);
-v1::Frontier to_proto(const NamedFrontier& frontier);
-v1::Kernel to_proto(const NamedKernel& kernel);
+v1::Frontier to_proto(const answers::Frontier& frontier);
+v1::Kernel to_proto(const answers::Kernel& kernel);
+v1::Explanation to_proto(const answers::Explanation& explanation);
 v1::Diagnostic to_proto(const support::Diagnostic& diagnostic);
 v1::ServerInfo to_proto(const ServerFacts& facts);
 v1::CacheEntry to_proto(const kernels_cache::ProblemSummary& summary);

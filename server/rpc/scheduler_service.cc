@@ -76,8 +76,8 @@ class ResponseRecorder {
  public:
   void record(const Event& event, const v1::ScheduleEvent& message) {
     if (std::holds_alternative<Finished>(event)) return;  // carries the duration of this request
-    const auto* frontier = std::get_if<NamedFrontier>(&event);
-    const auto* kernel = std::get_if<NamedKernel>(&event);
+    const auto* frontier = std::get_if<answers::Frontier>(&event);
+    const auto* kernel = std::get_if<answers::Kernel>(&event);
     if (frontier != nullptr && !frontier->partial) {
       response_.problem_key = frontier->key;
     } else if (kernel != nullptr && kernel->hit && !kernel->baseline) {
@@ -130,7 +130,7 @@ grpc::Status SchedulerService::Schedule(grpc::ServerContext* context, const v1::
         query.requester = summary.requester;
         const auto send = [&](const Event& event) {
           v1::ScheduleEvent message = to_proto(event);
-          if (const auto* frontier = std::get_if<NamedFrontier>(&event)) {
+          if (const auto* frontier = std::get_if<answers::Frontier>(&event)) {
             // The signature binds the problem as it was asked to its key, for answers that are kept in files.
             summary.key = frontier->key.substr(0, key_digits);
             message.mutable_frontier()->set_signature(
@@ -139,7 +139,7 @@ grpc::Status SchedulerService::Schedule(grpc::ServerContext* context, const v1::
           recorder.record(event, message);
           const bool delivered = summary.pending_write.send(*writer, message);
           // From its first kernel on such a client may leave: the rest is made and stored without it.
-          if (delivered && request->keep_working() && std::holds_alternative<NamedKernel>(event))
+          if (delivered && request->keep_working() && std::holds_alternative<answers::Kernel>(event))
             detached = true;
           return delivered || detached;
         };
@@ -190,7 +190,7 @@ grpc::Status SchedulerService::Lookup(grpc::ServerContext* context, const v1::Lo
           return {};
         }
         SCHAAS_ASSIGN_OR_RETURN(
-            const NamedFrontier found,
+            const answers::Frontier found,
             scheduling_.lookup(from_proto(request->problem()), from_proto(request->search()), cancellation));
         summary.key = found.key.substr(0, key_digits);
         *reply = to_proto(found);

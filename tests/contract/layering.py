@@ -79,9 +79,9 @@ MAY_INCLUDE = {
     "kernels_cache": SUPPORT,
     "server/telemetry": SUPPORT + ["kernels_cache"],
     "server/auth": SUPPORT + ["kernels_cache", "proto"],
-    "server/storage": COMPILER + ["kernels_cache", "server/telemetry"],
+    "server/storage": COMPILER + ["kernels_cache", "proto", "server/telemetry"],
     "server/providers": COMPILER + ["kernels_cache", "server/auth", "server/storage", "server/telemetry"],
-    "server/answers": COMPILER + ["kernels_cache", "server/providers", "server/storage"],
+    "server/answers": COMPILER + ["kernels_cache", "proto", "server/providers", "server/storage"],
     "server/rpc": COMPILER + ["kernels_cache", "proto", "server/answers", "server/auth", "server/providers", "server/storage",
                               "server/telemetry"],
     "server/jobs": COMPILER + ["kernels_cache", "server/answers", "server/rpc", "server/telemetry"],
@@ -102,7 +102,7 @@ MAY_INCLUDE = {
     "client/cpp/include": [],  # for programs: all public headers
     "client/cli": SUPPORT + ["compiler/format", "client/cpp/include", "proto"],
     "client/cli/commands": SUPPORT + ["compiler/format", "client/cpp/include", "proto", "client/cli"],
-    "proto": [],
+    "proto": SUPPORT + ["client/cpp/include"],  # answers are its structs
 }
 
 # (what, pattern of the included header, pattern of the files that may include it)

@@ -8,6 +8,8 @@
 #include <random>
 #include <regex>
 
+#include "proto/answer_fields.h"
+#include "proto/json_fields.h"
 #include "server/answers/explanation.h"
 #include "server/answers/scheduling.h"
 #include "server/providers/compiling_provider.h"
@@ -143,63 +145,10 @@ std::string with_markers_replaced(std::string text, const Names& replacement) {
   return text;
 }
 
-std::string lines(const std::vector<std::string>& texts) {
-  std::string out;
-  for (const auto& text : texts) out += text + "\n";
-  return out;
-}
-
-std::string text_of(const cost::Variables& variables) {
-  std::string out;
-  for (const auto* group : {&variables.extents, &variables.fibers}) {
-    for (const cost::Variable& v : *group) {
-      out += v.index + " " + v.tensor + " " + std::to_string(v.level) + " " + v.copy_of;
-      for (const auto& outer : v.outer) out += " " + outer;
-      out += "\n";
-    }
-  }
-  return out;
-}
-
-std::string text_of(const std::vector<cost::LeafNest>& nests) {
-  std::string out;
-  for (const auto& nest : nests) {
-    for (const auto& loop : nest.loops) out += loop.index + " ";
-    for (const auto& access : nest.accesses) out += access.tensor + " ";
-    out += "\n";
-  }
-  return out;
-}
-
-std::string text_of(const NamedFrontier& frontier) {
-  std::string out = frontier.key + "\n" + frontier.canonical + frontier.statement + "\n" +
-                    lines(frontier.arguments) + text_of(frontier.variables) + frontier.limited + "\n";
-  for (const auto& names : {frontier.user_tensors, frontier.user_indices}) {
-    for (const auto& [canonical, users] : names) out += canonical + " " + users + "\n";
-  }
-  for (const NamedEntry& entry : frontier.entries) {
-    out += lines(
-        {entry.id, entry.trace, entry.tree, entry.code, entry.time, entry.memory, entry.members, entry.wins});
-    out += lines(entry.other_traces);
-    for (const auto& variant : entry.variants)
-      out += lines({variant.trace, variant.tree}) + text_of(variant.nests);
-  }
-  for (const auto& schedule : frontier.gpu)
-    out += lines({schedule.id, schedule.entry, schedule.trace, schedule.tree, schedule.point}) +
-           text_of(schedule.nests);
-  for (const auto& r : frontier.removals)
-    out += lines({r.id, r.time, r.memory, r.by, r.winner, r.kind, r.argument});
-  return out;
-}
-
-std::string text_of(const std::vector<NamedExplanation>& explanations) {
-  std::string out;
-  for (const auto& e : explanations) {
-    out += lines({std::to_string(static_cast<int>(e.verdict)), e.id, e.trace, e.tree, e.code, e.time,
-                  e.memory, e.by, e.kind, e.argument});
-    for (const auto& competitor : e.competitors) out += competitor.id + " " + competitor.sizes + "\n";
-  }
-  return out;
+/// Prints every field, so that a new one is compared, too.
+template <class T>
+std::string text_of(const T& answer) {
+  return answers::json_of<answers::CompleteJson>(answer).dump(1) + "\n";
 }
 
 class RenamedAnswers : public testing::TestWithParam<std::size_t> {
@@ -216,7 +165,7 @@ class RenamedAnswers : public testing::TestWithParam<std::size_t> {
     std::string out;
     std::size_t entries = 0, removals = 0;
     const auto hear = [&](const Event& event) {
-      if (const auto* frontier = std::get_if<NamedFrontier>(&event)) {
+      if (const auto* frontier = std::get_if<answers::Frontier>(&event)) {
         out += text_of(*frontier);
         entries = frontier->entries.size(), removals = frontier->removals.size();
       }
@@ -303,7 +252,7 @@ TEST_P(RenamedAnswers, NameWinnersById) {
   query.problem = text_of(program, names);
   query.search_only = true;
   const auto hear = [&](const Event& event) {
-    const auto* frontier = std::get_if<NamedFrontier>(&event);
+    const auto* frontier = std::get_if<answers::Frontier>(&event);
     if (frontier == nullptr) return true;
     for (const auto& removal : frontier->removals) {
       EXPECT_EQ(removal.winner.empty(), !removal.by.starts_with("T = "))

@@ -4,6 +4,8 @@
 #include <google/protobuf/message.h>
 #include <gtest/gtest.h>
 
+#include "server/answers/terms.h"
+
 // Translation between messages of the protocol and values of the server, both ways. Reflection fills every
 // field of a request, each text with another value, and each field must arrive in the query. Replies are made
 // from values that are set throughout, and reflection demands that no field stays empty. Fields that only one
@@ -104,7 +106,7 @@ TEST(Requests, ToReportArriveInEveryField) {
   expect_filled(query.problem);
   EXPECT_EQ(query.host, "the host");
   ASSERT_EQ(query.measurements.size(), 1u);
-  const NamedMeasurement& one = query.measurements.front();
+  const answers::Measurement& one = query.measurements.front();
   EXPECT_EQ(one.trace, "the trace");
   EXPECT_EQ(one.sizes, "the sizes");
   EXPECT_EQ(one.isa, "the isa");
@@ -189,13 +191,14 @@ cost::Cost a_cost() {
 }
 
 /// One array of each thread: 8 elements for each coordinate of the first index.
-std::vector<cost::MemoryTerm> some_memory() { return {{1, cost::Scope::thread, 8}}; }
+std::vector<answers::Term> some_memory() {
+  return memory_terms({{1, cost::Scope::thread, 8}}, two_variables());
+}
 
 TEST(Terms, CarryWeightAndVariablesInTheUsersNames) {
-  NamedKernel kernel;
-  kernel.cost = a_cost();
+  answers::Kernel kernel;
+  kernel.time_terms = time_terms(a_cost(), two_variables());
   kernel.memory_terms = some_memory();
-  kernel.variables = two_variables();
   const v1::Kernel out = to_proto(kernel);
   ASSERT_EQ(out.time_terms_size(), 1);
   const v1::Term& time = out.time_terms(0);
@@ -222,11 +225,13 @@ TEST(Terms, CarryTheListsOfIntersections) {
   cost::Variable steps{cost::Variable::Kind::steps, "k", "", 0};
   steps.lists = {{cost::Variable::Kind::fiber, "k", "Sparse", 1, "", {"row"}, true},
                  {cost::Variable::Kind::fiber, "k", "Vector", 0, "", {}, true}};
-  NamedKernel kernel;
-  kernel.variables = two_variables();
-  kernel.variables.fibers.push_back(steps);
-  kernel.cost.time = {
+  cost::Variables variables = two_variables();
+  variables.fibers.push_back(steps);
+  cost::Cost cost;
+  cost.time = {
       cost::make_term(1 | cost::Term{1} << (cost::Variables::first_fiber + 1), cost::Access::merged)};
+  answers::Kernel kernel;
+  kernel.time_terms = time_terms(cost, variables);
   const v1::Kernel out = to_proto(kernel);
   ASSERT_EQ(out.time_terms_size(), 1);
   EXPECT_EQ(out.time_terms(0).weight(), cost::weight(cost::Access::merged));
@@ -242,57 +247,55 @@ TEST(Terms, CarryTheListsOfIntersections) {
   EXPECT_EQ(variable.lists(1).tensor(), "Vector");
 }
 
-NamedVariant a_variant() {
+answers::Variant a_variant() {
   cost::LeafNest nest;
   nest.loops = {{1, "row", 48, true, 1}, {cost::Term{1} << cost::Variables::first_fiber, "k", 8, true, 1}};
   nest.accesses = {{"Out", true, 1, 1}, {"In", true, 2, 2}};
   nest.shared = 1;
   nest.serial = true;
   nest.access = cost::Access::strided;
-  return {"trace", "tree", {nest}, some_memory()};
+  return {"trace", "tree", nests({nest}, two_variables()), some_memory()};
 }
 
-NamedFrontier a_frontier() {
-  NamedFrontier f;
+answers::Frontier a_frontier() {
+  answers::Frontier f;
   f.key = "key";
   f.canonical = "canonical";
   const problem::Symbol entries{problem::Symbol::Kind::nonzeros, "B", 2}, rows{.name = "i"};
-  f.constraints = {{{{1000, {{entries, 1}}}}, {{3, {{rows, 2}, {entries, 1}}}}}};
+  problem::Problem constrained;
+  constrained.constraints = {{{{1000, {{entries, 1}}}}, {{3, {{rows, 2}, {entries, 1}}}}}};
+  f.constraints = constraints(constrained);
   f.statement = "statement";
+  f.complete = true;
   f.arguments = {"Out", "In"};
   f.user_tensors = {{"A", "Out"}};
   f.user_indices = {{"i", "row"}};
-  f.variables = two_variables();
   f.entries = {{"s1",
                 "trace",
                 "tree",
-                "code",
                 "time",
                 "memory",
+                time_terms(a_cost(), two_variables()),
+                some_memory(),
                 "12",
                 3,
-                a_cost(),
-                some_memory(),
                 {"other"},
                 "wins",
+                "code",
                 {a_variant()}}};
-  NamedGpuSchedule gpu;
+  answers::GpuSchedule gpu;
   gpu.id = "g1";
   gpu.entry = "s1";
   gpu.trace = "gpu trace";
   gpu.tree = "gpu tree";
   gpu.point = "point";
   gpu.nondeterministic = true;
-  concrete_notation::ThreadMapping units;
-  units.grain = 2;
-  units.threads_per_item = 1;
-  units.group_size = 8;
-  units.reduce = concrete_notation::GroupReduction::segment;
-  gpu.phases = {{true, 4, 1, units, true}};
+  gpu.phases = {{true, 4, 1, 2, 3, 8, true, 32, 256, true}};
   gpu.nests = a_variant().nests;
   gpu.memory_terms = some_memory();
   f.gpu = {gpu};
-  f.removals = {{"r1", "time", "memory", "by", "kind", "argument", "winner", a_cost()}};
+  f.removals = {{"r1", "time", "memory", "by", "kind", "argument", time_terms(a_cost(), two_variables()),
+                 memory_terms(a_cost(), two_variables()), "winner"}};
   f.removed = 9;
   f.counts = {"1", "2", "3", "4", 5, 6, 7, 8, 9, 10, 11, 12, 13, 14.5, 15.5, {{"plain", "14"}}};
   f.seconds = {0.1, 0.2, 0.3, 0.4, 1.5};
@@ -346,7 +349,7 @@ TEST(Replies, SetEveryField) {
   EXPECT_EQ(phase.columns_take(), 4u);
   EXPECT_EQ(phase.take(), 2u);
   EXPECT_EQ(phase.width(), 8u);
-  EXPECT_EQ(phase.side_by_side(), 32u) << "a segment may lie in all of a warp";
+  EXPECT_EQ(phase.side_by_side(), 32u);
   EXPECT_EQ(frontier.counts().stage3(), "4");
   EXPECT_EQ(frontier.counts().witnesses(), 12u);
   EXPECT_EQ(frontier.counts().log_proofs(), 11u);
@@ -357,22 +360,19 @@ TEST(Replies, SetEveryField) {
   EXPECT_EQ(frontier.user_tensors().at("A"), "Out");
   EXPECT_EQ(frontier.user_indices().at("i"), "row");
 
-  NamedKernel kernel{"s1",     "key",    "trace",       "isa",           "tree",        "time",
-                     "memory", a_cost(), some_memory(), two_variables(), {"sha256", 7}, 0.5,
-                     true,     true,     true,          "signature"};
+  answers::Kernel kernel;
+  kernel.id = "s1", kernel.kernel_key = "key", kernel.trace = "trace", kernel.isa = "isa";
+  kernel.tree = "tree", kernel.time = "time", kernel.memory = "memory", kernel.signature = "signature";
+  kernel.time_terms = time_terms(a_cost(), two_variables());
+  kernel.memory_terms = some_memory();
+  kernel.digest = {"sha256", 7};
+  kernel.compile_seconds = 0.5;
+  kernel.hit = kernel.baseline = kernel.nondeterministic = true;
   expect_every_field_set(to_proto(kernel), "kernel", variable_fields);
 
-  const NamedExplanation why{frontier::Explanation::Verdict::removed,
-                             "r1",
-                             "trace",
-                             "tree",
-                             "code",
-                             "time",
-                             "memory",
-                             "s1",
-                             "kind",
-                             "argument",
-                             {{"s1", "sizes", 1, 2, 3, 4}}};
+  const answers::Explanation why{
+      answers::Verdict::removed,    "r1", "trace", "tree", "code", "time", "memory", "s1", "kind", "argument",
+      {{"s1", "sizes", 1, 2, 3, 4}}};
   expect_every_field_set(to_proto(why), "explanation", {});
   EXPECT_EQ(to_proto(why).rivals(0).other_memory(), 4);
 
@@ -394,7 +394,7 @@ TEST(Replies, DistinguishEveryEvent) {
   EXPECT_EQ(stage.progress().of(), 3u);
   expect_every_field_set(stage.progress(), "progress", {});
   EXPECT_EQ(to_proto(Event(a_frontier())).frontier().key(), "key");
-  NamedKernel kernel;
+  answers::Kernel kernel;
   kernel.id = "s2";
   EXPECT_EQ(to_proto(Event(kernel)).kernel().id(), "s2");
   const v1::ScheduleEvent failure =

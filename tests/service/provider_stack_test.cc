@@ -233,6 +233,20 @@ TEST_F(ProviderStack, CachingIgnoresAStoredFrontierItCannotRead) {
   EXPECT_TRUE(caching()->frontier(frontier(), {}, never_)->hit);
 }
 
+TEST_F(ProviderStack, CachingReplacesARowOfAnOlderForm) {
+  EXPECT_FALSE(caching()->frontier(frontier(), {}, never_)->hit);
+  frontier::Options any_budget;
+  any_budget.search_seconds = 0;
+  const kernels_cache::FrontierKey key{"problem", fingerprint(any_budget), pipeline::search_version};
+  std::string older = print_frontier(*caching()->frontier(frontier(), {}, never_)->frontier);
+  const std::string version = "\"version\":3";
+  ASSERT_TRUE(older.starts_with("{" + version));
+  older.replace(1, version.size(), "\"version\":2");
+  ASSERT_TRUE(stores_.schedules->put_frontier({key, "text", older, true, 1, 0, "", "", ""}).ok());
+  EXPECT_FALSE(caching()->frontier(frontier(), {}, never_)->hit);
+  EXPECT_TRUE(caching()->frontier(frontier(), {}, never_)->hit) << "it was stored anew";
+}
+
 TEST_F(ProviderStack, CachingIgnoresAStoredFrontierThatIsReadableAndOfAnotherProblem) {
   EXPECT_FALSE(caching()->frontier(frontier(), {}, never_)->hit);
   frontier::Frontier changed = *caching()->frontier(frontier(), {}, never_)->frontier;

@@ -265,7 +265,7 @@ support::Result<Frontier> Connection::lookup(const ProblemText& problem, std::st
     SCHAAS_RETURN_IF_ERROR(state_->call(
         state_->options.call_limit,
         [&](auto& context) { return state_->stub->Lookup(&context, request, &reply); }, stop));
-    Frontier frontier = from_proto(reply);
+    SCHAAS_ASSIGN_OR_RETURN(Frontier frontier, from_proto(reply));
     SCHAAS_ASSIGN_OR_RETURN(const auto asked, canonical_form(problem));
     SCHAAS_RETURN_IF_ERROR(check_frontier(frontier, asked, server_at(state_->address)));
     return frontier;
@@ -377,7 +377,10 @@ support::Result<std::vector<CacheEntry>> Connection::list_cache(const std::strin
       return state_->stub->ListCache(&context, request, &reply);
     }));
     std::vector<CacheEntry> entries;
-    for (const auto& entry : reply.entries()) entries.push_back(from_proto(entry));
+    for (const auto& wire : reply.entries()) {
+      SCHAAS_ASSIGN_OR_RETURN(CacheEntry entry, from_proto(wire));
+      entries.push_back(std::move(entry));
+    }
     return entries;
   });
 }

@@ -12,13 +12,13 @@ v1::SearchOptions to_proto(const SearchOptions& options);
 v1::ScheduleRequest to_proto(const ScheduleRequest& request);
 v1::ReportRequest to_proto(const ProblemText& problem, const std::vector<Measurement>& measurements);
 
-Frontier from_proto(const v1::Frontier& frontier);
-KernelInfo from_proto(const v1::Kernel& kernel);
+/// Errors of these and of events: internal [server-internal] for what this client does not know.
+support::Result<Frontier> from_proto(const v1::Frontier& frontier);
+support::Result<KernelInfo> from_proto(const v1::Kernel& kernel);
+support::Result<CacheEntry> from_proto(const v1::CacheEntry& entry);
 ServerInfo from_proto(const v1::ServerInfo& info);
-CacheEntry from_proto(const v1::CacheEntry& entry);
 support::Diagnostic from_proto(const v1::Diagnostic& diagnostic);
 CacheVerification from_proto(const v1::VerifyCacheReply& reply);
-/// Errors: internal [server-internal] for an event or variable this client does not know.
 support::Result<ScheduleEvent> from_proto(const v1::ScheduleEvent& event);
 
 }  // namespace schaas::client
