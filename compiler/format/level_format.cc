@@ -1,49 +1,46 @@
 #include "compiler/format/level_format.h"
 
-#include <algorithm>
-#include <initializer_list>
-
 #include "compiler/support/result.h"
 
-// Capabilities of level formats as a table (Chou, Kjolstad, Amarasinghe, OOPSLA 2018, section 3). Later
-// stages ask for capabilities instead of names.
+// Properties of level formats as a table (Chou, Kjolstad, Amarasinghe, OOPSLA 2018, section 3). Other stages
+// ask for properties: code that a new level format must join names none.
 namespace schaas::format {
-
-namespace {
-
-using Capabilities = std::initializer_list<bool LevelProperties::*>;
-
-// Makes a row with these capabilities and no others.
-LevelProperties row(LevelFormat format, std::string_view name, Capabilities capabilities) {
-  LevelProperties out{format, name, false, false, false, false, false, false, false};
-  for (const auto capability : capabilities) out.*capability = true;
-  return out;
-}
-
-}  // namespace
 
 const std::vector<LevelProperties>& all_levels() {
   using enum LevelFormat;
-  using L = LevelProperties;
   static const std::vector<LevelProperties> levels = {
-      row(dense, "dense", {&L::full, &L::unique, &L::compact, &L::locate, &L::insert}),
-      row(compressed, "compressed", {&L::unique, &L::compact, &L::append}),
-      row(compressed_nonunique, "compressed(nonunique)", {&L::compact, &L::append}),
-      row(singleton, "singleton", {&L::unique, &L::branchless, &L::compact, &L::append}),
-      row(singleton_nonunique, "singleton(nonunique)", {&L::branchless, &L::compact, &L::append}),
-      row(compressed_unordered, "compressed(unordered)", {&L::unique, &L::compact, &L::append}),
-      row(bitmap, "bitmap", {&L::unique, &L::locate}),
-      row(banded, "banded", {&L::unique, &L::compact, &L::locate}),
-      row(hashed, "hashed", {&L::unique, &L::locate})};
+      {.format = dense, .name = "dense", .coordinates = Coordinates::none, .unique = true},
+      {.format = compressed, .name = "compressed", .coordinates = Coordinates::list, .unique = true},
+      {.format = compressed_nonunique, .name = "compressed(nonunique)", .coordinates = Coordinates::list},
+      {.format = singleton,
+       .name = "singleton",
+       .coordinates = Coordinates::list,
+       .unique = true,
+       .branchless = true},
+      {.format = singleton_nonunique,
+       .name = "singleton(nonunique)",
+       .coordinates = Coordinates::list,
+       .branchless = true},
+      {.format = bitmap, .name = "bitmap", .coordinates = Coordinates::presence, .unique = true},
+      {.format = banded, .name = "banded", .coordinates = Coordinates::first, .unique = true},
+      {.format = hashed, .name = "hashed", .coordinates = Coordinates::slots, .unique = true},
+      {.format = compressed_unordered,
+       .name = "compressed(unordered)",
+       .coordinates = Coordinates::list,
+       .unique = true}};
   return levels;
 }
 
 const LevelProperties& properties(LevelFormat level) {
-  const auto& all = all_levels();
-  const auto at = std::find_if(all.begin(), all.end(),
-                               [level](const LevelProperties& row) { return row.format == level; });
-  SCHAAS_CHECK(at != all.end(), "a level format without properties");
-  return *at;
+  const auto number = static_cast<std::size_t>(level);
+  SCHAAS_CHECK(number < all_levels().size() && all_levels()[number].format == level,
+               "a level format without properties");
+  return all_levels()[number];
+}
+
+std::optional<LevelFormat> level_of(std::int32_t number) {
+  if (number < 0 || static_cast<std::size_t>(number) >= all_levels().size()) return std::nullopt;
+  return static_cast<LevelFormat>(number);
 }
 
 }  // namespace schaas::format

@@ -47,8 +47,7 @@ bool is_implied(const Constraint& constraint, const Names& classes) {
 }
 
 bool is_compressed(format::LevelFormat level) {
-  return level == format::LevelFormat::compressed || level == format::LevelFormat::compressed_nonunique ||
-         level == format::LevelFormat::compressed_unordered;
+  return format::coordinates(level) == format::Coordinates::list && !format::is_singleton(level);
 }
 
 // A problem with numbers for names, and the names.

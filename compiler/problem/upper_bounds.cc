@@ -136,9 +136,9 @@ int narrowest_position_bits(const Problem& problem) {
       if (!fits({Symbol::Kind::extent, index, 0}, most)) return 64;
     }
     for (int levels = 1; levels <= format.order(); ++levels) {
-      // A table has less than four slots for each entry.
-      const bool table = format.levels[static_cast<std::size_t>(levels - 1)] == LevelFormat::hashed;
-      if (!fits({Symbol::Kind::nonzeros, tensor, levels}, table ? most / 4 : most)) return 64;
+      const auto held = format::coordinates(format.levels[static_cast<std::size_t>(levels - 1)]);
+      const auto largest = held == format::Coordinates::slots ? most / format::max_slots_per_entry : most;
+      if (!fits({Symbol::Kind::nonzeros, tensor, levels}, largest)) return 64;
     }
   }
   return compressed ? 32 : 64;

@@ -5,7 +5,7 @@
 #include "compiler/concrete_notation/printer.h"
 #include "compiler/index_notation/rename.h"
 #include "compiler/schedule/replay/apply.h"
-#include "compiler/schedule/replay/permute.h"
+#include "compiler/schedule/replay/factor_order.h"
 
 // Two problems in the user's names. One has the canonical order of factors, by which cost variables are
 // numbered; the other has the factors as written, and traces are replayed on it. Renaming rebuilds values,

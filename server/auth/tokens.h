@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "compiler/support/result.h"
-#include "server/auth/methods.h"
+#include "proto/methods.h"
 
 namespace schaas::server {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <random>
 
-#include "server/auth/methods.h"
+#include "proto/methods.h"
 #include "server/daemon/daemon.h"
 #include "tests/service/service_client.h"
 #include "tests/support/temporary_directory.h"

@@ -4,7 +4,6 @@
 #include <map>
 
 #include "client/cpp/runtime/kernel_problem.h"
-#include "client/cpp/tensor/has_positions.h"
 #include "client/cpp/tensor/tensor_checks.h"
 
 // Checks of tensors against the problem text inside a kernel: kernels themselves check nothing. Format, value
@@ -60,7 +59,7 @@ class Check {
     }
     // Without positions their width does not matter.
     const auto& levels = tensor.format().levels;
-    const bool counts = std::any_of(levels.begin(), levels.end(), has_positions);
+    const bool counts = !std::all_of(levels.begin(), levels.end(), format::computes_positions);
     if (counts && problem_.position_bits != tensor.position_bits()) {
       return support::invalid("argument-positions", "`" + name(a) + "` has " +
                                                         std::to_string(tensor.position_bits()) +

@@ -30,7 +30,7 @@ std::int64_t occupied_slots(const PackedTensor& tensor, int l) {
   const auto count = [&level](const auto* crd) {
     return std::count_if(crd, crd + level.entries, [](auto c) { return c >= 0; });
   };
-  if (tensor.format().levels[l] == format::LevelFormat::hashed)
+  if (format::coordinates(tensor.format().levels[l]) == format::Coordinates::slots)
     return tensor.position_bits() == 32 ? count(level.crd.as<std::int32_t>())
                                         : count(level.crd.as<std::int64_t>());
   const auto* held = level.crd.as<std::uint8_t>();
@@ -66,9 +66,9 @@ std::vector<std::int64_t> entries_of(const PackedTensor& tensor) {
     entries.push_back(tensor.levels()[l].entries);
     if (unheld && kind == format::LevelFormat::dense)
       entries.back() = entries[l - 1] * tensor.extents()[tensor.format().mode_order[l]];
-    const bool has_slots = kind == format::LevelFormat::bitmap || kind == format::LevelFormat::hashed;
-    if (has_slots) entries.back() = occupied_slots(tensor, l);
-    unheld = has_slots || (unheld && kind == format::LevelFormat::dense);
+    const bool may_be_empty = format::has_empty_positions(kind);
+    if (may_be_empty) entries.back() = occupied_slots(tensor, l);
+    unheld = may_be_empty || (unheld && kind == format::LevelFormat::dense);
     if (unique) {
       head = l + 1;
       continue;

@@ -1,6 +1,5 @@
 #include <optional>
 
-#include "client/cpp/tensor/has_positions.h"
 #include "client/cpp/tensor/packed_tensor_builder.h"
 #include "client/cpp/tensor/struct_check.h"
 #include "schaas/tensor.h"
@@ -12,18 +11,10 @@
 namespace schaas::client {
 namespace {
 
-// Returns the level format with a number of the kernel ABI; nothing for an unknown number.
-std::optional<format::LevelFormat> level_of(std::int32_t number) {
-  for (const auto& level : format::all_levels()) {
-    if (abi_number(level.format) == number) return level.format;
-  }
-  return std::nullopt;
-}
-
 support::Result<format::TensorFormat> format_of(const schaas_tensor& view, const std::string& name) {
   format::TensorFormat format;
   for (std::int32_t l = 0; l < view.order; ++l) {
-    const auto level = level_of(view.levels[l].format);
+    const auto level = format::level_of(view.levels[l].format);
     if (!level) return broken(name, "has the unknown level format " + std::to_string(view.levels[l].format));
     format.levels.push_back(*level);
     format.mode_order.push_back(view.mode_order[l]);
@@ -38,7 +29,7 @@ support::Result<int> position_bits(const schaas_tensor& view, const format::Tens
   int bits = 0;
   for (std::int32_t l = 0; l < view.order; ++l) {
     // Dense levels and bitmaps have no positions; their `index_bits` do not count.
-    if (!has_positions(format.levels[l])) continue;
+    if (format::computes_positions(format.levels[l])) continue;
     if (bits != 0 && bits != view.levels[l].index_bits)
       return broken(name, "has levels of " + std::to_string(bits) + " and of " +
                               std::to_string(view.levels[l].index_bits) + " bits");
@@ -51,9 +42,10 @@ support::Result<int> position_bits(const schaas_tensor& view, const format::Tens
 // one.
 PackedTensor::Level borrow_level(const schaas_level& level, format::LevelFormat kind, std::int64_t parents) {
   const auto width = static_cast<std::size_t>(level.index_bits / 8);
-  const std::int64_t coordinates = kind == format::LevelFormat::banded ? parents : level.entries;
+  const std::int64_t coordinates =
+      format::coordinates(kind) == format::Coordinates::first ? parents : level.entries;
   PackedTensor::Level out;
-  if (has_positions(kind) && !format::is_singleton(kind))
+  if (!format::computes_positions(kind) && !format::is_singleton(kind))
     out.pos = Buffer::borrowed(level.pos, width * static_cast<std::size_t>(parents + 1));
   if (format::is_sparse(kind))
     out.crd = Buffer::borrowed(level.crd, width * static_cast<std::size_t>(coordinates));

@@ -48,15 +48,15 @@ support::Result<void> check_slots(const schaas_tensor& tensor, std::int32_t l, s
 /// The level above is nonunique where a level is a singleton, and there alone.
 support::Result<void> check_pair(const schaas_tensor& tensor, std::int32_t l, const std::string& name) {
   // A nonunique level needs a singleton below it, and a singleton a nonunique level above it.
-  const bool is_below_nonunique = l > 0 && is_nonunique(tensor.levels[l - 1]);
+  const bool is_below_nonunique = l > 0 && !format::is_unique(level_format(tensor.levels[l - 1]));
   const bool is_last = l + 1 == tensor.order;
-  if (is_below_nonunique == is_singleton(tensor.levels[l]) && !(is_last && is_nonunique(tensor.levels[l])))
-    return {};
+  const format::LevelFormat kind = level_format(tensor.levels[l]);
+  if (is_below_nonunique == format::is_singleton(kind) && !(is_last && !format::is_unique(kind))) return {};
   return broken_level(name, l, "singleton levels and nonunique levels above them do not pair");
 }
 
 support::Result<void> check_width(const schaas_level& level, std::int32_t l, const std::string& name) {
-  const bool is_bitmap = level.format == SCHAAS_LEVEL_BITMAP;
+  const bool is_bitmap = format::coordinates(level_format(level)) == format::Coordinates::presence;
   if (is_bitmap ? level.index_bits == 8 : level.index_bits == 32 || level.index_bits == 64) return {};
   return broken_level(
       name, l, (is_bitmap ? "bitmap of " : "positions of ") + std::to_string(level.index_bits) + " bits");
@@ -75,8 +75,10 @@ support::Result<void> check_singleton(const schaas_level& level, const schaas_le
 // Empty arrays may be null and misaligned, but positions are never empty: they begin with a 0.
 support::Result<void> check_arrays(const schaas_level& level, std::int32_t l, std::int64_t parents,
                                    const std::string& name) {
-  const bool has_coordinates = (level.format == SCHAAS_LEVEL_BANDED ? parents : level.entries) > 0;
-  const bool has_positions = !has_slots(level) && !is_singleton(level);
+  const format::LevelFormat kind = level_format(level);
+  const bool has_coordinates =
+      (format::coordinates(kind) == format::Coordinates::first ? parents : level.entries) > 0;
+  const bool has_positions = !format::computes_positions(kind) && !format::is_singleton(kind);
   if ((has_coordinates && level.crd == nullptr) || (has_positions && level.pos == nullptr))
     return broken_level(name, l, "arrays are missing");
   const auto width = static_cast<std::size_t>(level.index_bits / 8);
@@ -88,15 +90,17 @@ support::Result<void> check_arrays(const schaas_level& level, std::int32_t l, st
 support::Result<void> check_level(const schaas_tensor& tensor, std::int32_t l, std::int64_t parents,
                                   const std::string& name) {
   const schaas_level& level = tensor.levels[l];
-  if (level.format < 0 || level.format > SCHAAS_LEVEL_COMPRESSED_UNORDERED)
+  if (!format::level_of(level.format))
     return broken_level(name, l, "unknown level format " + std::to_string(level.format));
   if (level.entries < 0 || level.entries > max_countable_elements)
     return broken_level(name, l, std::to_string(level.entries) + " entries");
   SCHAAS_RETURN_IF_ERROR(check_pair(tensor, l, name));
-  if (has_slots(level)) SCHAAS_RETURN_IF_ERROR(check_slots(tensor, l, parents, name));
-  if (level.format == SCHAAS_LEVEL_DENSE) return {};
+  const format::LevelFormat kind = level_format(level);
+  if (format::computes_positions(kind)) SCHAAS_RETURN_IF_ERROR(check_slots(tensor, l, parents, name));
+  if (!format::is_sparse(kind)) return {};
   SCHAAS_RETURN_IF_ERROR(check_width(level, l, name));
-  if (is_singleton(level)) SCHAAS_RETURN_IF_ERROR(check_singleton(level, tensor.levels[l - 1], l, name));
+  if (format::is_singleton(kind))
+    SCHAAS_RETURN_IF_ERROR(check_singleton(level, tensor.levels[l - 1], l, name));
   return check_arrays(level, l, parents, name);
 }
 
@@ -119,19 +123,6 @@ support::Diagnostic broken(const std::string& name, const std::string& what) {
 
 support::Diagnostic broken_level(const std::string& name, std::int32_t level, const std::string& what) {
   return broken(name, "level " + std::to_string(level + 1) + ": " + what);
-}
-
-bool is_nonunique(const schaas_level& level) {
-  return level.format == SCHAAS_LEVEL_COMPRESSED_NONUNIQUE ||
-         level.format == SCHAAS_LEVEL_SINGLETON_NONUNIQUE;
-}
-
-bool is_singleton(const schaas_level& level) {
-  return level.format == SCHAAS_LEVEL_SINGLETON || level.format == SCHAAS_LEVEL_SINGLETON_NONUNIQUE;
-}
-
-bool has_slots(const schaas_level& level) {
-  return level.format == SCHAAS_LEVEL_DENSE || level.format == SCHAAS_LEVEL_BITMAP;
 }
 
 support::Result<void> check_struct(const schaas_tensor& tensor, const std::string& name) {

@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <string>
 
+#include "compiler/format/level_format.h"
 #include "compiler/support/result.h"
 #include "proto/kernel_abi.h"
 
@@ -11,10 +12,10 @@ namespace schaas::client {
 support::Diagnostic broken(const std::string& name, const std::string& what);
 support::Diagnostic broken_level(const std::string& name, std::int32_t level, const std::string& what);
 
-bool is_nonunique(const schaas_level& level);
-bool is_singleton(const schaas_level& level);
-/// Has a slot for every coordinate of each parent.
-bool has_slots(const schaas_level& level);
+/// The format of a level whose number is known.
+inline format::LevelFormat level_format(const schaas_level& level) {
+  return static_cast<format::LevelFormat>(level.format);
+}
 
 /// Checks a tensor in all but the contents of its arrays. The order is at most max_order, the value type is
 /// known, no list is missing, and extents are not negative. The order of modes is a permutation; formats and

@@ -105,33 +105,29 @@ schaas_tensor PackedTensor::view() const {
   return view;
 }
 
-std::int32_t abi_number(format::LevelFormat level) {
-  switch (level) {
-    case format::LevelFormat::dense:
-      return SCHAAS_LEVEL_DENSE;
-    case format::LevelFormat::compressed:
-      return SCHAAS_LEVEL_COMPRESSED;
-    case format::LevelFormat::compressed_nonunique:
-      return SCHAAS_LEVEL_COMPRESSED_NONUNIQUE;
-    case format::LevelFormat::singleton:
-      return SCHAAS_LEVEL_SINGLETON;
-    case format::LevelFormat::singleton_nonunique:
-      return SCHAAS_LEVEL_SINGLETON_NONUNIQUE;
-    case format::LevelFormat::compressed_unordered:
-      return SCHAAS_LEVEL_COMPRESSED_UNORDERED;
-    case format::LevelFormat::bitmap:
-      return SCHAAS_LEVEL_BITMAP;
-    case format::LevelFormat::banded:
-      return SCHAAS_LEVEL_BANDED;
-    case format::LevelFormat::hashed:
-      return SCHAAS_LEVEL_HASHED;
-  }
-  SCHAAS_CHECK(false, "a level format without a number");
-}
+std::int32_t abi_number(format::LevelFormat level) { return static_cast<std::int32_t>(level); }
+
+static_assert(static_cast<int>(format::LevelFormat::dense) == SCHAAS_LEVEL_DENSE);
+static_assert(static_cast<int>(format::LevelFormat::compressed) == SCHAAS_LEVEL_COMPRESSED);
+static_assert(static_cast<int>(format::LevelFormat::compressed_nonunique) ==
+              SCHAAS_LEVEL_COMPRESSED_NONUNIQUE);
+static_assert(static_cast<int>(format::LevelFormat::singleton) == SCHAAS_LEVEL_SINGLETON);
+static_assert(static_cast<int>(format::LevelFormat::singleton_nonunique) == SCHAAS_LEVEL_SINGLETON_NONUNIQUE);
+static_assert(static_cast<int>(format::LevelFormat::bitmap) == SCHAAS_LEVEL_BITMAP);
+static_assert(static_cast<int>(format::LevelFormat::banded) == SCHAAS_LEVEL_BANDED);
+static_assert(static_cast<int>(format::LevelFormat::hashed) == SCHAAS_LEVEL_HASHED);
+static_assert(static_cast<int>(format::LevelFormat::compressed_unordered) ==
+              SCHAAS_LEVEL_COMPRESSED_UNORDERED);
 
 std::int32_t index_bits(format::LevelFormat level, int position_bits) {
-  if (level == format::LevelFormat::bitmap) return 8;
-  return format::is_sparse(level) ? position_bits : 0;
+  switch (format::coordinates(level)) {
+    case format::Coordinates::none:
+      return 0;
+    case format::Coordinates::presence:
+      return 8;
+    default:
+      return position_bits;
+  }
 }
 
 // Structs are rebuilt whole: a moved Buffer keeps its address, a replaced one does not.

@@ -37,10 +37,10 @@ class Walk {
     const int mode = tensor_.format().mode_order[l];
     const PackedTensor::Level& here = tensor_.levels()[l];
     const format::LevelFormat kind = tensor_.format().levels[l];
-    if (kind == format::LevelFormat::dense || kind == format::LevelFormat::bitmap) {
+    if (format::computes_positions(kind)) {
       const std::int64_t extent = tensor_.extents()[mode];
       const std::uint8_t* const held =
-          kind == format::LevelFormat::bitmap ? here.crd.as<std::uint8_t>() + parent * extent : nullptr;
+          format::is_sparse(kind) ? here.crd.as<std::uint8_t>() + parent * extent : nullptr;
       for (std::int64_t c = 0; c < extent; ++c) {
         if (held != nullptr && held[c] == 0) continue;
         coordinates_[mode] = c;
@@ -55,8 +55,8 @@ class Walk {
       return;
     }
     const std::int64_t begin = read(here.pos, parent), end = read(here.pos, parent + 1);
-    if (kind == format::LevelFormat::hashed) return table(l, begin, end);
-    const bool band = kind == format::LevelFormat::banded;
+    if (format::coordinates(kind) == format::Coordinates::slots) return table(l, begin, end);
+    const bool band = format::coordinates(kind) == format::Coordinates::first;
     // A band stores its first coordinate alone, one per parent; its positions are consecutive.
     for (std::int64_t p = begin; p < end; ++p) {
       coordinates_[mode] = band ? read(here.crd, parent) + p - begin : read(here.crd, p);
@@ -196,8 +196,9 @@ int position_bits_for(const CooTensor& tensor, const format::TensorFormat& forma
       const auto slots = band_slots(tensor, format);
       if (!slots) return 64;
       positions = *slots;
-    } else if (format.levels[l] == format::LevelFormat::hashed) {
-      positions = entries > largest / 4 ? largest + 1 : 4 * entries;  // slots are less
+    } else if (format::coordinates(format.levels[l]) == format::Coordinates::slots) {
+      constexpr int most = format::max_slots_per_entry;
+      positions = entries > largest / most ? largest + 1 : most * entries;
     } else if (format::is_sparse(format.levels[l]) && !format::is_located(format.levels[l])) {
       positions = entries;
     } else if (__builtin_mul_overflow(positions, extent, &positions)) {

@@ -49,7 +49,7 @@ class Chain {
     do {
       lists_.crd.push_back(static_cast<const Position*>(tensor.levels[first].crd));
       lists_.extents.push_back(tensor.extents[tensor.mode_order[first]]);
-    } while (is_nonunique(tensor.levels[first++]));
+    } while (!format::is_unique(level_format(tensor.levels[first++])));
   }
 
   // Entries of an unordered list may come out of order and still be right: each row is then sorted and
@@ -79,7 +79,7 @@ class Chain {
     }
     return false;
   }
-  bool is_ordered() const { return head_.format != SCHAAS_LEVEL_COMPRESSED_UNORDERED; }
+  bool is_ordered() const { return format::is_ordered(level_format(head_)); }
   std::int64_t first_outside() const {
     for (std::int64_t q = 0; q < lists_.entries; ++q)
       if (outside(q) >= 0) return q;
@@ -204,15 +204,16 @@ std::int64_t parents_of(const schaas_tensor& tensor, int l) {
 support::Result<void> check_coordinates(const schaas_tensor& tensor, int l, const std::string& name,
                                         int threads, Trust trust) {
   const schaas_level& level = tensor.levels[l];
-  if (level.format == SCHAAS_LEVEL_BITMAP) return check_bitmap(level, l, name);
-  if (has_slots(level) || is_singleton(level)) return {};
+  const format::LevelFormat kind = level_format(level);
+  if (format::coordinates(kind) == format::Coordinates::presence) return check_bitmap(level, l, name);
+  if (format::computes_positions(kind) || format::is_singleton(kind)) return {};
   const std::int64_t parents = parents_of(tensor, l);
-  if (level.format == SCHAAS_LEVEL_HASHED) {
+  if (format::coordinates(kind) == format::Coordinates::slots) {
     const std::int64_t extent = tensor.extents[tensor.mode_order[l]];
     return level.index_bits == 32 ? check_tables<std::int32_t>(level, parents, extent, l, name)
                                   : check_tables<std::int64_t>(level, parents, extent, l, name);
   }
-  if (level.format == SCHAAS_LEVEL_BANDED) {
+  if (format::coordinates(kind) == format::Coordinates::first) {
     const std::int64_t extent = tensor.extents[tensor.mode_order[l]];
     return level.index_bits == 32 ? check_bands<std::int32_t>(level, parents, extent, l, name)
                                   : check_bands<std::int64_t>(level, parents, extent, l, name);
@@ -228,7 +229,8 @@ support::Result<void> validate(const schaas_tensor& tensor, const std::string& n
   SCHAAS_RETURN_IF_ERROR(check_struct(tensor, name));
   for (int l = 0; l < tensor.order; ++l) {
     const schaas_level& level = tensor.levels[l];
-    if (has_slots(level) || is_singleton(level)) continue;
+    const format::LevelFormat kind = level_format(level);
+    if (format::computes_positions(kind) || format::is_singleton(kind)) continue;
     const std::int64_t parents = parents_of(tensor, l);
     SCHAAS_RETURN_IF_ERROR(level.index_bits == 32
                                ? check_positions<std::int32_t>(level, parents, l, name, threads)

@@ -138,7 +138,7 @@ ExpressionPtr KernelBuilder::entries(const Operand& operand, int level) {
   // A dense level has all coordinates below each parent, a singleton one; the last position of others counts
   // their entries.
   auto parents = entries(operand, level - 1);
-  if (kind == format::LevelFormat::dense || kind == format::LevelFormat::bitmap)
+  if (format::computes_positions(kind))
     return loop_ir::multiply(std::move(parents), extent(operand.indices[static_cast<std::size_t>(level)]));
   if (format::is_singleton(kind)) return parents;
   return loop_ir::load(positions(operand.tensor, level), std::move(parents));

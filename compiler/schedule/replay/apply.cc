@@ -5,33 +5,15 @@
 
 #include "compiler/concrete_notation/checks/verifier.h"
 #include "compiler/concrete_notation/copies/needed_copies.h"
-#include "compiler/concrete_notation/match.h"
 #include "compiler/index_notation/printer.h"
 #include "compiler/problem/factors.h"
 #include "compiler/problem/masks.h"
-#include "compiler/schedule/directives/block.h"
-#include "compiler/schedule/directives/bound.h"
-#include "compiler/schedule/directives/collapse.h"
-#include "compiler/schedule/directives/distribute.h"
-#include "compiler/schedule/directives/divide.h"
-#include "compiler/schedule/directives/group.h"
-#include "compiler/schedule/directives/launch.h"
-#include "compiler/schedule/directives/loopfuse.h"
-#include "compiler/schedule/directives/parallelize.h"
-#include "compiler/schedule/directives/pos.h"
-#include "compiler/schedule/directives/reorder.h"
-#include "compiler/schedule/directives/sequence.h"
-#include "compiler/schedule/directives/share.h"
-#include "compiler/schedule/directives/split.h"
+#include "compiler/schedule/directives/apply_directive.h"
 #include "compiler/schedule/directives/store.h"
-#include "compiler/schedule/directives/threads.h"
-#include "compiler/schedule/directives/unroll.h"
 #include "compiler/schedule/directives/with_factors.h"
 #include "compiler/schedule/illegal.h"
 #include "compiler/schedule/replay/ordered_appends.h"
-#include "compiler/schedule/replay/permute.h"
 #include "compiler/schedule/temporary_layout.h"
-#include "compiler/schedule/workspace_storage.h"
 
 // A trace is replayed in four steps, in this order:
 // 1. Directives about the problem (`store`, `mask`) change the problem, since they decide the default nest.
@@ -47,37 +29,6 @@ namespace {
 using concrete_notation::StatementPtr;
 using support::Diagnostic;
 using support::Result;
-
-/// Applies one directive to the tree; those about the problem are errors here, being out of their position.
-Result<StatementPtr> apply_one(const Directive& directive, const StatementPtr& tree,
-                               const problem::Problem& problem, TemporaryNames& names) {
-  return concrete_notation::match(
-      directive, [&](const Permute& permute) { return apply_permute(tree, permute); },
-      [&](const Reorder& reorder) { return apply_reorder(tree, reorder); },
-      [&](const LoopFuse& fuse) { return apply_loopfuse(tree, fuse, names.next()); },
-      [&](const Block& block) { return apply_block(tree, block); },
-      [&](const Share& share) { return apply_share(tree, share); },
-      [&](const Sequence& sequence) { return apply_sequence(tree, sequence); },
-      [&](const Distribute& distribute) { return apply_distribute(tree, distribute, problem); },
-      [&](const Parallelize& parallelize) { return apply_parallelize(tree, parallelize); },
-      [&](const Unroll& unroll) { return apply_unroll(tree, unroll); },
-      [&](const Split& split) { return apply_split(tree, split); },
-      [&](const Divide& divide) { return apply_divide(tree, divide); },
-      [&](const Bound& bound) { return apply_bound(tree, bound); },
-      [&](const Collapse& collapse) { return apply_collapse(tree, collapse); },
-      [&](const Pos& pos) { return apply_pos(tree, pos); },
-      [&](const Threads& threads) { return apply_threads(tree, threads); },
-      [&](const Group& group) { return apply_group(tree, group); },
-      [&](const Launch& launch) { return apply_launch(tree, launch); },
-      [&](const WorkspaceStorage& gather) { return apply_workspace_storage(tree, gather, problem); },
-      [](const Store&) -> Result<StatementPtr> {
-        return illegal("`store` stands before all other directives: they work on what it leads to");
-      },
-      [](const Mask&) -> Result<StatementPtr> {
-        return illegal(
-            "`mask` stands before all other directives but `store`: they work on what it leads to");
-      });
-}
 
 /// Returns the diagnostic pointing at directive `number` of print(trace).
 Diagnostic at_directive(const Diagnostic& error, const Trace& trace, std::size_t number) {
@@ -150,7 +101,7 @@ Result<StatementPtr> replay(const Trace& trace, const problem::Problem& problem)
   // Nothing follows that could split the nest, so its own error is the clearest.
   if (!legal_nest.ok() && changing == stores) return legal_nest.error();
   for (std::size_t number = stores; number < changing; ++number) {
-    auto next = apply_one(directives[number], tree, problem, names);
+    auto next = apply_directive(directives[number], tree, problem, names);
     if (!next.ok()) return at_directive(next.error(), trace, number);
     tree = std::move(next).value();
     if (!legal_nest.ok() && number + 1 < changing) continue;
@@ -162,7 +113,7 @@ Result<StatementPtr> replay(const Trace& trace, const problem::Problem& problem)
   tree = with_ordered_appends(tree, problem);
   for (std::size_t number = changing; number < directives.size(); ++number) {
     if (!is_annotation(directives[number])) return at_directive(too_late(directives[number]), trace, number);
-    auto next = apply_one(directives[number], tree, problem, names);
+    auto next = apply_directive(directives[number], tree, problem, names);
     if (!next.ok()) return at_directive(next.error(), trace, number);
     tree = std::move(next).value();
     const auto verified = concrete_notation::verify(tree, problem);

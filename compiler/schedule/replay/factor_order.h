@@ -1,17 +1,10 @@
 #pragma once
 #include <vector>
 
-#include "compiler/concrete_notation/nodes.h"
 #include "compiler/problem/problem.h"
 #include "compiler/schedule/trace.h"
-#include "compiler/support/result.h"
 
 namespace schaas::schedule {
-
-/// Reorders the factors of the linear section at `path`; no loop changes. docs/schedules.md. Errors: invalid
-/// [illegal-directive].
-support::Result<concrete_notation::StatementPtr> apply_permute(const concrete_notation::StatementPtr& tree,
-                                                               const Permute& directive);
 
 /// Translates a trace of `from` to `to`, the same contraction with factor n at `positions[n]`. Factors and
 /// loops of the root section are put in the order in which `trace` takes them, where the default nest
