@@ -25,7 +25,7 @@ class CExpressions {
   static std::string number(double value);
   /// Returns the infix operator of C, such as "+", or "" when the function has none.
   static std::string infix(operators::Function function);
-  /// Returns the function of c_prologue.h for a type: "value_maximum", "vec_exp".
+  /// Returns the function of runtime/function.h for a type: "value_maximum", "vec_exp".
   static std::string called(const std::string& type, operators::Function function);
   /// Returns the statement that folds `value` into `target`: "t += v;", "t = value_maximum(t, v);".
   static std::string fold(const std::string& type, operators::Monoid monoid, const std::string& target,

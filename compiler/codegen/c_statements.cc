@@ -92,14 +92,14 @@ std::string CStatements::simd_pragma(const loop_ir::For& loop) const {
   return text;
 }
 
-/// Calls `folded_for_all` of cuda_prologue.h, where a group folds the value.
+/// Calls `folded_for_all` of runtime/group.cuh, where a group folds the value.
 std::string folded(const std::optional<loop_ir::GroupFold>& fold, const std::string& value) {
   if (!fold) return value;
   return std::string("folded_for_all<monoid_") + operators::name(fold->monoid) + ", " +
          std::to_string(fold->width) + ">(" + value + ")";
 }
 
-/// Calls `load_adjacent` of cuda_prologue.h for the let at `first` and the next ones.
+/// Calls `load_adjacent` of runtime/device.cuh for the let at `first` and the next ones.
 void print_wide_load(const std::vector<StatementPtr>& lets, std::size_t first,
                      const CExpressions& expressions, CText& text) {
   const auto& let = std::get<loop_ir::Let>(lets[first]->node);
@@ -227,7 +227,7 @@ void CStatements::print_store(const loop_ir::Store& store) {
   text_.line(set ? target + " = " + value + ";" : CExpressions::fold("value", store.monoid, target, value));
 }
 
-/// Calls the group functions of cuda_prologue.h.
+/// Calls the functions of runtime/group.cuh.
 void CStatements::print_group_store(const loop_ir::GroupStore& store) {
   using loop_ir::Write;
   const char* called = store.mode == Write::atomic ? "atomic_group"

@@ -13,7 +13,7 @@ namespace schaas::codegen {
 
 enum class Dialect {
   c,     ///< loops that may be vectorised are
-  cuda,  ///< one thread of a GPU; groups of threads as functions of cuda_prologue.h
+  cuda,  ///< one thread of a GPU; groups of threads as functions of runtime/group.cuh
 };
 
 /// Prints the statements of one phase.

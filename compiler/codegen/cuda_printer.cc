@@ -4,12 +4,10 @@
 #include <vector>
 
 #include "compiler/codegen/argument_checks.h"
-#include "compiler/codegen/c_abi.h"
 #include "compiler/codegen/c_expressions.h"
-#include "compiler/codegen/c_prologue.h"
 #include "compiler/codegen/c_statements.h"
 #include "compiler/codegen/c_text.h"
-#include "compiler/codegen/cuda_prologue.h"
+#include "compiler/codegen/runtime.h"
 #include "compiler/loop_ir/printer.h"
 #include "compiler/loop_ir/uses.h"
 #include "compiler/support/result.h"

@@ -1,5 +1,5 @@
 // exp, tanh and sigmoid of kernels: within their bounds of the true values, and the same in a row, in a list
-// and beyond the last whole register (compiler/codegen/c_exponentials.h).
+// and beyond the last whole register (compiler/codegen/runtime/exponential.h).
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -13,9 +13,8 @@
 #include <regex>
 #include <set>
 
-#include "compiler/codegen/c_abi.h"
 #include "compiler/codegen/c_text.h"
-#include "compiler/codegen/cuda_prologue.h"
+#include "compiler/codegen/runtime.h"
 #include "compiler/loop_ir/parser.h"
 #include "compiler/loop_ir/printer.h"
 #include "compiler/loop_ir/verifier.h"

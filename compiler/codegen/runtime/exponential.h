@@ -1,14 +1,11 @@
-#include "compiler/codegen/c_exponentials.h"
-
-// Text of the functions that the header describes. ROUNDER is 1.5 times a power of two at which the last
-// digit counts ones. Adding and subtracting it rounds, and the sum's low bits are the integer. log 2 is
-// split in two (Cody and Waite), so that n * LN2_HIGH is exact. exp scales by two powers of two, since 2^n
-// alone may overflow or be subnormal where the result is not. Arguments are clamped where results are 0,
-// infinite or 1.
-namespace schaas::codegen {
-
-std::string_view exponential_declarations() {
-  return R"(#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
+/// exp, tanh and sigmoid; compiler/codegen/runtime.h describes the algorithm. ROUNDER is 1.5 times a power of two at which the last
+/// digit counts ones. Adding and subtracting it rounds, and the sum's low bits are the integer. log 2 is
+/// split in two (Cody and Waite), so that n * LN2_HIGH is exact. exp scales by two powers of two, since 2^n
+/// alone may overflow or be subnormal where the result is not. Arguments are clamped where results are 0,
+/// infinite or 1.
+#pragma once
+#include "vector_function.h"
+#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
 #define FOR_TYPE(f64, f32) ((value)(sizeof(value) == 8 ? (f64) : (f32)))
 /* Rounds to an integer what it is added to; the integer is in the low bits of the sum. */
 #define ROUNDER FOR_TYPE(0x1.8p52, 0x1.8p23)
@@ -80,7 +77,3 @@ DEFINE_SIGMOID(value, SELECT_ONE)
 DEFINE_SIGMOID(vec, SELECT_LANES)
 DEFINE_SIGMOID(vec32, SELECT_LANES)
 DEFINE_SIGMOID(vec16, SELECT_LANES)
-)";
-}
-
-}  // namespace schaas::codegen

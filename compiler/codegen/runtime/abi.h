@@ -1,11 +1,7 @@
-#include "compiler/codegen/c_abi.h"
-
-// The structs of proto/kernel_abi.h without comments, printed into each kernel so that its source needs no
-// header of ours. A change of the ABI is made in both; a test compares them.
-namespace schaas::codegen {
-
-std::string_view abi_declarations() {
-  return R"(typedef struct schaas_level {
+/// The structs of proto/kernel_abi.h without comments, printed into each kernel so that its source needs no
+/// header of ours. A change of the ABI is made in both; a test compares them.
+#pragma once
+typedef struct schaas_level {
   int32_t format;
   int32_t index_bits;
   const void* pos;
@@ -92,7 +88,3 @@ typedef struct schaas_kernel_descriptor {
   int32_t fixed_count;
   const schaas_fixed_extent* fixed;
 } schaas_kernel_descriptor;
-)";
-}
-
-}  // namespace schaas::codegen

@@ -1,0 +1,38 @@
+/// Searches as in vector.h and find.h, aligned loads of adjacent values, and a quotient that divides in 32 bits
+/// where it can.
+#pragma once
+template <class Index>
+__device__ static inline int64_t SEARCH(const Index* a, int64_t low, int64_t high, int64_t key) {
+  while (low < high) {
+    const int64_t middle = low + (high - low) / 2;
+    if (a[middle] < key) low = middle + 1; else high = middle;
+  }
+  return low;
+}
+template <class Index>
+__device__ static inline int64_t FIND(const Index* a, int64_t low, int64_t high, int64_t key) {
+  if (low == high) return -1;
+  const uint64_t mask = (uint64_t)(high - low) - 1;
+  for (uint64_t at = (((uint64_t)key * UINT64_C(0x9E3779B97F4A7C15)) >> 32) & mask;; at = (at + 1) & mask) {
+    const int64_t here = a[low + (int64_t)at];
+    if (here == key) return low + (int64_t)at;
+    if (here < 0) return -1;
+  }
+}
+/* Adjacent values at an aligned address, with one instruction. */
+template <int count>
+struct alignas(count * sizeof(value)) adjacent_values {
+  value at[count];
+};
+__device__ static inline void load_adjacent(const value* from, value& a, value& b) {
+  const adjacent_values<2> x = *(const adjacent_values<2>*)from;
+  a = x.at[0], b = x.at[1];
+}
+__device__ static inline void load_adjacent(const value* from, value& a, value& b, value& c, value& d) {
+  const adjacent_values<4> x = *(const adjacent_values<4>*)from;
+  a = x.at[0], b = x.at[1], c = x.at[2], d = x.at[3];
+}
+/* Numbers that are not negative; long division is slow and nearly always for short ones. */
+__device__ static inline int64_t quotient(int64_t a, int64_t b) {
+  return ((a | b) >> 32) == 0 ? (int64_t)((uint32_t)a / (uint32_t)b) : a / b;
+}

@@ -1,0 +1,53 @@
+/// One macro defines each function for a value and, below, for registers, so that both have the same
+/// results. Extremes keep the first argument unless the second is beyond it, also with NaN. sigmoid takes
+/// exp of a negative argument, which never overflows.
+#pragma once
+#include "vector.h"
+#include <math.h>
+#define SELECT_ONE(type, condition, then, otherwise) ((condition) ? (then) : (otherwise))
+#define DEFINE_ONE(type, name, result) \
+  UNUSED static inline type type##_##name(type x) { const type zero = {0}, one = zero + (value)1; (void)one; return result; }
+#define DEFINE_TWO(type, name, result) \
+  UNUSED static inline type type##_##name(type a, type b) { const type zero = {0}, one = zero + (value)1; (void)zero, (void)one; return result; }
+#define DEFINE_FUNCTIONS(type, SELECT)                                                  \
+  DEFINE_TWO(type, minimum, SELECT(type, b < a, b, a))                                  \
+  DEFINE_TWO(type, maximum, SELECT(type, b > a, b, a))                                  \
+  DEFINE_TWO(type, less, SELECT(type, a < b, one, zero))                                \
+  DEFINE_TWO(type, less_equal, SELECT(type, a <= b, one, zero))                         \
+  DEFINE_TWO(type, greater, SELECT(type, a > b, one, zero))                             \
+  DEFINE_TWO(type, greater_equal, SELECT(type, a >= b, one, zero))                      \
+  DEFINE_TWO(type, equal, SELECT(type, a == b, one, zero))                              \
+  DEFINE_TWO(type, not_equal, SELECT(type, a != b, one, zero))                          \
+  DEFINE_TWO(type, and, SELECT(type, (a != zero) & (b != zero), one, zero))             \
+  DEFINE_TWO(type, or, SELECT(type, (a != zero) | (b != zero), one, zero))              \
+  DEFINE_ONE(type, not, SELECT(type, x == zero, one, zero))                             \
+  DEFINE_ONE(type, abs, SELECT(type, x <= zero, zero - x, x))                           \
+  DEFINE_ONE(type, relu, SELECT(type, x > zero, x, zero))                               \
+  DEFINE_ONE(type, sign, SELECT(type, x > zero, one, SELECT(type, x < zero, -one, zero))) \
+  UNUSED static inline type type##_where(type c, type a, type b) {                      \
+    const type zero = {0};                                                              \
+    return SELECT(type, c != zero, a, b);                                               \
+  }
+DEFINE_FUNCTIONS(value, SELECT_ONE)
+#define DEFINE_MATH(name, called) \
+  UNUSED static inline value value_##name(value x) { return called(x); }
+DEFINE_MATH(log, MATH(log))
+DEFINE_MATH(sqrt, MATH(sqrt))
+DEFINE_MATH(sin, MATH(sin))
+DEFINE_MATH(cos, MATH(cos))
+DEFINE_MATH(tan, MATH(tan))
+DEFINE_MATH(floor, MATH(floor))
+DEFINE_MATH(ceil, MATH(ceil))
+DEFINE_MATH(round, MATH(nearbyint))
+#define DEFINE_SIGMOID(type, SELECT)                                                    \
+  UNUSED static inline type type##_sigmoid(type x) {                                    \
+    const type zero = {0}, one = zero + (value)1, e = type##_exp(-type##_abs(x));       \
+    return SELECT(type, x < zero, e, one) / (one + e);                                  \
+  }
+#define DEFINE_LIBRARY_EXPONENTIALS DEFINE_MATH(exp, MATH(exp)) DEFINE_MATH(tanh, MATH(tanh))
+/* Small whole powers known to the compiler are products: each call of pow costs some 30 of them. */
+UNUSED static ALWAYS_INLINE value value_power(value a, value b) {
+  if (__builtin_constant_p(b) && b == 2) return a * a;
+  if (__builtin_constant_p(b) && b == 3) return a * a * a;
+  return MATH(pow)(a, b);
+}

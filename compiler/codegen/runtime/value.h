@@ -1,0 +1,15 @@
+/// Declarations that a kernel makes before the runtime: its value type and the functions of libm for it. For
+/// editors and tests; no kernel prints it.
+#pragma once
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#if defined(VALUE_IS_FLOAT)
+typedef float value;
+typedef uint32_t value_word;
+#define MATH(name) name##f
+#else
+typedef double value;
+typedef uint64_t value_word;
+#define MATH(name) name
+#endif

@@ -1,0 +1,84 @@
+/// Vectors are unaligned and may alias, so that they are loaded from and stored to any array of values.
+/// FIRST and LAST mask a register with a window into bytes of zeros, ones and zeros, without a branch.
+/// sum_four adds four registers while it transposes them.
+#pragma once
+#include "value.h"
+#if defined(__AVX512F__)
+#define VECTOR_BYTES 64
+#elif defined(__AVX__)
+#define VECTOR_BYTES 32
+#else
+#define VECTOR_BYTES 16
+#endif
+#define VECTOR_TYPE(bytes) __attribute__((vector_size(bytes), aligned(sizeof(value)), may_alias))
+typedef value vec VECTOR_TYPE(VECTOR_BYTES);
+typedef value vec32 VECTOR_TYPE(32);
+typedef value vec16 VECTOR_TYPE(16);
+#define UNUSED __attribute__((unused))
+#define ALWAYS_INLINE inline __attribute__((always_inline))
+#define PRAGMA(text) _Pragma(#text)
+#if defined(__clang__)
+#define UNROLL(n) PRAGMA(clang loop unroll_count(n))
+#else
+#define UNROLL(n) PRAGMA(GCC unroll n)
+#endif
+#define WIDTH(type) ((int64_t)(sizeof(type) / sizeof(value)))
+#define PADDED_OF(type, count) (((int64_t)(count) * (int64_t)sizeof(type) + 63) / 64 * 64)
+#define PADDED(count) PADDED_OF(value, count)
+/* A register of which the first or the last `count` elements stay; the others become zero. */
+typedef uint64_t vec_bits VECTOR_TYPE(VECTOR_BYTES);
+typedef uint64_t vec32_bits VECTOR_TYPE(32);
+typedef uint64_t vec16_bits VECTOR_TYPE(16);
+typedef uint64_t vec4_bits VECTOR_TYPE(4 * sizeof(value));
+UNUSED static const unsigned char mask_bytes[192] = {[64 ... 127] = 255};
+#define MASKED(type, x, at) ((type)((type##_bits)(x) & *(const type##_bits*)(mask_bytes + (at))))
+#define FIRST(type, x, count) MASKED(type, x, 128 - (count) * (int64_t)sizeof(value))
+#define LAST(type, x, count) MASKED(type, x, 64 - (int64_t)sizeof(type) + (count) * (int64_t)sizeof(value))
+UNUSED static inline value sum16(vec16 v) {
+  value sum = v[0];
+  for (int n = 1; n < WIDTH(vec16); ++n) sum += v[n];
+  return sum;
+}
+UNUSED static inline value sum32(vec32 v) {
+  const union { vec32 whole; vec16 half[2]; } u = {v};
+  return sum16(u.half[0] + u.half[1]);
+}
+#if VECTOR_BYTES == 64
+UNUSED static inline value sum64(vec v) {
+  const union { vec whole; vec32 half[2]; } u = {v};
+  return sum32(u.half[0] + u.half[1]);
+}
+#define SUM sum64
+#elif VECTOR_BYTES == 32
+#define SUM sum32
+#else
+#define SUM sum16
+#endif
+typedef value vec4 VECTOR_TYPE(4 * sizeof(value));
+UNUSED static inline value sum4(vec4 v) { return (v[0] + v[1]) + (v[2] + v[3]); }
+UNUSED static inline vec4 fold4(vec v) {
+  union { vec4 four[4]; vec whole; } u = {{{0}}};
+  u.whole = v;
+  if (WIDTH(vec) == 16) return (u.four[0] + u.four[2]) + (u.four[1] + u.four[3]);
+  if (WIDTH(vec) == 8) return u.four[0] + u.four[1];
+  return u.four[0];
+}
+#define PICK4 __builtin_shufflevector
+UNUSED static inline vec4 sum_four(vec a, vec b, vec c, vec d) {
+  const vec4 a4 = fold4(a), b4 = fold4(b), c4 = fold4(c), d4 = fold4(d);
+  const vec4 ab = PICK4(a4, b4, 0, 4, 2, 6) + PICK4(a4, b4, 1, 5, 3, 7);
+  const vec4 cd = PICK4(c4, d4, 0, 4, 2, 6) + PICK4(c4, d4, 1, 5, 3, 7);
+  return PICK4(ab, cd, 0, 1, 4, 5) + PICK4(ab, cd, 2, 3, 6, 7);
+}
+#define DEFINE_SEARCH(name, type)                                                     \
+  UNUSED static int64_t name(const type* a, int64_t low, int64_t high, int64_t key) { \
+    while (low < high) {                                                              \
+      const int64_t middle = low + (high - low) / 2;                                  \
+      if (a[middle] < key) low = middle + 1; else high = middle;                      \
+    }                                                                                 \
+    return low;                                                                       \
+  }
+DEFINE_SEARCH(search_32, int32_t)
+DEFINE_SEARCH(search_64, int64_t)
+#define SEARCH(a, low, high, key) \
+  _Generic((a), const int32_t*: search_32, const int64_t*: search_64)(a, low, high, key)

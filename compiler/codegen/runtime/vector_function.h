@@ -1,0 +1,32 @@
+/// Masks of comparisons select lanes. Functions without a vector form are called for each lane.
+#pragma once
+#include "function.h"
+#define SELECT_LANES(type, condition, then, otherwise) \
+  ((type)(((condition) & (__typeof__(condition))(then)) | (~(condition) & (__typeof__(condition))(otherwise))))
+DEFINE_FUNCTIONS(vec, SELECT_LANES)
+DEFINE_FUNCTIONS(vec32, SELECT_LANES)
+DEFINE_FUNCTIONS(vec16, SELECT_LANES)
+#define DEFINE_EACH(type, name)                                           \
+  UNUSED static inline type type##_##name(type x) {                       \
+    for (int n = 0; n < WIDTH(type); ++n) x[n] = value_##name(x[n]);      \
+    return x;                                                             \
+  }
+#define DEFINE_EACH_TYPE(name) DEFINE_EACH(vec, name) DEFINE_EACH(vec32, name) DEFINE_EACH(vec16, name)
+DEFINE_EACH_TYPE(log)
+DEFINE_EACH_TYPE(sqrt)
+DEFINE_EACH_TYPE(sin)
+DEFINE_EACH_TYPE(cos)
+DEFINE_EACH_TYPE(tan)
+DEFINE_EACH_TYPE(floor)
+DEFINE_EACH_TYPE(ceil)
+DEFINE_EACH_TYPE(round)
+#define DEFINE_POWER(type)                                                    \
+  UNUSED static ALWAYS_INLINE type type##_power(type a, type b) {             \
+    if (__builtin_constant_p(b[0]) && b[0] == 2) return a * a;                \
+    if (__builtin_constant_p(b[0]) && b[0] == 3) return a * a * a;            \
+    for (int n = 0; n < WIDTH(type); ++n) a[n] = MATH(pow)(a[n], b[n]);       \
+    return a;                                                                 \
+  }
+DEFINE_POWER(vec)
+DEFINE_POWER(vec32)
+DEFINE_POWER(vec16)
