@@ -43,15 +43,15 @@ struct WireNames;
 
 /// Kinds of members.
 template <class T>
-constexpr bool is_plain = std::is_same_v<T, std::string> || std::is_arithmetic_v<T>;
+inline constexpr bool is_plain = std::is_same_v<T, std::string> || std::is_arithmetic_v<T>;
 template <class T>
-constexpr bool is_vector = false;
+inline constexpr bool is_vector = false;
 template <class T>
-constexpr bool is_vector<std::vector<T>> = true;
+inline constexpr bool is_vector<std::vector<T>> = true;
 template <class T>
-constexpr bool is_optional = false;
+inline constexpr bool is_optional = false;
 template <class T>
-constexpr bool is_optional<std::optional<T>> = true;
+inline constexpr bool is_optional<std::optional<T>> = true;
 using Texts = std::map<std::string, std::string>;
 
 }  // namespace schaas::answers

@@ -105,17 +105,13 @@ def main():
     parser.add_argument("--seconds", type=float, default=0.25)
     parser.add_argument("--limit", type=float, default=1.3)
     options = parser.parse_args()
-    daemon = program.Daemon(options.programs.resolve())
-    os.environ.update(SCHAAS_SERVER=daemon.address, XDG_CACHE_HOME=str(daemon.folder / "cache"))
     above = 0
-    try:
+    with program.asked(options.programs):
         print(f"{'example':18} {'spinners':>8} {'default':>12} {'threads=1':>12} {'ratio':>7} {'of medians':>11}")
         for name, count, (default, one) in measure(options.examples, options):
             ratio = default[0] / one[0]
             above += count > 0 and ratio > options.limit
             print(f"{name:18} {count:8} {default[0] * 1e3:9.3f} ms {one[0] * 1e3:9.3f} ms {ratio:7.2f} {default[1] / one[1]:11.2f}", flush=True)
-    finally:
-        daemon.close()
     return 1 if above else 0
 
 

@@ -13,7 +13,6 @@ turns; every result is compared with scipy's. Marks: `!` the call takes longer t
 
 import argparse
 import json
-import os
 import pathlib
 import sys
 import time
@@ -91,10 +90,8 @@ def main():
     parser.add_argument("--settle", type=float, default=4, help="seconds in which the server compiles the rest")
     parser.add_argument("--json", type=pathlib.Path)
     options = parser.parse_args()
-    daemon = program.Daemon(options.bin.resolve())
-    os.environ["SCHAAS_SERVER"] = daemon.address
     figures = []
-    try:
+    with program.asked(options.bin):
         known = cases(options.entries)
         print(f"{options.entries} entries, {options.threads} threads, ms\n{'':16} {'call':>8} {'run':>8} {'first':>8} {'scipy':>8} {'call - run':>11} "
               f"{'allowed':>8} {'scipy/call':>11} {'scipy/run':>10}")
@@ -107,8 +104,6 @@ def main():
             marks = ("!" if beside > allowed else "") + ("<" if found["run"] < found["scipy"] < found["call"] else "")
             print(f"{name:16} {found['call']:8.3f} {found['run']:8.3f} {found['first']:8.3f} {found['scipy']:8.3f} {beside:11.3f} {allowed:8.3f} "
                   f"{found['scipy'] / found['call']:11.2f} {found['scipy'] / found['run']:10.2f} {marks}", flush=True)
-    finally:
-        daemon.close()
     if options.json:
         options.json.write_text(json.dumps(figures))
 

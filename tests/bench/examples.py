@@ -5,7 +5,6 @@ table. Each run first checks that both agree.
 """
 
 import argparse
-import os
 import pathlib
 import re
 import subprocess
@@ -30,23 +29,19 @@ def main():
     parser.add_argument("--data", type=pathlib.Path, help="a folder with matrices/ and tensors/; without it generated data alone")
     parser.add_argument("--repeat", type=int, default=5)
     options = parser.parse_args()
-    daemon = program.Daemon(options.programs.resolve())
-    environment = {**os.environ, "SCHAAS_SERVER": daemon.address, "XDG_CACHE_HOME": str(daemon.folder / "cache")}
     print(f"{'example':18} {'data':22} {'schaas':>12} {'numpy/scipy':>12} {'ratio':>7}")
-    try:
+    with program.asked(options.programs):
         for name, sets in SETS.items():
             for path in [None, *(options.data / one for one in sets)] if options.data else [None]:
                 words = [] if path is None else ["--data", path]
                 done = subprocess.run([sys.executable, ROOT / f"docs/examples/{name}.py", "--repeat", str(options.repeat), *words],
-                                      capture_output=True, text=True, env=environment)
+                                      capture_output=True, text=True)
                 found = re.search(r"schaas +([\d.]+) ms +numpy/scipy +([\d.]+) ms +([\d.]+) times", done.stdout)
                 what = "generated" if path is None else path.name.split(".")[0]
                 if found is None:
                     print(f"{name:18} {what:22} FAILED: {(done.stdout + done.stderr).strip().splitlines()[-1]}")
                 else:
                     print(f"{name:18} {what:22} {found[1]:>9} ms {found[2]:>9} ms {found[3]:>7}", flush=True)
-    finally:
-        daemon.close()
 
 
 if __name__ == "__main__":

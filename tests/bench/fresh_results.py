@@ -13,7 +13,6 @@ that differs.
 
 import argparse
 import json
-import os
 import pathlib
 import sys
 
@@ -64,10 +63,8 @@ def main():
     parser.add_argument("--settle", type=float, default=60, help="most seconds to wait for the server's best kernel")
     parser.add_argument("--json", type=pathlib.Path)
     options = parser.parse_args()
-    daemon = program.Daemon(options.bin.resolve())
-    os.environ["SCHAAS_SERVER"] = daemon.address
     figures = []
-    try:
+    with program.asked(options.bin):
         for name in OPERATIONS:
             print(f"{OPERATIONS[name][0]}, {options.entries} entries a row; ms\n"
                   f"{'rows':>8} {'call':>9} {'first':>9} {'run':>9} {'scipy':>9} {'first/run':>10} {'scipy/call':>11} {'call, ns a row':>15}")
@@ -76,8 +73,6 @@ def main():
                 figures.append({"operation": name, "rows": rows, **found})
                 print(f"{rows:8} {found['call']:9.2f} {found['first']:9.2f} {found['run']:9.2f} {found['scipy']:9.2f} "
                       f"{found['first'] / found['run']:10.2f} {found['scipy'] / found['call']:11.2f} {found['call'] * 1e6 / rows:15.0f}", flush=True)
-    finally:
-        daemon.close()
     if options.json:
         options.json.write_text(json.dumps(figures))
 

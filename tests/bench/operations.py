@@ -11,7 +11,6 @@ compiled what is best; both sides allocate their results. Every result is compar
 
 import argparse
 import json
-import os
 import pathlib
 import statistics
 import sys
@@ -184,11 +183,9 @@ def main():
     parser.add_argument("--json", type=pathlib.Path)
     options = parser.parse_args()
     warnings.filterwarnings("ignore")  # divisions by zero in empty rows, on both sides
-    daemon = program.Daemon(options.bin.resolve())
-    os.environ["SCHAAS_SERVER"] = daemon.address
     import schaas
     figures, wrong = [], 0
-    try:
+    with program.asked(options.bin):
         known = cases(options.rows)
         print(f"{options.rows} rows, 1 thread, ms\n{'':24} {'first':>9} {'call':>9} {'scipy':>9} {'scipy/call':>11}")
         for name in options.cases or known:
@@ -203,8 +200,6 @@ def main():
             ratio = found["scipy"] / found["call"]
             mark = "wrong" if not found["right"] else "<<<" if ratio < 0.1 else "<<" if ratio < 0.67 else "<" if ratio < 1 else ""
             print(f"{name:24} {found['first']:9.1f} {found['call']:9.3f} {found['scipy']:9.3f} {ratio:11.2f} {mark}", flush=True)
-    finally:
-        daemon.close()
     if figures:
         ratios = [one["scipy"] / one["call"] for one in figures]
         print(f"{sum(ratio >= 1 for ratio in ratios)} of {len(ratios)} at least as fast as scipy, geometric mean {statistics.geometric_mean(ratios):.2f}, "

@@ -3,7 +3,6 @@
     SCHAAS_LIBRARY=build/release/lib/libschaas.so.0 PYTHONPATH=client/python python3 tests/bench/python_overhead.py build/release/bin
 """
 
-import os
 import pathlib
 import subprocess
 import sys
@@ -31,9 +30,7 @@ def seconds(text):
 
 
 def main():
-    daemon = program.Daemon(PROGRAMS)
-    os.environ["SCHAAS_SERVER"] = daemon.address
-    try:
+    with program.asked(PROGRAMS):
         clock = "import time; start = time.perf_counter(); import {}; print(time.perf_counter() - start)"
         print(f"{'import numpy, scipy.sparse':52} {seconds(clock.format('numpy, scipy.sparse')) * 1e3:9.2f} ms")
         print(f"{'import schaas (numpy with it)':52} {seconds(clock.format('schaas')) * 1e3:9.2f} ms")
@@ -70,8 +67,6 @@ def main():
         assert abs(g(B=b) - 2 * b).max() == 0
         least("a call with a sparse result, g(B=b)", lambda: g(B=b))
         least("scipy, 2 * b", lambda: 2 * b)
-    finally:
-        daemon.close()
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """Runs the programs as a user does: `schaas` against a private `schaasd` with a database in a temporary folder."""
 
+import contextlib
 import json
 import os
 import pathlib
@@ -59,6 +60,21 @@ class Daemon:
         if done.returncode != 0:
             raise AssertionError(f"{' '.join(map(str, words))}: exit {done.returncode}: {done.stderr}{done.stdout}")
         return one_object(done.stdout)
+
+
+@contextlib.contextmanager
+def asked(programs):
+    """A `schaasd` that this process and its children ask, with an empty database and an empty kernel cache."""
+    daemon = Daemon(pathlib.Path(programs).resolve())
+    ours = {"SCHAAS_SERVER": daemon.address, "XDG_CACHE_HOME": str(daemon.folder / "cache")}
+    before = {name: os.environ.get(name) for name in ours}
+    os.environ.update(ours)
+    try:
+        yield daemon
+    finally:
+        for name, value in before.items():
+            os.environ.pop(name) if value is None else os.environ.__setitem__(name, value)
+        daemon.close()
 
 
 def run(programs, *words, server=None, environment=None, folder=None):
