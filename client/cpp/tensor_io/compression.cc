@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <type_traits>
 
 // Streams of gzip (RFC 1952), bzip2, and xz behind one interface. The three libraries are loaded when a file
 // first needs one: a program that reads plain files depends on none. Headers of the libraries give the types
@@ -88,13 +87,13 @@ struct Zlib {
     return loaded;
   }
   bool complete = false;
-  std::remove_pointer_t<decltype(&::inflateInit2_)>* inflate_init = nullptr;
-  std::remove_pointer_t<decltype(&::inflateReset)>* inflate_reset = nullptr;
-  std::remove_pointer_t<decltype(&::inflate)>* inflate = nullptr;
-  std::remove_pointer_t<decltype(&::inflateEnd)>* inflate_end = nullptr;
-  std::remove_pointer_t<decltype(&::deflateInit2_)>* deflate_init = nullptr;
-  std::remove_pointer_t<decltype(&::deflate)>* deflate = nullptr;
-  std::remove_pointer_t<decltype(&::deflateEnd)>* deflate_end = nullptr;
+  decltype(&::inflateInit2_) inflate_init = nullptr;
+  decltype(&::inflateReset) inflate_reset = nullptr;
+  decltype(&::inflate) inflate = nullptr;
+  decltype(&::inflateEnd) inflate_end = nullptr;
+  decltype(&::deflateInit2_) deflate_init = nullptr;
+  decltype(&::deflate) deflate = nullptr;
+  decltype(&::deflateEnd) deflate_end = nullptr;
 };
 
 // Windows of 2^15 bytes; 16 more stand for the header of gzip, a negative sign for none.
@@ -181,12 +180,12 @@ struct Bzip2 {
     return loaded;
   }
   bool complete = false;
-  std::remove_pointer_t<decltype(&::BZ2_bzDecompressInit)>* decompress_init = nullptr;
-  std::remove_pointer_t<decltype(&::BZ2_bzDecompress)>* decompress = nullptr;
-  std::remove_pointer_t<decltype(&::BZ2_bzDecompressEnd)>* decompress_end = nullptr;
-  std::remove_pointer_t<decltype(&::BZ2_bzCompressInit)>* compress_init = nullptr;
-  std::remove_pointer_t<decltype(&::BZ2_bzCompress)>* compress = nullptr;
-  std::remove_pointer_t<decltype(&::BZ2_bzCompressEnd)>* compress_end = nullptr;
+  decltype(&::BZ2_bzDecompressInit) decompress_init = nullptr;
+  decltype(&::BZ2_bzDecompress) decompress = nullptr;
+  decltype(&::BZ2_bzDecompressEnd) decompress_end = nullptr;
+  decltype(&::BZ2_bzCompressInit) compress_init = nullptr;
+  decltype(&::BZ2_bzCompress) compress = nullptr;
+  decltype(&::BZ2_bzCompressEnd) compress_end = nullptr;
 };
 
 class Bzip2Decompressor : public Decompressor {
@@ -267,10 +266,10 @@ struct Lzma {
     return loaded;
   }
   bool complete = false;
-  std::remove_pointer_t<decltype(&::lzma_stream_decoder)>* decoder = nullptr;
-  std::remove_pointer_t<decltype(&::lzma_easy_encoder)>* encoder = nullptr;
-  std::remove_pointer_t<decltype(&::lzma_code)>* code = nullptr;
-  std::remove_pointer_t<decltype(&::lzma_end)>* end = nullptr;
+  decltype(&::lzma_stream_decoder) decoder = nullptr;
+  decltype(&::lzma_easy_encoder) encoder = nullptr;
+  decltype(&::lzma_code) code = nullptr;
+  decltype(&::lzma_end) end = nullptr;
 };
 
 // Decodes all streams as one member: liblzma goes on behind the end of a stream by itself.
