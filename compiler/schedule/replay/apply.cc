@@ -10,9 +10,9 @@
 #include "compiler/problem/masks.h"
 #include "compiler/schedule/directives/apply_directive.h"
 #include "compiler/schedule/directives/store.h"
-#include "compiler/schedule/directives/with_factors.h"
 #include "compiler/schedule/illegal.h"
 #include "compiler/schedule/replay/ordered_appends.h"
+#include "compiler/schedule/replay/with_factors.h"
 #include "compiler/schedule/temporary_layout.h"
 
 // A trace is replayed in four steps, in this order:

@@ -1,4 +1,4 @@
-#include "compiler/schedule/directives/with_factors.h"
+#include "compiler/schedule/replay/with_factors.h"
 
 #include <algorithm>
 #include <utility>
