@@ -55,9 +55,9 @@
  * WHAT AN OPERAND MEETS: where a phase makes rows of a shared array that are read at the coordinates of a
  * compressed level alone, it makes those rows alone (`over`, SCHAAS_SHARED_MET).
  *
- * A LARGE RESULT may be stored past the caches: the array `shared` has one pointer more than shared_count,
- * which is not null where that is wanted. It changes no value; it pays where the result is too large to be in
- * a cache when it is read.
+ * A LARGE RESULT may be stored past the caches: the array `shared` has one pointer more than shared_count, to
+ * an int32_t that is 1 where that is wanted and 0 elsewhere. It changes no value; it pays where the result is
+ * too large to be in a cache when it is read.
  *
  * On the wire and on disk: fields are only ever appended, with a new version number.
  */
@@ -70,7 +70,7 @@
 extern "C" {
 #endif
 
-#define SCHAAS_KERNEL_ABI_VERSION 11
+#define SCHAAS_KERNEL_ABI_VERSION 12
 #define SCHAAS_KERNEL_SYMBOL "schaas_kernel"
 
 enum {

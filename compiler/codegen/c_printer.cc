@@ -341,7 +341,7 @@ void KernelPrinter::print_body(const CFunction& function, const std::vector<std:
   print_last_positions(uses);
   const bool streams = uses.arrays.count(expressions_.streaming_target()) > 0;
   // The client passes the flag after the last shared array.
-  if (streams) out_.line("const int streams = shared[" + number(shared_count()) + "] != 0;");
+  if (streams) out_.line("const int streams = *(const int32_t*)shared[" + number(shared_count()) + "];");
   CStatements(out_, expressions_, Dialect::c, label_.blocks).print(function.body);
   if (streams) out_.line("if (streams) STREAM_FENCE;");
   out_.line("return 0;");
@@ -561,7 +561,7 @@ void KernelPrinter::print_descriptor() {
   out_.open("__attribute__((visibility(\"default\"))) const schaas_kernel_descriptor " + label_.symbol +
             " =");
   // The fields of schaas_kernel_descriptor in order; the first is the version of the ABI.
-  out_.line("11, " + number(kernel_.arguments) + ", " + std::to_string(kernel_.phases.size()) + ", " +
+  out_.line("12, " + number(kernel_.arguments) + ", " + std::to_string(kernel_.phases.size()) + ", " +
             number(shared_count()) + ", " + prefix_ + "phases, " + prefix_ + "shared_bytes, " + prefix_ +
             "workspace_bytes,");
   out_.line(c_literal(label_.key) + ",");

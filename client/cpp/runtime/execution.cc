@@ -184,16 +184,14 @@ support::Result<void> Execution::State::allocate_scratch() {
         std::any_of(d.counters, d.counters + d.counter_count,
                     [s](const schaas_counter& counter) { return counter.shared_slot == s; }));
   }
-  shared_pointers.push_back(nullptr);
+  shared_pointers.push_back(&past_the_caches);
   SCHAAS_ASSIGN_OR_RETURN(scratch, Scratch::make(d, arguments, threads));
   return {};
 }
 
-// The pointer behind those of the shared arrays. Where phases fold into arrays of their own, these are stored
-// as ever.
+// Where phases fold into arrays of their own, these are stored as ever.
 void Execution::State::choose_stores() {
-  const bool past_the_caches = descriptor().streams != 0 && streams(result);
-  shared_pointers.back() = past_the_caches ? result.values().data() : nullptr;
+  past_the_caches = descriptor().streams != 0 && streams(result) ? 1 : 0;
 }
 
 support::Result<void> Execution::State::cut_phases(const ExecutionOptions& options) {

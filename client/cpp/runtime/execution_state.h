@@ -56,7 +56,8 @@ struct Execution::State {
   std::deque<schaas_tensor> views;
   std::vector<const schaas_tensor*> arguments;
   std::vector<Buffer> shared;
-  std::vector<void*> shared_pointers;
+  std::vector<void*> shared_pointers;                  ///< and one to past_the_caches
+  std::int32_t past_the_caches = 0;                    ///< 1: values of the result are stored so
   std::vector<bool> is_counter;                        ///< by shared array
   std::vector<bool> begins_zero;                       ///< by shared array
   std::vector<std::int64_t> met;                       ///< by shared array: coordinates in it; 0 of others
