@@ -189,7 +189,7 @@ support::Result<void> Execution::State::allocate_scratch() {
   return {};
 }
 
-// Where phases fold into arrays of their own, these are stored as ever.
+// Arrays that phases fold into are stored as ever.
 void Execution::State::choose_stores() {
   past_the_caches = descriptor().streams != 0 && streams(result) ? 1 : 0;
 }

@@ -330,8 +330,9 @@ INSTANTIATE_TEST_SUITE_P(
               "`i` is interleaved, but does not begin at a thread's lane"},
         Wrong{"for q in 0 .. n entries of p prefetch 16 { let j: index = p[q] }",
               "`q` prefetches, but does not iterate over entries in a vector loop"},
-        Wrong{"for vector k in 0 .. n { for q in 0 .. n by 2 entries of p prefetch 8 { let j: index = p[q] } }",
-              "`q` prefetches, but does not iterate over entries in a vector loop"},
+        Wrong{
+            "for vector k in 0 .. n { for q in 0 .. n by 2 entries of p prefetch 8 { let j: index = p[q] } }",
+            "`q` prefetches, but does not iterate over entries in a vector loop"},
         Wrong{"for vector k in 0 .. n { for q in 0 .. n entries of p prefetch 16 { let j: index = p[q] } }",
               "`q` prefetches, but does not iterate over entries in a vector loop"},
         Wrong{"for vector k in 0 .. n { for q in 0 .. n entries of p prefetch 16 { } }",
