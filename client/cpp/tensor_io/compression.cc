@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <new>
 
 // Streams of gzip (RFC 1952), bzip2, and xz behind one interface. The three libraries are loaded when a file
 // first needs one: a program that reads plain files depends on none. Headers of the libraries give the types
@@ -134,14 +135,19 @@ class GzipDecompressor : public Decompressor {
   bool ok_ = false, ended_ = false;
 };
 
+/// Encoders fail for lack of memory alone.
+void require_memory(bool encoded) {
+  if (!encoded) throw std::bad_alloc();
+}
+
 class GzipCompressor : public Compressor {
  public:
   // Nothing is compressed before compressor() has found the library complete. Level 6 and memory 8 are zlib's
   // defaults.
   GzipCompressor() {
     constexpr int level = 6, memory = 8;
-    Zlib::get().deflate_init(&stream_, level, Z_DEFLATED, gzip_window, memory, Z_DEFAULT_STRATEGY,
-                             ZLIB_VERSION, sizeof stream_);
+    require_memory(Zlib::get().deflate_init(&stream_, level, Z_DEFLATED, gzip_window, memory,
+                                            Z_DEFAULT_STRATEGY, ZLIB_VERSION, sizeof stream_) == Z_OK);
   }
   ~GzipCompressor() override { Zlib::get().deflate_end(&stream_); }
 
@@ -153,7 +159,7 @@ class GzipCompressor : public Compressor {
     do {
       stream_.next_out = reinterpret_cast<Bytef*>(out);
       stream_.avail_out = sizeof out;
-      Zlib::get().deflate(&stream_, finish ? Z_FINISH : Z_NO_FLUSH);
+      require_memory(Zlib::get().deflate(&stream_, finish ? Z_FINISH : Z_NO_FLUSH) != Z_STREAM_ERROR);
       to.append(out, sizeof out - stream_.avail_out);
     } while (stream_.avail_out == 0);
   }
@@ -228,7 +234,7 @@ class Bzip2Compressor : public Compressor {
  public:
   Bzip2Compressor() {
     constexpr int blocks_of_100_kb = 9;
-    Bzip2::get().compress_init(&stream_, blocks_of_100_kb, 0, 0);
+    require_memory(Bzip2::get().compress_init(&stream_, blocks_of_100_kb, 0, 0) == BZ_OK);
   }
   ~Bzip2Compressor() override { Bzip2::get().compress_end(&stream_); }
 
@@ -306,7 +312,9 @@ class XzDecompressor : public Decompressor {
 
 class XzCompressor : public Compressor {
  public:
-  XzCompressor() { Lzma::get().encoder(&stream_, LZMA_PRESET_DEFAULT, LZMA_CHECK_CRC64); }
+  XzCompressor() {
+    require_memory(Lzma::get().encoder(&stream_, LZMA_PRESET_DEFAULT, LZMA_CHECK_CRC64) == LZMA_OK);
+  }
   ~XzCompressor() override { Lzma::get().end(&stream_); }
 
   void run(std::string_view from, bool finish, std::string& to) override {
@@ -316,7 +324,8 @@ class XzCompressor : public Compressor {
     do {
       stream_.next_out = reinterpret_cast<std::uint8_t*>(out);
       stream_.avail_out = sizeof out;
-      Lzma::get().code(&stream_, finish ? LZMA_FINISH : LZMA_RUN);
+      const lzma_ret code = Lzma::get().code(&stream_, finish ? LZMA_FINISH : LZMA_RUN);
+      require_memory(code == LZMA_OK || code == LZMA_STREAM_END || code == LZMA_BUF_ERROR);
       to.append(out, sizeof out - stream_.avail_out);
     } while (stream_.avail_out == 0);
   }

@@ -203,7 +203,8 @@ TEST_F(Compiled, PrefetchesPastTheEnd) {
   for (std::size_t n = 0; n < b.size(); ++n) b[n] = static_cast<double>(n);
   const schaas_tensor result = vector(a), operand = vector(b);
   const schaas_tensor* const arguments[] = {&result, &operand};
-  void* const shared[] = {nullptr};
+  std::int32_t past_the_caches = 0;
+  void* const shared[] = {&past_the_caches};
   ASSERT_EQ(SCHAAS_OK, descriptor().phases[0].run(arguments, shared, nullptr, 0, 29));
   EXPECT_EQ(a[0], 28 * 29 / 2);
   EXPECT_EQ(a[28], 28 * (28 * 29 / 2));
