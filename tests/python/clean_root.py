@@ -33,6 +33,12 @@ class Root:
         self.folder, self.home = folder, "/root"
         if not (folder / "usr").exists():
             run("debootstrap", "--variant=minbase", "bookworm", folder)
+        # The loader looks for libraries beside a program by /proc/self/exe.
+        run("mount", "-t", "proc", "proc", folder / "proc")
+
+    def close(self):
+        end_processes_of(self.folder)
+        run("umount", self.folder / "proc")
 
     def run(self, *words):
         environment = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": self.home, "LC_ALL": "C", "DEBIAN_FRONTEND": "noninteractive"}
@@ -47,6 +53,13 @@ def main():
         sys.exit("SKIP: chroot needs root")
     build = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else "build/release").resolve()
     root = Root(pathlib.Path(sys.argv[2] if len(sys.argv) > 2 else tempfile.mkdtemp(prefix="schaas-clean-")).resolve())
+    try:
+        try_in(root, build)
+    finally:
+        root.close()
+
+
+def try_in(root, build):
     packages = root.folder / "packages"
     packages.mkdir(exist_ok=True)
     for old in packages.iterdir():
@@ -77,7 +90,13 @@ def main():
     root.run("schaas", "doctor")
     root.run("id", "schaas")
     root.run("test", "-L", "/etc/systemd/system/multi-user.target.wants/schaasd.service")
-    end_processes_of(root.folder)
+    print("== programs in C and C++", flush=True)
+    root.install("g++", "cmake", "make", "pkg-config")
+    examples = "/usr/share/doc/libschaas-dev/examples"
+    root.run("sh", "-c", f"gcc -std=c11 {examples}/product.c -o /tmp/product $(pkg-config --cflags --libs schaas) && /tmp/product")
+    root.run("cmake", "-S", examples, "-B", "/tmp/examples")
+    root.run("cmake", "--build", "/tmp/examples")
+    root.run("/tmp/examples/product_cc")
     print("all of it works in", root.folder)
 
 
