@@ -530,8 +530,21 @@ class OtherCommands(program.WithDaemon):
         lost = program.run(PROGRAMS, "doctor", server="unix:/nonexistent/socket")
         self.assertEqual(lost.returncode, 5)
         self.assertRegex(lost.stdout, r"(?m)^server +PROBLEM ")
-        self.assertIn("-> start schaasd", lost.stdout)
+        self.assertIn("-> start one with `schaasd --listen unix:/nonexistent/socket`", lost.stdout)
         self.assertEqual(lost.stderr, "unreachable [doctor]: 1 problem found\n")
+
+    def test_doctor_misses_the_compiler(self):
+        path = os.environ["PATH"]
+        os.environ["PATH"] = "/nonexistent"
+        try:
+            daemon = program.Daemon(PROGRAMS)
+        finally:
+            os.environ["PATH"] = path
+        self.addCleanup(daemon.close)
+        checks = {check["name"]: check for check in program.one_object(daemon.run("doctor", "--json").stdout)["checks"]}
+        self.assertEqual((checks["compiler"]["verdict"], checks["compiler"]["found"]), ("PROBLEM", "the server has no C compiler"))
+        self.assertIn("install gcc", checks["compiler"]["advice"])
+        self.assertEqual(checks["kernels"]["verdict"], "PROBLEM")
 
     def on_a_terminal(self, *words, **variables):
         """(status, what a terminal got: standard output and standard error)"""
@@ -1278,6 +1291,9 @@ class Strangers(unittest.TestCase):
         self.assertEqual(self.run_schaas("cache", "list", SCHAAS_TOKEN_FILE=str(right)).returncode, 0)
         refused = self.run_schaas("schedule", "y(i) = B(i,j) * x(j)", "--token-file", right)
         self.assertEqual((refused.returncode, "does not allow Schedule" in refused.stderr), (5, True))
+        checks = {check["name"]: check for check in program.one_object(self.run_schaas("doctor", "--json", "--token-file", right).stdout)["checks"]}
+        self.assertEqual((checks["kernels"]["verdict"], checks["kernels"]["advice"]),
+                         ("PROBLEM", "ask the server's operator to add `schedule` to its scopes"))
 
     def test_tls_where_there_is_none(self):
         done = self.run_schaas("info", "--tls-ca", "system")

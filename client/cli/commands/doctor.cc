@@ -169,11 +169,24 @@ support::Result<std::string> computed(const client::Session& session) {
   return "a product was compiled and is right (" + product.kernel().isa + ")";
 }
 
+Check check_compiler(const client::ServerInfo& info) {
+  if (!info.toolchain.starts_with("no compiler"))
+    return {"compiler", Check::Verdict::good, info.toolchain, ""};
+  return {"compiler", Check::Verdict::bad, "the server has no C compiler",
+          "install gcc, or clang, with the headers of C where schaasd runs"};
+}
+
+/// Returns the remedies of the error, else where to look further.
+std::string remedy(const support::Diagnostic& error) {
+  std::string advice;
+  for (const auto& note : error.notes) advice += (advice.empty() ? "" : "; ") + note;
+  return advice.empty() ? "the log of schaasd says more; it is in its data directory" : advice;
+}
+
 Check check_kernel(const client::Session& session) {
   const auto outcome = computed(session);
   if (outcome.ok()) return {"kernels", Check::Verdict::good, *outcome, ""};
-  return {"kernels", Check::Verdict::bad, outcome.error().message,
-          "the server needs a C compiler (gcc or clang); its log is in its data directory"};
+  return {"kernels", Check::Verdict::bad, outcome.error().message, remedy(outcome.error())};
 }
 
 // Makes all checks. One product is computed through the session, so a missing compiler shows.
@@ -182,9 +195,7 @@ std::vector<Check> examine(const ServerOptions& options) {
   std::vector<Check> checks;
   auto connection = connect(options);
   if (!connection.ok()) {
-    std::string advice = "start schaasd, or unset SCHAAS_SERVER to use a private one";
-    for (const auto& note : connection.error().notes) advice += "; " + note;
-    checks.push_back({"server", Check::Verdict::bad, connection.error().message, advice});
+    checks.push_back({"server", Check::Verdict::bad, connection.error().message, remedy(connection.error())});
     // Without a server no other check is possible.
     return checks;
   }
@@ -193,7 +204,7 @@ std::vector<Check> examine(const ServerOptions& options) {
   checks.push_back({"server", Check::Verdict::good, server->address(), ""});
   if (const auto info = server->info(); info.ok()) {
     checks.push_back(check_versions(*info));
-    checks.push_back({"compiler", Check::Verdict::good, info->toolchain, ""});
+    checks.push_back(check_compiler(*info));
     checks.push_back({"compiler for GPUs", Check::Verdict::good, info->gpu_toolchain, ""});
     checks.push_back(check_isolation(*info));
     checks.push_back(check_instructions(*info));
