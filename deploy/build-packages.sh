@@ -1,8 +1,10 @@
 #!/bin/sh
 # Makes the Debian packages of a built tree: deploy/build-packages.sh [BUILD [FOLDER]]
 #   BUILD: build folder of the preset `product` (default: build/release, built first when there is none); FOLDER: where the packages go (build/packages)
-# Needs debhelper and dh-python.
 set -eu
+for tool in dpkg-buildpackage dh dh_python3; do
+  command -v "$tool" >/dev/null 2>&1 || { echo "build-packages: there is no $tool; run: apt-get install dpkg-dev debhelper dh-python" >&2; exit 1; }
+done
 root=$(cd -- "$(dirname -- "$0")/.." && pwd)
 build=${1:-$root/build/release}
 mkdir -p "${2:-$root/build/packages}"
