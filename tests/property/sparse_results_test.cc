@@ -101,6 +101,25 @@ TEST(ScaledProducts, ComputeWhatTheOracleSays) {
   runs.finish();
 }
 
+TEST(MapsOfEntries, ComputeWhatTheOracleSays) {
+  Runs runs;
+  for (const std::string format : {"csr", "csc", "dcsr", "coo"})
+    for (const std::string expression :
+         {"A(i,j) = abs(B(i,j))", "A(i,j) = tanh(B(i,j))", "A(i,j) = B(i,j) / s",
+          "A(i,j) = s * B(i,j) * B(i,j)", "A(i,j) = B(i,j) / d(i)", "A(i,j) = B(i,j) * e(j)",
+          "A(i,j) = where(B(i,j) > 1, B(i,j), 0)", "A(i,j) = B(i,j) * D(i,j)",
+          "A(i,j) = s * B(i,j) + B(i,j) / 3", "s = B(i,j); A(i,j) = B(i,j) / s",
+          "s(i) = B(i,j); A(i,j) = B(i,j) / s(i)"})
+      runs.add(expression, {{"A", format}, {"B", format}});
+  for (const std::string format : {"csf", "dense,compressed,compressed", "dense,dense,compressed"})
+    for (const std::string expression :
+         {"A(i,j,k) = B(i,j,k) / s", "A(i,j,k) = B(i,j,k) * e(k)", "A(i,j,k) = -B(i,j,k) * d(i)"})
+      runs.add(expression, {{"A", format}, {"B", format}});
+  runs.add("A(i,j,k) = B(i,j) * e(k)", {{"A", "dense,compressed,dense"}, {"B", "csr"}});
+  runs.add("a(i) = b(i) / s", {{"a", "compressed"}, {"b", "compressed"}});
+  runs.finish();
+}
+
 /// The default answer reads operands from copies, or makes the result in a workspace of all its elements.
 TEST(ReorderedResults, AreMadeFromCopies) {
   for (const auto& [expression, formats] : std::vector<std::pair<std::string, Formats>>{

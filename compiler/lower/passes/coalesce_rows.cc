@@ -1,6 +1,7 @@
 #include "compiler/lower/passes/coalesce_rows.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <string>
 #include <variant>
@@ -12,7 +13,8 @@
 
 // Loops are coalesced from the innermost one outwards, so that a nest over several compressed levels becomes
 // one loop over the entries of the last. Legal since positions of a level ascend without gaps: the entries of
-// a row end where those of the next one begin. Only the order of summation changes.
+// a row end where those of the next one begin. Only the order of summation changes. Entries that are appended
+// for the entries of an operand stand at its positions, moved by one distance in all rows of a range.
 namespace schaas::lower {
 namespace {
 
@@ -20,10 +22,19 @@ using loop_ir::ExpressionPtr;
 using loop_ir::For;
 using loop_ir::StatementPtr;
 
-std::set<std::string> positions_in(const loop_ir::Kernel& kernel) {
-  std::set<std::string> arrays;
-  for (const auto& array : kernel.arrays)
-    if (std::holds_alternative<loop_ir::Positions>(array.origin)) arrays.insert(array.name);
+/// Arrays of a kernel.
+struct Arrays {
+  std::set<std::string> positions;  ///< those that are read
+  std::set<std::string> indices;    ///< arrays of indices, which vector loops do not store
+};
+
+Arrays arrays_of(const loop_ir::Kernel& kernel) {
+  Arrays arrays;
+  for (const auto& array : kernel.arrays) {
+    if (std::holds_alternative<loop_ir::Positions>(array.origin) && !array.written)
+      arrays.positions.insert(array.name);
+    if (array.element != loop_ir::Element::value) arrays.indices.insert(array.name);
+  }
   return arrays;
 }
 
@@ -62,6 +73,144 @@ bool in_vectors(const std::vector<StatementPtr>& body, const std::string& variab
   });
 }
 
+/// Returns one loop over the entries of all rows.
+For whole(const For& rows, const For& entries, std::vector<StatementPtr> body) {
+  For out = entries;
+  out.begin = substitute(entries.begin, {{rows.variable, rows.begin}});
+  out.end = substitute(entries.begin, {{rows.variable, rows.end}});
+  out.body = loop_ir::block(std::move(body));
+  return out;
+}
+
+/// Loops over rows that append an entry to the result for each entry of another tensor.
+class Appends {
+ public:
+  Appends(const loop_ir::Counter& counter, const For& rows, const Arrays& arrays)
+      : counter_(counter), rows_(rows), arrays_(arrays) {}
+
+  /// Returns the statements instead of the counter and the loop; nothing when they do more than that.
+  std::optional<std::vector<StatementPtr>> coalesced() {
+    std::vector<StatementPtr> after = statements_of(rows_.body);
+    const auto* entries = after.empty() ? nullptr : as<For>(after.front());
+    if (entries == nullptr || !walks_in_order(rows_) || !walks_in_order(*entries) ||
+        !adjoin(rows_, *entries, arrays_.positions) || !read(statements_of(entries->body)))
+      return std::nullopt;
+    const auto begin = substitute(entries->begin, {{rows_.variable, rows_.begin}});
+    std::vector<StatementPtr> out = {
+        make(loop_ir::Let{counter_.name, loop_ir::Type::index, loop_ir::subtract(counter_.initial, begin)})};
+    for (const StatementPtr& store : stores_) add_entries(*entries, store, out);
+    after.erase(after.begin());
+    if (!after.empty() && !add_ends(*entries, after, out)) return std::nullopt;
+    return out;
+  }
+
+ private:
+  ExpressionPtr moved(const ExpressionPtr& position) const {
+    return loop_ir::add(position, loop_ir::name(counter_.name));
+  }
+
+  /// Takes lets and stores at the counter, which then grows by one.
+  bool read(const std::vector<StatementPtr>& body) {
+    std::set<std::string> written, loaded;
+    for (const StatementPtr& each : body) {
+      loop_ir::Uses uses;
+      collect_uses(each, uses);
+      if (uses.names.count(rows_.variable) > 0 || grown_) return false;
+      const auto* let = as<loop_ir::Let>(each);
+      const auto* store = as<loop_ir::Store>(each);
+      if (let != nullptr && is_name(let->value, counter_.name)) {
+        position_ = let->name;
+      } else if (let != nullptr && uses.names.count(counter_.name) == 0 && !let->fold && let->wide == 1) {
+        lets_.push_back(each);
+        loaded.insert(uses.arrays.begin(), uses.arrays.end());
+      } else if (store != nullptr && store->mode == loop_ir::Write::set && is_name(store->index, position_)) {
+        loop_ir::Uses value;
+        collect_uses(store->value, value);
+        if (value.names.count(position_) > 0) return false;
+        loaded.insert(value.arrays.begin(), value.arrays.end());
+        if (!written.insert(store->array).second) return false;
+        stores_.push_back(each);
+      } else if (!grows(each)) {
+        return false;
+      }
+    }
+    return grown_ && std::none_of(written.begin(), written.end(),
+                                  [&](const std::string& array) { return loaded.count(array) > 0; });
+  }
+
+  bool grows(const StatementPtr& statement) {
+    const auto* set = as<loop_ir::SetCounter>(statement);
+    const auto next = loop_ir::add(loop_ir::name(position_), loop_ir::integer(1));
+    grown_ = set != nullptr && set->name == counter_.name && !position_.empty() && equal(set->value, next);
+    return grown_;
+  }
+
+  /// Adds the loop over all entries of one store. Lets that load are part of its value, so that it may be a
+  /// vector loop.
+  void add_entries(const For& entries, const StatementPtr& statement, std::vector<StatementPtr>& out) const {
+    loop_ir::Substitution loads;
+    std::vector<StatementPtr> body;
+    for (const StatementPtr& each : lets_) {
+      auto let = std::get<loop_ir::Let>(each->node);
+      let.value = substitute(let.value, loads);
+      if (std::holds_alternative<loop_ir::Load>(let.value->node)) {
+        loads[let.name] = let.value;
+      } else {
+        body.push_back(make(std::move(let)));
+      }
+    }
+    auto store = std::get<loop_ir::Store>(statement->node);
+    store.index = moved(loop_ir::name(entries.variable));
+    store.value = substitute(store.value, loads);
+    const bool is_vector = arrays_.indices.count(store.array) == 0 &&
+                           loop_ir::is_vector_value(store.value, entries.variable, {entries.variable});
+    body.push_back(make(std::move(store)));
+    body = loop_ir::without_unused_lets(body);
+    For loop = whole(rows_, entries, std::move(body));
+    if (is_vector && as<loop_ir::Store>(loop.body) != nullptr) loop.shape = loop_ir::Shape::simd;
+    out.push_back(make(std::move(loop)));
+  }
+
+  /// Adds the loop that stores where each row of the result ends.
+  bool add_ends(const For& entries, const std::vector<StatementPtr>& stores,
+                std::vector<StatementPtr>& out) const {
+    std::vector<StatementPtr> body;
+    for (const StatementPtr& each : stores) {
+      const auto* found = as<loop_ir::Store>(each);
+      if (found == nullptr || found->mode != loop_ir::Write::set || !is_name(found->value, counter_.name))
+        return false;
+      auto store = *found;
+      store.value = moved(entries.end);
+      body.push_back(make(std::move(store)));
+    }
+    For ends = rows_;
+    ends.body = loop_ir::block(std::move(body));
+    out.push_back(make(std::move(ends)));
+    return true;
+  }
+
+  const loop_ir::Counter& counter_;
+  const For& rows_;
+  const Arrays& arrays_;
+  std::string position_;  ///< position of the entry, equal to the counter
+  std::vector<StatementPtr> lets_, stores_;
+  bool grown_ = false;
+};
+
+/// Coalesces loops that append in a phase's body.
+StatementPtr with_coalesced_appends(const StatementPtr& body, const Arrays& arrays) {
+  std::vector<StatementPtr> all = statements_of(body);
+  if (all.size() < 2) return body;
+  const auto* counter = as<loop_ir::Counter>(all[all.size() - 2]);
+  const auto* rows = as<For>(all.back());
+  if (counter == nullptr || rows == nullptr) return body;
+  const auto instead = Appends(*counter, *rows, arrays).coalesced();
+  if (!instead) return body;
+  all.resize(all.size() - 2);
+  all.insert(all.end(), instead->begin(), instead->end());
+  return loop_ir::block(std::move(all));
+}
+
 StatementPtr coalesced(const StatementPtr& statement, const std::set<std::string>& positions) {
   const StatementPtr inside =
       map_children(statement, [&](const StatementPtr& each) { return coalesced(each, positions); });
@@ -72,19 +221,17 @@ StatementPtr coalesced(const StatementPtr& statement, const std::set<std::string
     return inside;
   const auto body = loop_ir::without_unused_lets(statements_of(entries->body));
   if (!folds_alone(body, rows->variable)) return inside;
-  For whole = *entries;
-  whole.begin = substitute(entries->begin, {{rows->variable, rows->begin}});
-  whole.end = substitute(entries->begin, {{rows->variable, rows->end}});
-  whole.body = loop_ir::block(body);
-  if (in_vectors(body, whole.variable)) whole.shape = loop_ir::Shape::simd;
-  return make(std::move(whole));
+  For loop = whole(*rows, *entries, body);
+  if (in_vectors(body, loop.variable)) loop.shape = loop_ir::Shape::simd;
+  return make(std::move(loop));
 }
 
 }  // namespace
 
 loop_ir::Kernel coalesce_rows(loop_ir::Kernel kernel) {
-  const auto positions = positions_in(kernel);
-  for (auto& phase : kernel.phases) phase.body = coalesced(phase.body, positions);
+  const Arrays arrays = arrays_of(kernel);
+  for (auto& phase : kernel.phases)
+    phase.body = with_coalesced_appends(coalesced(phase.body, arrays.positions), arrays);
   return kernel;
 }
 

@@ -14,7 +14,25 @@ namespace schaas::lower {
 ///     for simd pj in B_pos1[begin] .. B_pos1[end] { t += (B[pj] * B[pj]) }
 ///
 /// Rows of five entries otherwise end in a mispredicted branch each. Applies to folds into accumulators that
-/// are declared outside both loops.
+/// are declared outside both loops, and to loops that append one entry to the result for each entry. Values,
+/// coordinates and positions of the result then have a loop each, which vectorises or copies:
+///
+///     counter q = A_counts1[begin]
+///     for i in begin .. end {
+///       for pj in B_pos1[i] .. B_pos1[(i + 1)] {
+///         let j: index = B_crd1[pj]
+///         let pA: index = q
+///         A[pA] = abs(B[pj])
+///         A_crd1[pA] = j
+///         set q = (pA + 1) }
+///       A_pos1[(i + 1)] = q }
+///
+/// becomes
+///
+///     let q: index = (A_counts1[begin] - B_pos1[begin])
+///     for simd pj in B_pos1[begin] .. B_pos1[end] { A[(pj + q)] = abs(B[pj]) }
+///     for pj in B_pos1[begin] .. B_pos1[end] { A_crd1[(pj + q)] = B_crd1[pj] }
+///     for i in begin .. end { A_pos1[(i + 1)] = (B_pos1[(i + 1)] + q) }
 loop_ir::Kernel coalesce_rows(loop_ir::Kernel kernel);
 
 }  // namespace schaas::lower
