@@ -23,6 +23,13 @@ using support::Result;
 
 namespace {
 
+/// Places behind the last entry that a kernel may store before it knows whether it keeps the entry.
+constexpr std::int64_t written_ahead = 64;
+
+/// Rows that have room at first, however long, so that few calls make one row alone. Pages that no entry
+/// reaches are never touched.
+constexpr std::int64_t first_rows = 16, first_rows_bytes = std::int64_t{32} << 20;
+
 // Entries of a tensor whose last level is sparse, 0 of others.
 std::int64_t sparse_entries(const schaas_tensor& tensor) {
   const schaas_level* const last = tensor.order == 0 ? nullptr : &tensor.levels[tensor.order - 1];
@@ -44,7 +51,8 @@ bool Appending::suits(const schaas_kernel_descriptor& kernel, std::int32_t count
 
 Appending::Appending(const schaas_phase& phase, PackedTensor& result,
                      const std::vector<const schaas_tensor*>& arguments, std::int64_t* counter,
-                     const std::vector<Task>& tasks, int threads, std::string result_name)
+                     const std::vector<Task>& tasks, int threads, std::optional<std::int64_t> bound,
+                     std::string result_name)
     : phase_(&phase),
       result_(&result),
       arguments_(&arguments),
@@ -59,8 +67,12 @@ Appending::Appending(const schaas_phase& phase, PackedTensor& result,
   for (int t = 0; t < threads; ++t) rows_.push_back(std::make_unique<Rows>());
   std::int64_t read = 0;
   for (std::size_t n = 1; n < arguments.size(); ++n) read += sparse_entries(*arguments[n]);
-  // A sum has no more entries than its operands together; products may, and grow (make_room).
-  first_ = read / threads + 1024;
+  // Several threads would each need room for all.
+  if (threads == 1 && bound && *bound <= max_entries() - written_ahead) bound_ = *bound + written_ahead;
+  // Most results have no more entries than their operands together; products may, and grow (make_room).
+  const std::int64_t entry_bytes = value_bytes_ + result.position_bits() / 8;
+  const std::int64_t fit = first_rows_bytes / entry_bytes / std::max<std::int64_t>(row_, 1);
+  first_ = read / threads + 1024 + std::min(first_rows - 1, fit) * row_;
   segments_.resize(tasks.size());
 }
 
@@ -84,6 +96,8 @@ Result<void> Appending::start() {
     SCHAAS_RETURN_IF_ERROR(resize(rows->coordinates, rows->capacity, width, name_));
     if (value_bytes_ > 0) SCHAAS_RETURN_IF_ERROR(resize(rows->values, rows->capacity, value_bytes_, name_));
     note_arrays(*rows);
+    // Without room for all entries rows are made as they fit.
+    if (bound_ && !holds_all(*rows)) (void)reserve(*rows, *bound_);
   }
   return {};
 }
@@ -101,17 +115,27 @@ void Appending::note_arrays(Rows& rows) const {
   rows.arguments.front() = &rows.view;
 }
 
+// A result that has room for all its entries is made by one call for each task.
+bool Appending::holds_all(const Rows& rows) const { return bound_ && rows.capacity >= *bound_; }
+
+// Positions of 32 bits, and sizes in bytes that must not overflow.
+std::int64_t Appending::max_entries() const {
+  return result_->position_bits() == 32 ? std::numeric_limits<std::int32_t>::max()
+                                        : std::numeric_limits<std::int64_t>::max() / 32;
+}
+
 // Grows the arrays for one more row at least. Their first capacity is that of the operands' entries, which a
 // sum does not exceed, and one row more. That row must fit until the end. Later the capacity doubles, so that
 // all growth together takes no more than the final entries, however long a row becomes.
 bool Appending::make_room(Rows& rows) const {
-  const std::int64_t width = result_->position_bits() / 8;
-  // 64-bit positions are limited so that sizes in bytes cannot overflow.
-  const std::int64_t most =
-      width == 4 ? std::numeric_limits<std::int32_t>::max() : std::numeric_limits<std::int64_t>::max() / 32;
+  const std::int64_t most = max_entries();
   if (row_ > most - rows.entries) return false;
   const std::int64_t grown = rows.capacity > most / 2 ? most : std::max(2 * rows.capacity, first_ + row_);
-  const std::int64_t wanted = std::min(most, std::max(rows.entries + row_, grown));
+  return reserve(rows, std::min(most, std::max(rows.entries + row_, grown)));
+}
+
+bool Appending::reserve(Rows& rows, std::int64_t wanted) const {
+  const std::int64_t width = result_->position_bits() / 8;
   if (!resize(rows.coordinates, wanted, width, name_).ok()) return false;
   if (!resize(rows.values, wanted, value_bytes_, name_).ok()) return false;
   rows.capacity = wanted;
@@ -137,12 +161,13 @@ std::int32_t Appending::run_units(const Task& task, Rows& rows, void* const* sha
   // The kernel sets pos[u + 1] of each unit, from which the number of entries is read.
   const auto* pos = static_cast<const Position*>(result_->levels()[1].pos.data());
   for (std::int64_t unit = task.begin; unit < task.end;) {
-    if (rows.capacity - rows.entries < row_ && !make_room(rows)) {
+    if (!holds_all(rows) && rows.capacity - rows.entries < row_ && !make_room(rows)) {
       overflow_.store(true, std::memory_order_relaxed);
       return SCHAAS_OK;
     }
     // Units whose longest possible rows have room together are one call.
-    const std::int64_t fit = row_ == 0 ? task.end : (rows.capacity - rows.entries) / row_;
+    const bool all = holds_all(rows) || row_ == 0;
+    const std::int64_t fit = all ? task.end : (rows.capacity - rows.entries) / row_;
     const std::int64_t end = std::min(task.end - unit, fit) + unit;
     counter_[unit] = rows.entries;
     const std::int32_t code = phase_->run(rows.arguments.data(), shared, workspace, unit, end);

@@ -1,6 +1,7 @@
 #pragma once
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,10 +21,12 @@ class Appending {
   /// The kernel's phase after the counting ones may be run so.
   static bool suits(const schaas_kernel_descriptor& kernel, std::int32_t counted_phases,
                     const PackedTensor& result, const std::vector<Task>& tasks);
-  /// All must stay. `arguments`: the result's view first; `counter`: what the kernel counts in.
+  /// All must stay. `arguments`: the result's view first; `counter`: what the kernel counts in; `bound`: a
+  /// number of entries that the result does not exceed, if one is known.
   Appending(const schaas_phase& phase, PackedTensor& result,
             const std::vector<const schaas_tensor*>& arguments, std::int64_t* counter,
-            const std::vector<Task>& tasks, int threads, std::string result_name);
+            const std::vector<Task>& tasks, int threads, std::optional<std::int64_t> bound,
+            std::string result_name);
 
   /// Empties the result. Errors: exhausted [memory].
   support::Result<void> start();
@@ -50,7 +53,10 @@ class Appending {
     std::int64_t begin = 0, end = 0;
   };
 
+  std::int64_t max_entries() const;
+  bool holds_all(const Rows& rows) const;
   bool make_room(Rows& rows) const;
+  bool reserve(Rows& rows, std::int64_t wanted) const;
   void note_arrays(Rows& rows) const;
   template <class Position>
   std::int32_t run_units(const Task& task, Rows& rows, void* const* shared, void* workspace);
@@ -65,6 +71,7 @@ class Appending {
   std::string name_;
   std::int64_t row_ = 0;                     ///< most entries of a row
   std::int64_t first_ = 0;                   ///< entries that a thread has room for at first
+  std::optional<std::int64_t> bound_;        ///< places that all rows together need, where one thread appends
   std::int64_t value_bytes_ = 0;             ///< bytes of the values of an entry: all dense levels below it
   Buffer coordinates_, values_;              ///< the result's, in the meantime
   std::vector<std::unique_ptr<Rows>> rows_;  ///< by thread

@@ -8,6 +8,7 @@
 #include "client/cpp/platform/share.h"
 #include "client/cpp/platform/shared_object.h"
 #include "client/cpp/runtime/argument_check.h"
+#include "client/cpp/runtime/entry_bound.h"
 #include "client/cpp/runtime/kernel_problem.h"
 #include "client/cpp/runtime/stored_coordinates.h"
 #include "client/cpp/runtime/streaming.h"
@@ -436,7 +437,10 @@ void Execution::State::prepare_appending(bool allowed) {
   const std::vector<Task>& tasks = pieces[static_cast<std::size_t>(counted_phases)].tasks;
   if (!Appending::suits(descriptor(), counted_phases, result, tasks)) return;
   auto* counter = static_cast<std::int64_t*>(shared_pointers[descriptor().counters[0].shared_slot]);
+  // Traces may store temporaries that are read where nothing is stored.
+  const bool is_default_nest = std::string_view(descriptor().schedule) == "linear";
   appending.emplace(descriptor().phases[counted_phases], result, arguments, counter, tasks, threads,
+                    is_default_nest ? entry_bound(*problem_of(kernel), arguments) : std::nullopt,
                     result_name);
 }
 

@@ -1,22 +1,28 @@
 // Results that are appended row after row: the arrays grow a few times, however long a row may become.
 #include <gtest/gtest.h>
 
+#include <optional>
+#include <stdexcept>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "client/cpp/platform/team.h"
 #include "client/cpp/runtime/appending.h"
+#include "client/cpp/runtime/entry_bound.h"
 
 namespace schaas::client {
 namespace {
 
 constexpr std::int64_t per_row = 3;
+int calls = 0;
 int moves = 0;  // how often the phase below was given another array of values
 const void* last_array = nullptr;
 
 // Row i holds columns i, i + 1, i + 2 of as many as there are, each with its column as value.
 std::int32_t three_a_row(const schaas_tensor* const* args, void* const* shared, void*, std::int64_t begin,
                          std::int64_t end) {
+  ++calls;
   const schaas_level& level = args[0]->levels[1];
   auto* pos = const_cast<std::int32_t*>(static_cast<const std::int32_t*>(level.pos));
   auto* crd = const_cast<std::int32_t*>(static_cast<const std::int32_t*>(level.crd));
@@ -47,7 +53,7 @@ TEST(Appending, GrowsGeometricallyHoweverLongARowMayBecome) {
   for (const int threads : {1, 2}) {
     std::vector<client::Task> tasks(2);
     tasks[0].begin = 0, tasks[0].end = rows / 2, tasks[1].begin = rows / 2, tasks[1].end = rows;
-    Appending appending(phase, result, arguments, counter.data(), tasks, threads, "A");
+    Appending appending(phase, result, arguments, counter.data(), tasks, threads, std::nullopt, "A");
     ASSERT_TRUE(appending.start().ok());
     moves = 0;
     for (std::size_t n = 0; n < tasks.size(); ++n)
@@ -84,11 +90,71 @@ TEST(Appending, DoesNotGrowWhileTheResultHoldsNoMoreThanTheOperands) {
   const std::vector<const schaas_tensor*> arguments{&view, &read};
   std::vector<client::Task> tasks(1);
   tasks[0].begin = 0, tasks[0].end = rows;
-  Appending appending(phase, result, arguments, counter.data(), tasks, 1, "A");
+  Appending appending(phase, result, arguments, counter.data(), tasks, 1, std::nullopt, "A");
   ASSERT_TRUE(appending.start().ok());
-  moves = 0, last_array = nullptr;
+  moves = 0, calls = 0, last_array = nullptr;
   ASSERT_EQ(appending.run(0, 0, shared, nullptr), SCHAAS_OK);
-  EXPECT_EQ(moves, 1);  // the first arrays suffice to the last row
+  EXPECT_EQ(moves, 1);          // the first arrays suffice to the last row
+  EXPECT_LT(calls, rows / 10);  // each takes all rows that have room together
+}
+
+TEST(Appending, CallsOnceWhereTheEntriesAreBounded) {
+  constexpr std::int64_t rows = 3'000, columns = 20'000;
+  PackedTensor result = *zeros({rows, columns}, csr, {"A", ValueType::f64, 32});
+  std::vector<std::int64_t> counter(rows + 1);
+  void* const shared[] = {counter.data(), nullptr};
+  schaas_phase phase{};
+  phase.run = three_a_row;
+  const schaas_tensor view = result.view();
+  const std::vector<const schaas_tensor*> arguments{&view};
+  std::vector<client::Task> tasks(1);
+  tasks[0].begin = 0, tasks[0].end = rows;
+  Appending appending(phase, result, arguments, counter.data(), tasks, 1, rows * per_row, "A");
+  for (int run = 0; run < 2; ++run) {
+    ASSERT_TRUE(appending.start().ok());
+    calls = 0;
+    ASSERT_EQ(appending.run(0, 0, shared, nullptr), SCHAAS_OK);
+    EXPECT_EQ(calls, 1);
+    Team team = Team::exactly(1);
+    ASSERT_TRUE(*appending.finish(team));
+    EXPECT_EQ(result.stored(), rows * per_row);
+    EXPECT_TRUE(validate(result.view(), "A").ok());
+  }
+}
+
+std::optional<std::int64_t> bound_of(const std::string& statement, const std::string& formats) {
+  const auto problem = parse_kernel_problem("schaas-problem 1\n" + statement + "\n" + formats, {});
+  if (!problem.ok()) throw std::runtime_error(problem.error().message);
+  CooTensor entries{{4, 4}, {{0, 1, 2}, {1, 2, 3}}, {1, 1, 1}};
+  const PackedTensor sparse = *pack(entries, csr, {"B", ValueType::f64, 32});
+  const PackedTensor full = *zeros({4, 4}, format::dense(2), {"D", ValueType::f64, 32});
+  const schaas_tensor three = sparse.view(), all = full.view();
+  std::vector<const schaas_tensor*> arguments;
+  for (const auto& tensor : problem->tensors)
+    arguments.push_back(problem->formats.at(tensor) == "dense,dense:0,1" ? &all : &three);
+  return entry_bound(*problem, arguments);
+}
+
+TEST(EntryBound, IsTheEntriesOfOperandsThatAreWalked) {
+  const std::string sparse =
+      "format A dense,compressed:0,1\nformat B dense,compressed:0,1\nformat C dense,compressed:0,1\n";
+  EXPECT_EQ(bound_of("A(i,j) = B(i,j) + C(i,j)", sparse), 6);
+  EXPECT_EQ(bound_of("A(i,j) = B(i,j) - 2 * C(i,j) / 3", sparse), 6);
+  EXPECT_EQ(bound_of("A(i,j) = B(i,j) * C(i,j)", sparse), 3);
+  EXPECT_EQ(bound_of("A(i,j) = -B(i,j) + B(i,j) * C(i,j)", sparse), 6);
+  const std::string beside = sparse + "format D dense,dense:0,1\n";
+  EXPECT_EQ(bound_of("A(i,j) = B(i,j) * D(i,j) + C(i,j)", beside), 6);
+}
+
+TEST(EntryBound, IsUnknownWhereEntriesAreSummedOrOperandsDense) {
+  const std::string sparse =
+      "format A dense,compressed:0,1\nformat B dense,compressed:0,1\nformat C dense,compressed:0,1\n";
+  EXPECT_EQ(bound_of("A(i,k) = B(i,j) * C(j,k)", sparse), std::nullopt);
+  EXPECT_EQ(bound_of("A(i,j) = B(i,j) + C(i,j) + 1", sparse), std::nullopt);
+  EXPECT_EQ(bound_of("A(i,j) = exp(B(i,j)) * 2 + C(i,j)", sparse), std::nullopt);
+  EXPECT_EQ(bound_of("A(i,j) = 2 / B(i,j) + C(i,j)", sparse), std::nullopt);
+  const std::string beside = sparse + "format D dense,dense:0,1\n";
+  EXPECT_EQ(bound_of("A(i,j) = B(i,j) + D(i,j)", beside), std::nullopt);
 }
 
 }  // namespace
