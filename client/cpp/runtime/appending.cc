@@ -23,7 +23,7 @@ using support::Result;
 
 namespace {
 
-/// Places behind the last entry that a kernel may store before it knows whether it keeps the entry.
+/// Slots behind the last entry that a kernel may store to before it knows whether it keeps the entry.
 constexpr std::int64_t written_ahead = 64;
 
 /// Rows that have room at first, however long, so that few calls make one row alone. Pages that no entry
