@@ -69,11 +69,11 @@ class Appending {
   std::int64_t* counter_;
   const std::vector<Task>* tasks_;
   std::string name_;
-  std::int64_t row_ = 0;                     ///< most entries of a row
-  std::int64_t first_ = 0;                   ///< entries that a thread has room for at first
-  std::optional<std::int64_t> bound_;        ///< capacity that suffices for all rows, where one thread appends
-  std::int64_t value_bytes_ = 0;             ///< bytes of the values of an entry: all dense levels below it
-  Buffer coordinates_, values_;              ///< the result's, in the meantime
+  std::int64_t row_ = 0;               ///< most entries of a row
+  std::int64_t first_ = 0;             ///< entries that a thread has room for at first
+  std::optional<std::int64_t> bound_;  ///< capacity that suffices for all rows, where one thread appends
+  std::int64_t value_bytes_ = 0;       ///< bytes of the values of an entry: all dense levels below it
+  Buffer coordinates_, values_;        ///< the result's, in the meantime
   std::vector<std::unique_ptr<Rows>> rows_;  ///< by thread
   std::vector<Segment> segments_;            ///< by run
   std::atomic<bool> overflow_{false};
