@@ -89,4 +89,4 @@ class Forges(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    unittest.main(argv=["release_test"])
