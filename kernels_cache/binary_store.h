@@ -1,4 +1,5 @@
 #pragma once
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,6 +35,8 @@ class BinaryStore {
   /// Returns true when a binary of this name exists; does not read it.
   virtual bool contains(const std::string& sha256) = 0;
 
+  /// Returns the bytes of all binaries together; constant time.
+  virtual support::Result<std::uint64_t> bytes() = 0;
   /// Lists every binary, sorted by name.
   virtual support::Result<std::vector<support::Digest>> list() = 0;
   /// Lists every binary with its last use, in no order.

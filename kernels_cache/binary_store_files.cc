@@ -10,6 +10,7 @@
 #include <cstring>
 #include <ctime>
 #include <filesystem>
+#include <mutex>
 #include <utility>
 
 #include "kernels_cache/binary_errors.h"
@@ -106,33 +107,29 @@ class FileBinaryStore final : public BinaryStore {
       ::unlink(temporary.c_str());
       return written.error();
     }
-    if (::rename(temporary.c_str(), target.c_str()) != 0) {
-      const Diagnostic failure = path_error("rename to", target, errno);
+    if (auto moved = move_in(temporary, target, digest.bytes); !moved.ok()) {
       ::unlink(temporary.c_str());
-      return failure;
+      return moved.error();
     }
     SCHAAS_RETURN_IF_ERROR(flush_directory(target.parent_path()));
     return digest;
   }
 
   Result<std::string> get(const std::string& sha256) override {
-    if (!support::is_sha256_hex(sha256)) return wrong_digest(sha256);
-    const fs::path path = path_of(sha256);
-    std::error_code error;
-    // A link, even one that leads nowhere, is there and fails to be read below.
-    if (!fs::exists(fs::symlink_status(path, error))) return unknown_binary(sha256);
-    SCHAAS_ASSIGN_OR_RETURN(std::string bytes, read_file(path));
-    if (support::digest_of(bytes).sha256 == sha256) {
-      note_use(path);
-      return bytes;
-    }
-    SCHAAS_RETURN_IF_ERROR(move_away(sha256));
-    return damaged_binary(sha256);
+    auto bytes = checked(sha256);
+    // The size of a damaged file may have changed.
+    if (!bytes.ok() && bytes.error().code == "damaged-binary") SCHAAS_RETURN_IF_ERROR(count_bytes());
+    return bytes;
   }
 
   bool contains(const std::string& sha256) override {
     std::error_code error;
     return support::is_sha256_hex(sha256) && fs::is_regular_file(path_of(sha256), error);
+  }
+
+  Result<std::uint64_t> bytes() override {
+    const std::lock_guard lock(mutex_);
+    return bytes_;
   }
 
   Result<std::vector<Digest>> list() override {
@@ -167,7 +164,10 @@ class FileBinaryStore final : public BinaryStore {
   Result<void> drop(const std::string& sha256) override {
     if (!support::is_sha256_hex(sha256)) return wrong_digest(sha256);
     const fs::path path = path_of(sha256);
+    const std::lock_guard lock(mutex_);
+    const std::uint64_t held = size_of(path);
     if (::unlink(path.c_str()) != 0 && errno != ENOENT) return path_error("remove", path, errno);
+    subtract(held);
     return {};
   }
 
@@ -175,7 +175,7 @@ class FileBinaryStore final : public BinaryStore {
     SCHAAS_ASSIGN_OR_RETURN(const std::vector<Digest> all, list());
     VerifyReport report;
     for (const Digest& digest : all) {
-      const auto bytes = get(digest.sha256);
+      const auto bytes = checked(digest.sha256);
       // Evicted since it was listed.
       if (!bytes.ok() && bytes.error().code == "unknown-binary") continue;
       ++report.checked;
@@ -186,10 +186,11 @@ class FileBinaryStore final : public BinaryStore {
       }
       report.damaged.push_back(digest.sha256);
     }
+    if (!report.damaged.empty()) SCHAAS_RETURN_IF_ERROR(count_bytes());
     return report;
   }
 
-  // Removes the temporary files of a crash.
+  // Removes the temporary files of a crash, and adds up the binaries.
   Result<void> sweep() {
     std::error_code error;
     std::vector<fs::path> leftovers;
@@ -199,7 +200,7 @@ class FileBinaryStore final : public BinaryStore {
     }
     if (error) return path_error("list", directory_, error.value());
     for (const auto& path : leftovers) fs::remove(path, error);
-    return {};
+    return count_bytes();
   }
 
  private:
@@ -211,6 +212,42 @@ class FileBinaryStore final : public BinaryStore {
     constexpr std::time_t minute = 60;
     if (::stat(path.c_str(), &status) == 0 && std::time(nullptr) - status.st_mtime >= minute)
       ::utimensat(AT_FDCWD, path.c_str(), nullptr, 0);
+  }
+
+  /// Reads a binary; a damaged one is moved away.
+  Result<std::string> checked(const std::string& sha256) {
+    if (!support::is_sha256_hex(sha256)) return wrong_digest(sha256);
+    const fs::path path = path_of(sha256);
+    std::error_code error;
+    // A link, even one that leads nowhere, is there and fails to be read below.
+    if (!fs::exists(fs::symlink_status(path, error))) return unknown_binary(sha256);
+    SCHAAS_ASSIGN_OR_RETURN(std::string bytes, read_file(path));
+    if (support::digest_of(bytes).sha256 == sha256) {
+      note_use(path);
+      return bytes;
+    }
+    SCHAAS_RETURN_IF_ERROR(move_away(sha256));
+    return damaged_binary(sha256);
+  }
+
+  /// Returns the size of a file; 0 when there is none.
+  static std::uint64_t size_of(const fs::path& path) {
+    std::error_code error;
+    const auto size = fs::file_size(path, error);
+    return error ? 0 : size;
+  }
+
+  /// Takes the bytes of a file from the total; others may have changed its size.
+  void subtract(std::uint64_t bytes) { bytes_ -= std::min(bytes, bytes_); }
+
+  /// Gives a written file its name; one of that name is replaced.
+  Result<void> move_in(const fs::path& from, const fs::path& to, std::uint64_t size) {
+    const std::lock_guard lock(mutex_);
+    const std::uint64_t replaced = size_of(to);
+    if (::rename(from.c_str(), to.c_str()) != 0) return path_error("rename to", to, errno);
+    subtract(replaced);
+    bytes_ += size;
+    return {};
   }
 
   /// Makes the folder of a digest, and its name durable.
@@ -230,8 +267,19 @@ class FileBinaryStore final : public BinaryStore {
     return {};
   }
 
+  /// Adds up the binaries anew.
+  Result<void> count_bytes() {
+    const std::lock_guard lock(mutex_);
+    SCHAAS_ASSIGN_OR_RETURN(const std::vector<Digest> all, list());
+    bytes_ = 0;
+    for (const Digest& digest : all) bytes_ += digest.bytes;
+    return {};
+  }
+
   fs::path directory_;
   std::atomic<std::uint64_t> serial_{0};
+  std::mutex mutex_;         // guards bytes_ and the names of files
+  std::uint64_t bytes_ = 0;  // total of all binaries
 };
 
 }  // namespace

@@ -37,6 +37,13 @@ bool MemoryBinaryStore::contains(const std::string& sha256) {
   return binaries_.count(sha256) != 0;
 }
 
+Result<std::uint64_t> MemoryBinaryStore::bytes() {
+  const std::lock_guard lock(mutex_);
+  std::uint64_t total = 0;
+  for (const auto& [name, bytes] : binaries_) total += bytes.size();
+  return total;
+}
+
 Result<std::vector<Digest>> MemoryBinaryStore::list() {
   const std::lock_guard lock(mutex_);
   std::vector<Digest> out;

@@ -13,6 +13,7 @@ class MemoryBinaryStore final : public BinaryStore {
   support::Result<support::Digest> put(std::string_view bytes) override;
   support::Result<std::string> get(const std::string& sha256) override;
   bool contains(const std::string& sha256) override;
+  support::Result<std::uint64_t> bytes() override;
   support::Result<std::vector<support::Digest>> list() override;
   support::Result<std::vector<UsedBinary>> uses() override;
   support::Result<void> drop(const std::string& sha256) override;

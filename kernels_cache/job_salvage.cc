@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "kernels_cache/job_rows.h"
+#include "kernels_cache/job_schema.h"
 
 // Rows are read one job at a time: a damaged page ends the statement that meets it and no other. Ids are
 // listed from both ends, so that a damaged page in the middle hides only its own. A job is kept only as a

@@ -8,6 +8,7 @@
 #include "compiler/support/digest.h"
 #include "kernels_cache/file_system.h"
 #include "kernels_cache/job_rows.h"
+#include "kernels_cache/job_schema.h"
 #include "kernels_cache/sqlite.h"
 
 // Accepted jobs in SQLite: one transaction for each change, so a crash leaves every item in exactly one
@@ -23,95 +24,18 @@ namespace {
 
 using support::Result;
 
-// On disk, never edit: append an entry to change the schema. Entry n brings version n to n + 1.
-constexpr const char* job_migrations[] = {
-    R"sql(
-    CREATE TABLE client (
-      id INTEGER PRIMARY KEY,
-      name TEXT NOT NULL UNIQUE,
-      served INTEGER NOT NULL DEFAULT 0
-    ) STRICT;
-    CREATE TABLE job (
-      id INTEGER PRIMARY KEY AUTOINCREMENT,
-      key TEXT NOT NULL UNIQUE,
-      digest TEXT NOT NULL,
-      client INTEGER NOT NULL REFERENCES client(id),
-      label TEXT NOT NULL,
-      priority INTEGER NOT NULL,
-      budget REAL NOT NULL,
-      spent_before REAL NOT NULL DEFAULT 0,
-      created TEXT NOT NULL
-    ) STRICT;
-    CREATE TABLE item (
-      id INTEGER PRIMARY KEY,
-      job INTEGER NOT NULL REFERENCES job(id) ON DELETE CASCADE,
-      number INTEGER NOT NULL,
-      request TEXT NOT NULL,
-      state TEXT NOT NULL DEFAULT 'waiting' CHECK (state IN ('waiting', 'running', 'done', 'failed', 'cancelled')),
-      attempts INTEGER NOT NULL DEFAULT 0,
-      error TEXT NOT NULL DEFAULT '',
-      seconds REAL NOT NULL DEFAULT 0,
-      ended INTEGER NOT NULL DEFAULT 0,
-      UNIQUE (job, number)
-    ) STRICT;
-    CREATE INDEX item_by_state ON item(state, job);
-    CREATE INDEX item_by_end ON item(ended);
-    )sql",
-    // Adds the last end number before a retry. Unknown for older jobs: greater than all numbers.
-    R"sql(
-    ALTER TABLE job ADD COLUMN ended_before INTEGER NOT NULL DEFAULT 0;
-    UPDATE job SET ended_before = (SELECT max(ended) FROM item);
-    DROP INDEX item_by_end;
-    CREATE INDEX item_by_end ON item(job, ended);
-    )sql",
-    // Makes keys unique per client. A constraint cannot be dropped, so both tables are created anew.
-    R"sql(
-    ALTER TABLE item RENAME TO old_item;
-    ALTER TABLE job RENAME TO old_job;
-    CREATE TABLE job (
-      id INTEGER PRIMARY KEY AUTOINCREMENT,
-      key TEXT NOT NULL,
-      digest TEXT NOT NULL,
-      client INTEGER NOT NULL REFERENCES client(id),
-      label TEXT NOT NULL,
-      priority INTEGER NOT NULL,
-      budget REAL NOT NULL,
-      spent_before REAL NOT NULL DEFAULT 0,
-      ended_before INTEGER NOT NULL DEFAULT 0,
-      created TEXT NOT NULL,
-      UNIQUE (client, key)
-    ) STRICT;
-    INSERT INTO job(id, key, digest, client, label, priority, budget, spent_before, ended_before, created)
-      SELECT id, key, digest, client, label, priority, budget, spent_before, ended_before, created FROM old_job;
-    CREATE TABLE item (
-      id INTEGER PRIMARY KEY,
-      job INTEGER NOT NULL REFERENCES job(id) ON DELETE CASCADE,
-      number INTEGER NOT NULL,
-      request TEXT NOT NULL,
-      state TEXT NOT NULL DEFAULT 'waiting' CHECK (state IN ('waiting', 'running', 'done', 'failed', 'cancelled')),
-      attempts INTEGER NOT NULL DEFAULT 0,
-      error TEXT NOT NULL DEFAULT '',
-      seconds REAL NOT NULL DEFAULT 0,
-      ended INTEGER NOT NULL DEFAULT 0,
-      UNIQUE (job, number)
-    ) STRICT;
-    INSERT INTO item(id, job, number, request, state, attempts, error, seconds, ended)
-      SELECT id, job, number, request, state, attempts, error, seconds, ended FROM old_item;
-    DROP TABLE old_item;
-    DROP TABLE old_job;
-    CREATE INDEX item_by_state ON item(state, job);
-    CREATE INDEX item_by_end ON item(job, ended);
-    )sql",
-    // Adds the time at which an item of the job ended last; the time of the migration for older jobs.
-    R"sql(
-    ALTER TABLE job ADD COLUMN changed TEXT NOT NULL DEFAULT '';
-    UPDATE job SET changed = strftime('%Y-%m-%dT%H:%M:%fZ', 'now');
-    CREATE INDEX job_by_change ON job(changed);
-    )sql",
-};
-
-// Durable: a commit is on the disk when it returns.
-constexpr Schema schema_of_jobs{"job database", job_migrations, true};
+// Items by state, in a table of the connection that triggers keep: asking for them reads no items.
+constexpr const char* item_totals[] = {
+    "CREATE TEMP TABLE total(state TEXT PRIMARY KEY, items INTEGER NOT NULL) STRICT, WITHOUT ROWID",
+    "INSERT INTO total VALUES ('waiting', 0), ('running', 0), ('done', 0), ('failed', 0), ('cancelled', 0)",
+    "UPDATE total SET items = (SELECT count(*) FROM item WHERE item.state = total.state)",
+    "CREATE TEMP TRIGGER item_added AFTER INSERT ON main.item BEGIN "
+    "UPDATE total SET items = items + 1 WHERE state = new.state; END",
+    "CREATE TEMP TRIGGER item_changed AFTER UPDATE OF state ON main.item WHEN old.state <> new.state BEGIN "
+    "UPDATE total SET items = items - 1 WHERE state = old.state; "
+    "UPDATE total SET items = items + 1 WHERE state = new.state; END",
+    "CREATE TEMP TRIGGER item_dropped AFTER DELETE ON main.item BEGIN "
+    "UPDATE total SET items = items - 1 WHERE state = old.state; END"};
 
 constexpr std::array<std::pair<ItemState, const char*>, 5> states = {{{ItemState::waiting, "waiting"},
                                                                       {ItemState::running, "running"},
@@ -356,8 +280,7 @@ class SqliteJobStore final : public JobStore {
   Result<std::map<ItemState, std::uint64_t>> counts() override {
     const std::lock_guard lock(mutex_);
     std::map<ItemState, std::uint64_t> out;
-    for (const auto& [state, name] : states) out[state] = 0;
-    Statement query(database_, "SELECT state, count(*) FROM item GROUP BY state");
+    Statement query(database_, "SELECT state, items FROM total");
     for (;;) {
       SCHAAS_ASSIGN_OR_RETURN(const bool more, query.step("count the items of jobs"));
       if (!more) return out;
@@ -578,11 +501,10 @@ std::string name(ItemState state) {
   SCHAAS_CHECK(false, "an item's state without a name");
 }
 
-const Schema& job_schema() { return schema_of_jobs; }
-
 Result<std::unique_ptr<JobStore>> open_job_store(const std::string& path, std::shared_ptr<const Clock> clock,
                                                  const JobLimits& limits) {
-  SCHAAS_ASSIGN_OR_RETURN(Database database, open_database(path, schema_of_jobs));
+  SCHAAS_ASSIGN_OR_RETURN(Database database, open_database(path, job_schema()));
+  SCHAAS_RETURN_IF_ERROR(run_all(database, item_totals, "count the items of jobs"));
   return std::unique_ptr<JobStore>(
       std::make_unique<SqliteJobStore>(std::move(database), path, std::move(clock), limits));
 }

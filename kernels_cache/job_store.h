@@ -115,8 +115,5 @@ class JobStore {
 support::Result<std::unique_ptr<JobStore>> open_job_store(const std::string& path,
                                                           std::shared_ptr<const Clock> clock,
                                                           const JobLimits& limits = {});
-/// Returns the schema, for tests of migrations.
-struct Schema;
-const Schema& job_schema();
 
 }  // namespace schaas::kernels_cache

@@ -121,6 +121,31 @@ constexpr const char* schedule_migrations[] = {
 // The number in the header is that of the newest schema.
 static_assert(std::size(schedule_migrations) == schema_version);
 
+// Totals, in a table of the connection that triggers keep: asking for them reads no rows. They are counted
+// once, when the database is opened, so that no file can hold wrong ones.
+constexpr const char* row_totals[] = {
+    "CREATE TEMP TABLE total AS SELECT (SELECT count(*) FROM problem) AS problems, "
+    "(SELECT count(*) FROM frontier) AS frontiers, (SELECT count(*) FROM kernel) AS kernels, "
+    "(SELECT coalesce(sum(bytes), 0) FROM frontier_use) AS bytes",
+    "CREATE TEMP TRIGGER problem_added AFTER INSERT ON main.problem BEGIN "
+    "UPDATE total SET problems = problems + 1; END",
+    "CREATE TEMP TRIGGER problem_dropped AFTER DELETE ON main.problem BEGIN "
+    "UPDATE total SET problems = problems - 1; END",
+    "CREATE TEMP TRIGGER frontier_added AFTER INSERT ON main.frontier BEGIN "
+    "UPDATE total SET frontiers = frontiers + 1; END",
+    "CREATE TEMP TRIGGER frontier_dropped AFTER DELETE ON main.frontier BEGIN "
+    "UPDATE total SET frontiers = frontiers - 1; END",
+    "CREATE TEMP TRIGGER kernel_added AFTER INSERT ON main.kernel BEGIN "
+    "UPDATE total SET kernels = kernels + 1; END",
+    "CREATE TEMP TRIGGER kernel_dropped AFTER DELETE ON main.kernel BEGIN "
+    "UPDATE total SET kernels = kernels - 1; END",
+    "CREATE TEMP TRIGGER bytes_added AFTER INSERT ON main.frontier_use BEGIN "
+    "UPDATE total SET bytes = bytes + new.bytes; END",
+    "CREATE TEMP TRIGGER bytes_changed AFTER UPDATE OF bytes ON main.frontier_use BEGIN "
+    "UPDATE total SET bytes = bytes + new.bytes - old.bytes; END",
+    "CREATE TEMP TRIGGER bytes_dropped AFTER DELETE ON main.frontier_use BEGIN "
+    "UPDATE total SET bytes = bytes - old.bytes; END"};
+
 constexpr Schema schema_of_schedules{"schedule database", schedule_migrations, false};
 
 constexpr const char* kernel_columns =
@@ -169,8 +194,9 @@ class SqliteScheduleStore final : public ScheduleStore {
     seal.bind(problem).bind(row.key.options).bind(std::int64_t{row.key.search_version});
     SCHAAS_RETURN_IF_ERROR(seal.run(doing));
     Statement use(database_,
-                  "INSERT OR REPLACE INTO frontier_use(frontier, used, bytes) SELECT id, ?, ? FROM frontier "
-                  "WHERE problem = ? AND options = ? AND search_version = ?");
+                  "INSERT INTO frontier_use(frontier, used, bytes) SELECT id, ?, ? FROM frontier "
+                  "WHERE problem = ? AND options = ? AND search_version = ? ON CONFLICT(frontier) DO UPDATE "
+                  "SET used = excluded.used, bytes = excluded.bytes");
     use.bind(now).bind(static_cast<std::int64_t>(row.payload.size())).bind(problem).bind(row.key.options);
     SCHAAS_RETURN_IF_ERROR(use.bind(std::int64_t{row.key.search_version}).run(doing));
     SCHAAS_RETURN_IF_ERROR(transaction.commit(doing));
@@ -362,7 +388,9 @@ class SqliteScheduleStore final : public ScheduleStore {
     DroppedFrontiers out;
     Transaction transaction(database_);
     SCHAAS_RETURN_IF_ERROR(transaction.begin(doing));
-    SCHAAS_ASSIGN_OR_RETURN(out.left_bytes, frontier_bytes());
+    Statement total(database_, "SELECT bytes FROM total");
+    SCHAAS_RETURN_IF_ERROR(total.step(doing));
+    out.left_bytes = total.count(0);
     struct Old {
       std::int64_t id, problem;
       std::uint64_t bytes;
@@ -419,12 +447,9 @@ class SqliteScheduleStore final : public ScheduleStore {
 
   Result<Statistics> statistics() override {
     const std::lock_guard lock(mutex_);
-    Statement query(database_,
-                    "SELECT (SELECT count(*) FROM problem), (SELECT count(*) FROM frontier), "
-                    "(SELECT count(*) FROM kernel)");
-    SCHAAS_RETURN_IF_ERROR(query.step("count the stored rows"));
-    SCHAAS_ASSIGN_OR_RETURN(const std::uint64_t bytes, frontier_bytes());
-    return Statistics{query.count(0), query.count(1), query.count(2), bytes};
+    Statement query(database_, "SELECT problems, frontiers, kernels, bytes FROM total");
+    SCHAAS_RETURN_IF_ERROR(query.step("read the totals"));
+    return Statistics{query.count(0), query.count(1), query.count(2), query.count(3)};
   }
 
  private:
@@ -457,13 +482,6 @@ class SqliteScheduleStore final : public ScheduleStore {
                     "DELETE FROM measurement WHERE problem = ?1 AND id <= (SELECT id FROM measurement "
                     "WHERE problem = ?1 ORDER BY id DESC LIMIT 1 OFFSET ?2)");
     return purge.bind(problem).bind(static_cast<std::int64_t>(max_measurements)).run(doing);
-  }
-
-  // Adds up the sizes that are noted beside the uses, without reading payloads.
-  Result<std::uint64_t> frontier_bytes() {
-    Statement query(database_, "SELECT coalesce(sum(bytes), 0) FROM frontier_use");
-    SCHAAS_RETURN_IF_ERROR(query.step("add up the frontiers"));
-    return query.count(0);
   }
 
   // Records a use. An error, such as a full disk, does not fail the read.
@@ -506,6 +524,7 @@ const Schema& schedule_schema() { return schema_of_schedules; }
 Result<std::unique_ptr<ScheduleStore>> open_sqlite_schedule_store(const std::string& path,
                                                                   std::shared_ptr<const Clock> clock) {
   SCHAAS_ASSIGN_OR_RETURN(Database database, open_database(path, schema_of_schedules));
+  SCHAAS_RETURN_IF_ERROR(run_all(database, row_totals, "count the stored rows"));
   return std::unique_ptr<ScheduleStore>(
       std::make_unique<SqliteScheduleStore>(std::move(database), std::move(clock)));
 }

@@ -135,6 +135,12 @@ std::string Statement::text(int column) const {
 std::int64_t Statement::integer(int column) const { return sqlite3_column_int64(statement_, column); }
 double Statement::real(int column) const { return sqlite3_column_double(statement_, column); }
 
+Result<void> run_all(const Database& database, std::span<const char* const> statements,
+                     const std::string& doing) {
+  for (const char* sql : statements) SCHAAS_RETURN_IF_ERROR(Statement(database, sql).run(doing));
+  return {};
+}
+
 std::uint64_t changes(const Database& database) {
   return static_cast<std::uint64_t>(sqlite3_changes64(database.get()));
 }
@@ -328,7 +334,9 @@ Result<Database> open_database(const std::string& path, const Schema& schema) {
   // The log lets others read while the daemon writes. A schema that was tampered with may call harmless
   // functions only.
   const std::string settings =
-      std::string("PRAGMA journal_mode = WAL; PRAGMA foreign_keys = ON; PRAGMA trusted_schema = OFF; ") +
+      std::string(
+          "PRAGMA journal_mode = WAL; PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY; PRAGMA "
+          "trusted_schema = OFF; ") +
       "PRAGMA cache_size = " + std::to_string(cached_pages) + "; " +
       (schema.durable ? "PRAGMA synchronous = FULL;" : "PRAGMA synchronous = NORMAL;");
   if (sqlite3_exec(opened, settings.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK ||

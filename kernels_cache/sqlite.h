@@ -92,7 +92,11 @@ auto all_rows(Statement& query, const std::string& doing, Read read)
   }
 }
 
-/// Returns the number of rows changed by the last finished statement.
+/// Runs statements, one after the other.
+support::Result<void> run_all(const Database& database, std::span<const char* const> statements,
+                              const std::string& doing);
+
+/// Returns the number of rows changed by the last finished statement, without those of triggers.
 std::uint64_t changes(const Database& database);
 
 /// BEGIN IMMEDIATE ... COMMIT; rolls back unless committed.

@@ -50,7 +50,7 @@ void add_stored(Metrics& metrics, const GaugeSources& sources) {
                stored(&Statistics::frontier_bytes));
   metrics.read("schaas_stored_bytes", "Bytes of the stored binaries.",
                [binaries = sources.stores.binaries]() -> Samples {
-                 const auto bytes = stored_bytes(*binaries);
+                 const auto bytes = binaries->bytes();
                  return bytes.ok() ? one(static_cast<double>(*bytes)) : Samples();
                });
   metrics.read("schaas_quarantined_kernels", "Kernels in quarantine: they failed validation.",

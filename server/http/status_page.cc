@@ -67,7 +67,7 @@ class StatusPage {
     const ServerFacts facts = facts_();
     const auto rows = stores_.schedules->statistics();
     if (!rows.ok()) return cannot(rows.error());
-    const auto bytes = stored_bytes(*stores_.binaries);
+    const auto bytes = stores_.binaries->bytes();
     if (!bytes.ok()) return cannot(bytes.error());
     const auto jobs = jobs_->jobs(5);
     if (!jobs.ok()) return cannot(jobs.error());

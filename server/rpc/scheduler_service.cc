@@ -262,7 +262,7 @@ grpc::Status SchedulerService::Info(grpc::ServerContext* context, const v1::Info
   return boundary_.run(methods::info, *context, [&](RequestSummary&, Cancellation&) -> Result<void> {
     ServerFacts facts = facts_();
     SCHAAS_ASSIGN_OR_RETURN(const auto rows, stores_.schedules->statistics());
-    SCHAAS_ASSIGN_OR_RETURN(facts.binary_bytes, stored_bytes(*stores_.binaries));
+    SCHAAS_ASSIGN_OR_RETURN(facts.binary_bytes, stores_.binaries->bytes());
     facts.frontiers = rows.frontiers;
     facts.kernels = rows.kernels;
     *reply = to_proto(facts);

@@ -18,7 +18,7 @@ using support::Result;
 // Starts with what is stored; a store that cannot be read counts as empty until the next scan.
 CacheEvictor::CacheEvictor(Stores stores, CacheLimits limits, Log log)
     : stores_(std::move(stores)), limits_(limits), log_(std::move(log)) {
-  if (const auto bytes = stored_bytes(*stores_.binaries); bytes.ok()) bytes_ = *bytes;
+  if (const auto bytes = stores_.binaries->bytes(); bytes.ok()) bytes_ = *bytes;
   if (const auto rows = stores_.schedules->statistics(); rows.ok()) frontier_bytes_ = rows->frontier_bytes;
 }
 

@@ -7,13 +7,6 @@ namespace schaas::server {
 
 using support::Result;
 
-Result<std::uint64_t> stored_bytes(kernels_cache::BinaryStore& binaries) {
-  SCHAAS_ASSIGN_OR_RETURN(const auto all, binaries.list());
-  std::uint64_t bytes = 0;
-  for (const auto& digest : all) bytes += digest.bytes;
-  return bytes;
-}
-
 Result<std::uint64_t> drop_rows_without_binary(const Stores& stores) {
   SCHAAS_ASSIGN_OR_RETURN(const auto rows, stores.schedules->kernels_of(""));
   std::set<std::string> missing;

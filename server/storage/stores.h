@@ -13,9 +13,6 @@ struct Stores {
   std::shared_ptr<kernels_cache::BinaryStore> binaries;
 };
 
-/// Returns the total size of the stored binaries. Thread-safe. Errors: those of the store.
-support::Result<std::uint64_t> stored_bytes(kernels_cache::BinaryStore& binaries);
-
 /// Deletes kernel rows whose binary is missing; returns their number. Thread-safe. Errors: those of the
 /// stores.
 support::Result<std::uint64_t> drop_rows_without_binary(const Stores& stores);

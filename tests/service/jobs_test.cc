@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "compiler/support/digest.h"
+#include "kernels_cache/job_schema.h"
 #include "kernels_cache/sqlite.h"
 #include "schaas/connection.h"
 #include "schaas/v1/jobs.grpc.pb.h"

@@ -20,6 +20,7 @@
 
 #include "kernels_cache/file_system.h"
 #include "kernels_cache/job_salvage.h"
+#include "kernels_cache/job_schema.h"
 #include "kernels_cache/job_store.h"
 #include "kernels_cache/schedule_store_sqlite.h"
 #include "kernels_cache/sqlite.h"

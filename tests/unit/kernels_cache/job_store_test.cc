@@ -29,6 +29,22 @@ class Jobs : public testing::Test {
     store_ = std::move(opened).value();
   }
 
+  /// Compares the totals, which triggers keep, with the rows of the jobs.
+  void TearDown() override {
+    if (store_ == nullptr) return;
+    std::map<ItemState, std::uint64_t> sums{{ItemState::waiting, 0},
+                                            {ItemState::running, 0},
+                                            {ItemState::done, 0},
+                                            {ItemState::failed, 0},
+                                            {ItemState::cancelled, 0}};
+    for (const JobRow& row : store_->jobs(1000).value()) {
+      sums[ItemState::waiting] += row.waiting, sums[ItemState::running] += row.running;
+      sums[ItemState::done] += row.done, sums[ItemState::failed] += row.failed;
+      sums[ItemState::cancelled] += row.cancelled;
+    }
+    EXPECT_EQ(*store_->counts(), sums);
+  }
+
   std::string submit(const std::string& key, std::vector<std::string> requests,
                      const std::string& client = "me", int priority = 0, double budget = 0) {
     const auto id = store_->submit({key, client, "label of " + key, priority, budget, std::move(requests)});

@@ -174,6 +174,32 @@ TEST_P(ScheduleStores, ReplaceTheRowOfTheSameKey) {
   EXPECT_EQ(*store_->statistics(), (Statistics{1, 1, 1, 3}));
 }
 
+// The twin counts its rows whenever it is asked.
+TEST_P(ScheduleStores, HaveTheTotalsOfTheirRows) {
+  const auto twin = make_memory_schedule_store(fixed_clock(noon()));
+  std::mt19937_64 random(20261126);
+  for (int step = 0; step < 300; ++step) {
+    const std::string problem(1, static_cast<char>('p' + random() % 4));
+    const std::string payload(random() % 50, 'x');
+    const char digit = static_cast<char>('a' + random() % 3);
+    const auto chosen = random() % 12;
+    for (ScheduleStore* store : {store_.get(), twin.get()}) {
+      if (chosen < 4) {
+        ASSERT_TRUE(store->put_frontier(frontier_row(problem, "o", payload)).ok());
+      } else if (chosen < 8) {
+        ASSERT_TRUE(store->put_kernel(kernel_row(problem + digit, problem, digit)).ok());
+      } else if (chosen < 10) {
+        ASSERT_TRUE(store->drop_kernels_with(std::string(64, digit)).ok());
+      } else if (chosen == 10) {
+        ASSERT_TRUE(store->drop_frontiers_above(0, Clock::Time::max()).ok());
+      } else {
+        ASSERT_TRUE(store->drop_frontiers_before(digit == 'a' ? 3 : 4).ok());
+      }
+    }
+    ASSERT_EQ(*store_->statistics(), *twin->statistics()) << step;
+  }
+}
+
 TEST_P(ScheduleStores, FindCompleteRelaxedFrontiersNewestFirst) {
   for (const char* name : {"p", "q", "r", "s", "t"}) {
     FrontierRow row = frontier_row(name, "o", std::string("payload of ") + name);
@@ -474,6 +500,30 @@ TEST_P(BinaryStores, KeepEqualBytesOnce) {
   ASSERT_TRUE(store_->put("same").ok());
   ASSERT_TRUE(store_->put("same").ok());
   EXPECT_THAT(*store_->list(), testing::ElementsAre(support::digest_of("same")));
+}
+
+TEST_P(BinaryStores, HaveTheBytesOfTheirBinaries) {
+  std::mt19937_64 random(20261126);
+  for (int step = 0; step < 200; ++step) {
+    const std::string bytes(random() % 20, 'x');
+    const std::string sha256 = support::digest_of(bytes).sha256;
+    const auto chosen = random() % 8;
+    if (chosen < 4) {
+      ASSERT_TRUE(store_->put(bytes).ok());
+    } else if (chosen < 6) {
+      ASSERT_TRUE(store_->drop(sha256).ok());
+    } else if (chosen == 6 && store_->contains(sha256)) {
+      damage(sha256);
+      EXPECT_FALSE(store_->get(sha256).ok());
+    } else {
+      ASSERT_TRUE(store_->verify().ok());
+    }
+    std::uint64_t sum = 0;
+    for (const auto& digest : store_->list().value()) sum += digest.bytes;
+    ASSERT_EQ(*store_->bytes(), sum) << step;
+  }
+  const auto again = GetParam().open(directory_);
+  EXPECT_EQ(*again->bytes(), GetParam().name == std::string("files") ? *store_->bytes() : 0);
 }
 
 TEST_P(BinaryStores, RefuseInvalidDigests) {
