@@ -29,6 +29,8 @@ struct Prepared {
     for (const auto& variable : what.environment) envp.push_back(const_cast<char*>(variable.c_str()));
     envp.push_back(nullptr);
     readable.push_back(what.program);
+    // Libraries of a portable wheel, beside its programs (client/python/bundled_libraries.py).
+    readable.push_back(what.program.substr(0, what.program.rfind('/') + 1) + "libraries");
     readable.insert(readable.end(), what.readable.begin(), what.readable.end());
     if (what.isolated) user = next_child_user(what);
   }

@@ -38,6 +38,11 @@ support::Diagnostic tls_failed(const std::string& address, const std::string& wh
 }  // namespace
 
 support::Diagnostic server_down(const std::string& address, const std::string& why) {
+  // gRPC tells the cause in its text alone.
+  if (why.find("Permission denied") != std::string::npos)
+    return support::noting(
+        support::unreachable("socket-permission", "this user may not connect to " + address + ": " + why),
+        "its operator sets `socket-mode` (schaasd.toml) to 660 and adds this user to the socket's group");
   return support::noting(
       support::unreachable("server-down", "no server answers at " + address + ": " + why),
       "start one with `schaasd --listen " + address +

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "client/cpp/remote/status.h"
 #include "tests/support/temporary_directory.h"
 
 namespace schaas::client {
@@ -63,6 +64,13 @@ TEST_F(Connecting, refuses_long_socket_paths) {
   EXPECT_EQ(message("unix:" + path), "invalid [socket-path]: the socket path " + path +
                                          " has 125 bytes; Unix sockets allow 107\n"
                                          "  note: set XDG_RUNTIME_DIR, or choose a shorter data directory");
+}
+
+TEST_F(Connecting, TellsARefusedSocketFromAMissingServer) {
+  EXPECT_EQ(support::render(server_down("unix:/run/s", "failed to connect: Permission denied")),
+            "unreachable [socket-permission]: this user may not connect to unix:/run/s: failed to connect: "
+            "Permission denied\n  note: its operator sets `socket-mode` (schaasd.toml) to 660 and adds this "
+            "user to the socket's group");
 }
 
 TEST_F(Connecting, says_what_to_do_when_no_server_is_there) {

@@ -62,6 +62,21 @@ TEST_F(IsolatedChild, ReadsNothingOfOthers) {
   EXPECT_THAT(run(script, true, {outside_.path()}).output, HasSubstr("the secret")) << "unless it may";
 }
 
+TEST_F(IsolatedChild, ReadsTheLibrariesBesideItsProgram) {
+  if (!offered_.files) GTEST_SKIP() << "this system has no Landlock";
+  std::filesystem::copy_file("/bin/bash", outside_ / "program");
+  std::filesystem::create_directory(outside_ / "libraries");
+  std::ofstream(outside_ / "libraries/one") << "a library\n";
+  ChildOptions options;
+  options.program = outside_ / "program";
+  options.arguments = {"-c", "cat " + (outside_ / "libraries/one") + "; cat " + (outside_ / "secret")};
+  options.environment = {"PATH=/usr/bin:/bin", "LC_ALL=C"};
+  options.working_directory = inside_.path();
+  options.isolated = true;
+  EXPECT_EQ(run_child(options, support::Cancellation()).value().output,
+            "a library\ncat: " + (outside_ / "secret") + ": Permission denied\n");
+}
+
 TEST_F(IsolatedChild, WritesIntoItsOwnDirectoryAlone) {
   if (!offered_.files) GTEST_SKIP() << "this system has no Landlock";
   const std::string elsewhere = "echo x > " + (outside_ / "new");
