@@ -173,6 +173,7 @@ std::int32_t Appending::run_units(const Task& task, Rows& rows, void* const* sha
     const std::int32_t code = phase_->run(rows.arguments.data(), shared, workspace, unit, end);
     if (code != SCHAAS_OK) return code;
     rows.entries = pos[end];
+    SCHAAS_CHECK(rows.entries <= rows.capacity, "a kernel appended more entries than had room");
     unit = end;
   }
   return SCHAAS_OK;

@@ -31,35 +31,39 @@ class EntryBound {
       case Function::subtract:
         return of_all(call->arguments);
       case Function::negate:
-      case Function::divide:
         return of(call->arguments.front());
+      case Function::divide:
+        return of(call->arguments.front()) ? of_any(call->arguments) : std::nullopt;
       default:
         return std::nullopt;
     }
   }
 
  private:
-  /// Positions of the matrix's sparse levels.
+  /// Positions of a sparse matrix: a level that is dense below a sparse one holds all coordinates of its
+  /// parents.
   std::optional<std::int64_t> of(const Access& access) const {
     if (!is_matrix_of(access, problem_.program.result())) return std::nullopt;
     const auto tensor = std::find(problem_.tensors.begin(), problem_.tensors.end(), access.tensor);
     if (tensor == problem_.tensors.end()) return std::nullopt;
     const schaas_tensor& matrix = *arguments_[static_cast<std::size_t>(tensor - problem_.tensors.begin())];
-    std::optional<std::int64_t> entries;
-    for (std::int32_t l = 0; l < matrix.order; ++l) {
-      if (matrix.levels[l].format == SCHAAS_LEVEL_DENSE) continue;
-      entries = std::max(entries.value_or(0), matrix.levels[l].entries);
-    }
-    return entries;
+    const bool is_sparse =
+        std::any_of(matrix.levels, matrix.levels + matrix.order,
+                    [](const schaas_level& level) { return level.format != SCHAAS_LEVEL_DENSE; });
+    if (!is_sparse) return std::nullopt;
+    return matrix.levels[matrix.order - 1].entries;
   }
 
-  /// Any of the bounds.
+  /// Entries of all parts that have some: a product walks one or several of them.
   std::optional<std::int64_t> of_any(const std::vector<Expression>& parts) const {
-    std::optional<std::int64_t> all;
+    std::optional<std::int64_t> sum;
     for (const Expression& part : parts) {
-      if (const auto bound = of(part)) all = std::max(all.value_or(0), *bound);
+      const auto bound = of(part);
+      if (!bound) continue;
+      if (*bound > max_entries - sum.value_or(0)) return std::nullopt;
+      sum = sum.value_or(0) + *bound;
     }
-    return all;
+    return sum;
   }
 
   std::optional<std::int64_t> of_all(const std::vector<Expression>& parts) const {

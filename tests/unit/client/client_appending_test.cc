@@ -122,16 +122,21 @@ TEST(Appending, CallsOnceWhereTheEntriesAreBounded) {
   }
 }
 
+const format::TensorFormat by_rows{{format::LevelFormat::compressed, format::LevelFormat::dense}, {0, 1}};
+
 std::optional<std::int64_t> bound_of(const std::string& statement, const std::string& formats) {
   const auto problem = parse_kernel_problem("schaas-problem 1\n" + statement + "\n" + formats, {});
   if (!problem.ok()) throw std::runtime_error(problem.error().message);
   CooTensor entries{{4, 4}, {{0, 1, 2}, {1, 2, 3}}, {1, 1, 1}};
   const PackedTensor sparse = *pack(entries, csr, {"B", ValueType::f64, 32});
   const PackedTensor full = *zeros({4, 4}, format::dense(2), {"D", ValueType::f64, 32});
-  const schaas_tensor three = sparse.view(), all = full.view();
+  const PackedTensor rows = *pack(entries, by_rows, {"R", ValueType::f64, 32});
+  const schaas_tensor three = sparse.view(), all = full.view(), whole_rows = rows.view();
   std::vector<const schaas_tensor*> arguments;
   for (const auto& tensor : problem->tensors)
-    arguments.push_back(problem->formats.at(tensor) == "dense,dense:0,1" ? &all : &three);
+    arguments.push_back(problem->formats.at(tensor) == "dense,dense:0,1"        ? &all
+                        : problem->formats.at(tensor) == "compressed,dense:0,1" ? &whole_rows
+                                                                                : &three);
   return entry_bound(*problem, arguments);
 }
 
@@ -140,10 +145,12 @@ TEST(EntryBound, IsTheEntriesOfOperandsThatAreWalked) {
       "format A dense,compressed:0,1\nformat B dense,compressed:0,1\nformat C dense,compressed:0,1\n";
   EXPECT_EQ(bound_of("A(i,j) = B(i,j) + C(i,j)", sparse), 6);
   EXPECT_EQ(bound_of("A(i,j) = B(i,j) - 2 * C(i,j) / 3", sparse), 6);
-  EXPECT_EQ(bound_of("A(i,j) = B(i,j) * C(i,j)", sparse), 3);
-  EXPECT_EQ(bound_of("A(i,j) = -B(i,j) + B(i,j) * C(i,j)", sparse), 6);
+  EXPECT_EQ(bound_of("A(i,j) = B(i,j) * C(i,j)", sparse), 6);
+  EXPECT_EQ(bound_of("A(i,j) = -B(i,j) + B(i,j) * C(i,j)", sparse), 9);
   const std::string beside = sparse + "format D dense,dense:0,1\n";
   EXPECT_EQ(bound_of("A(i,j) = B(i,j) * D(i,j) + C(i,j)", beside), 6);
+  const std::string rows = "format A dense,compressed:0,1\nformat B compressed,dense:0,1\n";
+  EXPECT_EQ(bound_of("A(i,j) = B(i,j) / 2", rows), 12) << "three rows of four";
 }
 
 TEST(EntryBound, IsUnknownWhereEntriesAreSummedOrOperandsDense) {
