@@ -150,7 +150,6 @@ TEST(SeveralSparseOperands, NoDroppedScheduleBeatsEverySurvivorInCountedWork) {
 
 TEST(SeveralSparseOperands, CostsAtCountedAveragesAreNearTheCounts) {
   int problems = 0;
-  double ratios = 0;
   for (std::uint64_t seed = 0; problems < problems_to_check && seed < 2000; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     std::mt19937_64 random(seed);

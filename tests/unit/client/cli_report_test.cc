@@ -102,7 +102,7 @@ ScheduleFacts two_schedules() {
   second.id = "s2", second.time = "i*k", second.memory = "k", second.members = "1", second.loop_trees = 1;
   facts.answer.frontier.entries = {first, second};
   facts.answer.frontier.removals = {
-      {"r1", "", "", "", "depth", "12 of 15 schedules were left out", {}, {}},
+      {"r1", "", "", "", "depth", "12 of 15 schedules were left out", {}, {}, ""},
       {"r2", "i*j*k", "k", "T = i*k, M = k", "termwise", "each term is smaller", {}, {}, "s2"},
       {"r3", "i*i", "0", "T = i*j, M = 0", "log_proof", "by shares", {}, {}, "s1"}};
   return facts;

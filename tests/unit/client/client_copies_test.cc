@@ -150,7 +150,9 @@ TEST(Overlap, IsOfBytesThatBothHave) {
     const std::map<std::string, PackedTensor*> operands = {{"x", &x}};
     const std::string* const shared = overlapping_operand(result, operands, nullptr);
     EXPECT_EQ(shared != nullptr, at > 0 && at < 6) << at;
-    if (shared != nullptr) EXPECT_EQ(*shared, "x");
+    if (shared != nullptr) {
+      EXPECT_EQ(*shared, "x");
+    }
     const bool updated_in_place = at == 3;  // it is read before it is written
     EXPECT_EQ(overlapping_operand(result, operands, &x) == nullptr, shared == nullptr || updated_in_place)
         << at;

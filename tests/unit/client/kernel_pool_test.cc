@@ -206,7 +206,9 @@ TEST_F(KernelsAtHand, RunWhileBetterOnesAreOnTheirWay) {
     ASSERT_TRUE(bound.ok()) << bound.error().message;
     EXPECT_EQ(bound->kernel().id, "s2");
     ASSERT_TRUE(bound->run().ok());
-    if (call > 0) EXPECT_LT(Clock::now() - start, 50ms) << "it waits for the server";
+    if (call > 0) {
+      EXPECT_LT(Clock::now() - start, 50ms) << "it waits for the server";
+    }
   }
 }
 

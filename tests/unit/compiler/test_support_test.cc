@@ -183,7 +183,7 @@ std::string run_by_hand(schaas_phase_run phase, DenseTensor* result) {
   const PackedTensor packed = pack(x, problem.formats.at("x"), problem);
   const PackedTensor y = zero_result(problem, {{"i", 40}});
   const schaas_phase phases[] = {{phase, rows, 1, -1, 0, SCHAAS_STEP_COMPUTE, SCHAAS_FOLD_NONE, -1, nullptr,
-                                  nullptr, nullptr, nullptr, SCHAAS_FOLD_NONE, nullptr}};
+                                  nullptr, nullptr, nullptr, SCHAAS_FOLD_NONE, nullptr, 0}};
   const schaas_kernel_descriptor kernel{SCHAAS_KERNEL_ABI_VERSION,
                                         2,
                                         1,
@@ -203,7 +203,10 @@ std::string run_by_hand(schaas_phase_run phase, DenseTensor* result) {
                                         nullptr,
                                         nullptr,
                                         0,
-                                        0};
+                                        0,
+                                        nullptr,
+                                        0,
+                                        nullptr};
   const std::string error = run(kernel, {y.abi(), packed.abi()}, Cuts::random, random);
   if (result) *result = y.unpack();
   return error;
