@@ -15,13 +15,14 @@ struct InternalError : std::logic_error {
 
 #define SCHAAS_STRINGIZE_(x) #x
 #define SCHAAS_STRINGIZE(x) SCHAAS_STRINGIZE_(x)
-/// Throws InternalError with file and line when `condition` is false. Always on.
-#define SCHAAS_CHECK(condition, what)                                                          \
-  do {                                                                                         \
-    if (!(condition)) {                                                                        \
-      throw ::schaas::support::InternalError(                                                  \
-          std::string(__FILE__ ":" SCHAAS_STRINGIZE(__LINE__) ": " #condition ": ") + (what)); \
-    }                                                                                          \
+/// Throws InternalError with file and line when `condition` is false. Always on. The file has no folder:
+/// nothing that is shown or installed names the place where it was built.
+#define SCHAAS_CHECK(condition, what)                                                               \
+  do {                                                                                              \
+    if (!(condition)) {                                                                             \
+      throw ::schaas::support::InternalError(                                                       \
+          std::string(__FILE_NAME__ ":" SCHAAS_STRINGIZE(__LINE__) ": " #condition ": ") + (what)); \
+    }                                                                                               \
   } while (false)
 
 /// A value or the Diagnostic that says why there is none. `Result<void>` carries success only.

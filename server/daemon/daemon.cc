@@ -263,7 +263,8 @@ Result<void> Daemon::open_http() {
   return {};
 }
 
-bool Daemon::is_ready() { return !boundary_->stopping() && stores_.schedules->statistics().ok(); }
+// Totals are in memory, so a row is asked for to see that the database can be read.
+bool Daemon::is_ready() { return !boundary_->stopping() && stores_.schedules->kernel("").ok(); }
 
 ServerFacts Daemon::facts() const {
   ServerFacts facts;
