@@ -15,8 +15,8 @@ struct InternalError : std::logic_error {
 
 #define SCHAAS_STRINGIZE_(x) #x
 #define SCHAAS_STRINGIZE(x) SCHAAS_STRINGIZE_(x)
-/// Throws InternalError with file and line when `condition` is false. Always on. The file has no folder:
-/// nothing that is shown or installed names the place where it was built.
+/// Throws InternalError with file and line when `condition` is false. Always on. The file stands alone:
+/// nothing that is shown or installed names the folder where it was built.
 #define SCHAAS_CHECK(condition, what)                                                               \
   do {                                                                                              \
     if (!(condition)) {                                                                             \
