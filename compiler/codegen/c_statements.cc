@@ -111,19 +111,46 @@ void print_wide_load(const std::vector<StatementPtr>& lets, std::size_t first,
   text.line("load_adjacent(" + from.array + " + " + expressions.print(from.index) + ", " + names + ");");
 }
 
+/// Calls `store_adjacent`, `fold_adjacent` or `atomic_adjacent` for the stores from `first` on.
+void CStatements::print_wide_store(const std::vector<StatementPtr>& stores, std::size_t first) {
+  const auto* group = loop_ir::as<loop_ir::GroupStore>(stores[first]);
+  const auto* single = loop_ir::as<loop_ir::Store>(stores[first]);
+  const int wide = group != nullptr ? group->wide : single->wide;
+  std::string values;
+  for (std::size_t n = first; n < first + static_cast<std::size_t>(wide); ++n)
+    values += (n == first ? "" : ", ") + expression(group != nullptr
+                                                        ? std::get<loop_ir::GroupStore>(stores[n]->node).value
+                                                        : std::get<loop_ir::Store>(stores[n]->node).value);
+  if (group != nullptr) return print_group_store(*group, values);
+  const std::string monoid = std::string("monoid_") + operators::name(single->monoid);
+  const std::string called = single->mode == loop_ir::Write::set    ? "store_adjacent"
+                             : single->mode == loop_ir::Write::fold ? "fold_adjacent<" + monoid + ">"
+                                                                    : "atomic_adjacent<" + monoid + ">";
+  text_.line(called + "(" + single->array + " + " + expression(single->index) + ", adjacent_values<" +
+             std::to_string(wide) + ">{{" + values + "}});");
+}
+
+/// Returns the statements from `at` on that one instruction stands for.
+std::size_t adjacent_statements(const StatementPtr& at) {
+  if (const auto* let = loop_ir::as<loop_ir::Let>(at)) return static_cast<std::size_t>(let->wide);
+  if (const auto* store = loop_ir::as<loop_ir::Store>(at)) return static_cast<std::size_t>(store->wide);
+  const auto* group = loop_ir::as<loop_ir::GroupStore>(at);
+  return group == nullptr ? 1 : static_cast<std::size_t>(group->wide);
+}
+
 void CStatements::print(const StatementPtr& statement) {
   std::visit(
       Match{
           [&](const loop_ir::Block& x) {
             for (std::size_t n = 0; n < x.statements.size(); ++n) {
-              const auto* let = loop_ir::as<loop_ir::Let>(x.statements[n]);
-              if (let == nullptr || let->wide == 1) {
+              const std::size_t adjacent = adjacent_statements(x.statements[n]);
+              if (adjacent == 1)
                 print(x.statements[n]);
-                continue;
-              }
-              // The next lets are the other values of the load.
-              print_wide_load(x.statements, n, expressions_, text_);
-              n += static_cast<std::size_t>(let->wide) - 1;
+              else if (loop_ir::as<loop_ir::Let>(x.statements[n]) != nullptr)
+                print_wide_load(x.statements, n, expressions_, text_);
+              else
+                print_wide_store(x.statements, n);
+              n += adjacent - 1;
             }
           },
           [&](const loop_ir::Let& x) {
@@ -197,7 +224,7 @@ void CStatements::print(const StatementPtr& statement) {
                        x.factors + ", " + expression(x.scale) + ", " + x.variable + ", " + expression(x.end) +
                        ", " + x.positions + ", " + x.coordinates + ", " + x.values + ");");
           },
-          [&](const loop_ir::GroupStore& x) { print_group_store(x); },
+          [&](const loop_ir::GroupStore& x) { print_group_store(x, expression(x.value)); },
           [&](const loop_ir::Deferred& x) {
             text_.line(std::string("deferred_update<monoid_") + operators::name(x.monoid) + "> " + x.name +
                        "(" + x.array + ");");
@@ -228,14 +255,14 @@ void CStatements::print_store(const loop_ir::Store& store) {
 }
 
 /// Calls the functions of runtime/group.cuh.
-void CStatements::print_group_store(const loop_ir::GroupStore& store) {
+void CStatements::print_group_store(const loop_ir::GroupStore& store, const std::string& values) {
   using loop_ir::Write;
   const char* called = store.mode == Write::atomic ? "atomic_group"
                        : store.mode == Write::set  ? "store_group"
                                                    : "fold_group";
   text_.line(std::string(called) + "<monoid_" + operators::name(store.monoid) + ", " +
              std::to_string(store.width) + ">(" + store.array + ", " + expression(store.index) + ", " +
-             expression(store.value) + ");");
+             values + ");");
 }
 
 /// Prints a memset where the value is zero, else a loop.

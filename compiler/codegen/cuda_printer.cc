@@ -17,7 +17,7 @@
 // grid-stride loop, so that fewer blocks than ranges may be launched, as scratch allows. Threads are rounded
 // up to whole warps, since groups fold by shuffles in which each of their threads takes part; threads beyond
 // the range have an empty one. Positions lie on the device, so the host evaluates sizes by numbers of
-// entries.
+// entries. With 32-bit positions, extents have 32 bits, too, so that an address takes one multiplication.
 namespace schaas::codegen {
 namespace {
 
@@ -35,8 +35,10 @@ class CudaPrinter {
         expressions_(kernel),
         own_name_(label.symbol != "schaas_kernel"),
         prefix_(own_name_ ? label.symbol + "_" : "schaas_") {
-    for (const auto& array : kernel.arrays)
+    for (const auto& array : kernel.arrays) {
       has_scratch_ = has_scratch_ || std::holds_alternative<loop_ir::Scratch>(array.origin);
+      has_short_extents_ = has_short_extents_ || array.element == loop_ir::Element::index32;
+    }
   }
 
   std::string run() {
@@ -85,7 +87,8 @@ class CudaPrinter {
   const CExpressions expressions_;
   const bool own_name_;
   const std::string prefix_;
-  bool has_scratch_ = false;  ///< threads have scratch
+  bool has_scratch_ = false;        ///< threads have scratch
+  bool has_short_extents_ = false;  ///< extents have 32 bits
   CText out_;
 };
 
@@ -217,7 +220,8 @@ void CudaPrinter::print_device(std::size_t phase) {
   out_.open("extern \"C\" __global__ void __launch_bounds__(" + text_of(mapping.block) + ") " + prefix_ +
             "phase_" + text_of(static_cast<std::int64_t>(phase)) + "(const " + prefix_ +
             "parameters parameters)");
-  print_sizes(sizes, [](const loop_ir::Extent& extent) { return "parameters." + extent.name; });
+  const std::string width = has_short_extents_ ? "(int32_t)" : "";
+  print_sizes(sizes, [&](const loop_ir::Extent& extent) { return width + "parameters." + extent.name; });
   const std::string unit = text_of(mapping.tile) + " * " + text_of(mapping.grain);
   out_.line("const int64_t tiles = (parameters.range + " + unit + " - 1) / (" + unit + ");");
   std::string threads = "tiles * " + text_of(mapping.tile * mapping.threads_per_item);
@@ -283,6 +287,11 @@ void CudaPrinter::print_check() {
   out_.open("static int " + prefix_ + "check(const schaas_tensor* const* args)");
   out_.line("(void)args;");
   for (const auto& condition : wrong_arguments(kernel_)) out_.line("if (" + condition + ") return 0;");
+  for (const auto& extent : kernel_.extents) {
+    if (has_short_extents_)
+      out_.line("if (args[" + text_of(extent.argument) + "]->extents[" + text_of(extent.mode) +
+                "] > INT32_MAX) return 0;");
+  }
   out_.line("return 1;");
   out_.close();
   out_.raw("\n");

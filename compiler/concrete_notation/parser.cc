@@ -106,11 +106,12 @@ class Parser {
     return annotation;
   }
 
-  // Reads iterations of a thread or threads of an iteration; then group, block and warp, each optional.
+  // Reads iterations, and after a slash the threads that share them; then group, block and warp, each
+  // optional.
   Result<ThreadMapping> parse_mapping() {
     ThreadMapping mapping;
     SCHAAS_ASSIGN_OR_RETURN(mapping.grain, number("the number of iterations, 1 to 9999,"));
-    if (mapping.grain == 1 && accept('/')) {
+    if (accept('/')) {
       SCHAAS_ASSIGN_OR_RETURN(mapping.threads_per_item, number("the number of threads, 1 to 9999,"));
     }
     if (accept_word("group")) {

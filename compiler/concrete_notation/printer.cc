@@ -26,9 +26,8 @@ std::string number_text(const Blocks& blocks) {
 }
 
 std::string mapping_text(const ThreadMapping& mapping) {
-  std::string out =
-      " threads " + (mapping.threads_per_item > 1 ? "1/" + std::to_string(mapping.threads_per_item)
-                                                  : std::to_string(mapping.grain));
+  std::string out = " threads " + std::to_string(mapping.grain) +
+                    (mapping.threads_per_item > 1 ? "/" + std::to_string(mapping.threads_per_item) : "");
   if (mapping.group_size > 1 || mapping.reduce != GroupReduction::atomic)
     out += " group " + std::to_string(mapping.group_size) + " " + name(mapping.reduce);
   if (mapping.block != ThreadMapping{}.block) out += " block " + std::to_string(mapping.block);

@@ -48,20 +48,24 @@ struct Style {
   GroupReduction reduce = GroupReduction::atomic;
 };
 constexpr Style styles[] = {
-    {Rows::rows, 1, 1, 1, GroupReduction::atomic},      {Rows::rows, 1, 8, 8, GroupReduction::parallel},
-    {Rows::rows, 1, 8, 1, GroupReduction::atomic},      {Rows::entries, 1, 1, 32, GroupReduction::segment},
-    {Rows::rows, 1, 32, 32, GroupReduction::parallel},  {Rows::rows, 1, 32, 1, GroupReduction::atomic},
-    {Rows::entries, 32, 1, 1, GroupReduction::atomic},  {Rows::rows, 1, 4, 4, GroupReduction::parallel},
-    {Rows::rows, 1, 4, 1, GroupReduction::atomic},      {Rows::entries, 8, 1, 32, GroupReduction::segment},
-    {Rows::rows, 1, 16, 16, GroupReduction::parallel},  {Rows::rows, 1, 16, 1, GroupReduction::atomic},
-    {Rows::entries, 1, 1, 8, GroupReduction::segment},  {Rows::rows, 1, 2, 2, GroupReduction::parallel},
-    {Rows::entries, 8, 1, 8, GroupReduction::segment},  {Rows::entries, 1, 1, 1, GroupReduction::atomic},
-    {Rows::entries, 1, 8, 1, GroupReduction::atomic},   {Rows::entries, 1, 32, 1, GroupReduction::atomic},
-    {Rows::entries, 1, 8, 8, GroupReduction::parallel}, {Rows::entries, 1, 32, 32, GroupReduction::parallel},
-    {Rows::entries, 1, 4, 4, GroupReduction::parallel}, {Rows::entries, 1, 16, 16, GroupReduction::parallel},
-    {Rows::entries, 1, 8, 8, GroupReduction::atomic},   {Rows::entries, 1, 32, 32, GroupReduction::atomic},
-    {Rows::fibers, 1, 1, 32, GroupReduction::segment},  {Rows::fibers, 1, 8, 8, GroupReduction::parallel},
-    {Rows::fibers, 1, 8, 8, GroupReduction::atomic},    {Rows::fibers, 1, 32, 32, GroupReduction::atomic},
+    {Rows::rows, 1, 1, 1, GroupReduction::atomic},        {Rows::rows, 1, 8, 8, GroupReduction::parallel},
+    {Rows::rows, 1, 8, 1, GroupReduction::atomic},        {Rows::entries, 1, 1, 32, GroupReduction::segment},
+    {Rows::rows, 1, 32, 32, GroupReduction::parallel},    {Rows::rows, 1, 32, 1, GroupReduction::atomic},
+    {Rows::entries, 32, 1, 1, GroupReduction::atomic},    {Rows::rows, 1, 4, 4, GroupReduction::parallel},
+    {Rows::rows, 1, 4, 1, GroupReduction::atomic},        {Rows::entries, 8, 1, 32, GroupReduction::segment},
+    {Rows::rows, 1, 16, 16, GroupReduction::parallel},    {Rows::rows, 1, 16, 1, GroupReduction::atomic},
+    {Rows::entries, 8, 4, 4, GroupReduction::parallel},   {Rows::entries, 32, 8, 1, GroupReduction::atomic},
+    {Rows::entries, 8, 8, 8, GroupReduction::parallel},   {Rows::entries, 32, 16, 1, GroupReduction::atomic},
+    {Rows::entries, 8, 16, 16, GroupReduction::parallel}, {Rows::entries, 32, 32, 1, GroupReduction::atomic},
+    {Rows::entries, 8, 32, 32, GroupReduction::parallel}, {Rows::entries, 1, 1, 8, GroupReduction::segment},
+    {Rows::rows, 1, 2, 2, GroupReduction::parallel},      {Rows::entries, 8, 1, 8, GroupReduction::segment},
+    {Rows::entries, 1, 1, 1, GroupReduction::atomic},     {Rows::entries, 1, 8, 1, GroupReduction::atomic},
+    {Rows::entries, 1, 32, 1, GroupReduction::atomic},    {Rows::entries, 1, 8, 8, GroupReduction::parallel},
+    {Rows::entries, 1, 32, 32, GroupReduction::parallel}, {Rows::entries, 1, 4, 4, GroupReduction::parallel},
+    {Rows::entries, 1, 16, 16, GroupReduction::parallel}, {Rows::entries, 1, 8, 8, GroupReduction::atomic},
+    {Rows::entries, 1, 32, 32, GroupReduction::atomic},   {Rows::fibers, 1, 1, 32, GroupReduction::segment},
+    {Rows::fibers, 1, 8, 8, GroupReduction::parallel},    {Rows::fibers, 1, 8, 8, GroupReduction::atomic},
+    {Rows::fibers, 1, 32, 32, GroupReduction::atomic},
 };
 /// In this order, as long as there is room.
 struct Pass {
@@ -256,8 +260,10 @@ class Points {
     if (style.rows == Rows::rows)
       return style.share == 1 || style.width > 1 || concrete_notation::writes_exclusively(*outermost);
     if (concrete_notation::writes_exclusively(*outermost))
-      return style.take == 1 && (style.width == 1 || style.reduce == GroupReduction::parallel);
-    return !phase.linear || style.take * style.width > 1;
+      return (style.take == 1 || style.share > 1) &&
+             (style.width == 1 || style.reduce == GroupReduction::parallel);
+    // Threads that share an entry's sum fold it.
+    return !phase.linear || (style.share == 1 ? style.take * style.width > 1 : style.width > 1);
   }
 
   /// The point in each phase that can have it, whole rows in the others.
@@ -296,7 +302,7 @@ class Points {
                              : style.rows == Rows::entries ? " nnz"
                                                            : " fiber";
     std::string out =
-        "{<" + (style.share > 1 ? "1/" + std::to_string(style.share) : std::to_string(style.take)) + unit;
+        "{<" + std::to_string(style.take) + (style.share > 1 ? "/" + std::to_string(style.share) : "") + unit;
     if (some) out += ", " + std::to_string(columns) + " col";
     out += ">, " + std::to_string(style.width);
     return out + (style.width > 1 ? std::string(" ") + concrete_notation::name(style.reduce) : "") + "}";

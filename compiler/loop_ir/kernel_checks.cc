@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <optional>
 #include <set>
 #include <string>
 
@@ -46,14 +47,40 @@ Result<void> check_alignment(const Kernel& kernel, const Phase& phase) {
   return {};
 }
 
+namespace {
+
+/// A base aligned to a width is aligned to its divisors.
+bool is_aligned(const std::string& array, int width, const Alignment* alignment) {
+  return alignment != nullptr && alignment->width % width == 0 &&
+         std::count(alignment->arrays.begin(), alignment->arrays.end(), array) > 0;
+}
+
+/// Elements that a store writes, and how.
+struct Target {
+  std::string array;
+  ExpressionPtr index;
+  Write mode = Write::set;
+  operators::Monoid monoid = operators::Monoid::sum;
+  int width = 1, wide = 1;
+};
+
+/// Returns the target of a store, or of a group's; none of other statements.
+std::optional<Target> target_of(const StatementPtr& statement) {
+  if (const auto* store = as<Store>(statement))
+    return Target{store->array, store->index, store->mode, store->monoid, 1, store->wide};
+  const auto* store = as<GroupStore>(statement);
+  if (store == nullptr) return std::nullopt;
+  return Target{store->array, store->index, store->mode, store->monoid, store->width, store->wide};
+}
+
+}  // namespace
+
 Result<void> check_wide_load(const std::vector<StatementPtr>& statements, std::size_t at,
                              const Alignment* alignment) {
   const auto& let = std::get<Let>(statements[at]->node);
   const auto* from = std::get_if<Load>(&let.value->node);
   if (from == nullptr || let.type != Type::value) return wrong("`" + let.name + "` is wide but no load");
-  // A base aligned to a width is aligned to its divisors.
-  if (alignment == nullptr || alignment->width % let.wide != 0 ||
-      std::count(alignment->arrays.begin(), alignment->arrays.end(), from->array) == 0)
+  if (!is_aligned(from->array, let.wide, alignment))
     return wrong("`" + from->array + "` is loaded " + std::to_string(let.wide) +
                  " values wide but not known to be aligned");
   // The values of one load are as many adjacent lets, in order of their elements.
@@ -66,6 +93,29 @@ Result<void> check_wide_load(const std::vector<StatementPtr>& statements, std::s
                    " values wide, and the next lets do not load the others");
   }
   return {};
+}
+
+Result<void> check_wide_store(const std::vector<StatementPtr>& statements, std::size_t at,
+                              const Alignment* alignment) {
+  const Target first = *target_of(statements[at]);
+  if (!is_aligned(first.array, first.wide, alignment))
+    return wrong("`" + first.array + "` is written " + std::to_string(first.wide) +
+                 " values wide but not known to be aligned");
+  // The values of one write are those of as many adjacent stores, in order of their elements.
+  for (int n = 1; n < first.wide; ++n) {
+    const std::size_t next = at + static_cast<std::size_t>(n);
+    const auto other = next < statements.size() ? target_of(statements[next]) : std::nullopt;
+    if (!other || other->array != first.array || other->mode != first.mode || other->monoid != first.monoid ||
+        other->width != first.width || other->wide != 1 || !equal(other->index, add(first.index, integer(n))))
+      return wrong("`" + first.array + "` is written " + std::to_string(first.wide) +
+                   " values wide, and the next stores do not write the others");
+  }
+  return {};
+}
+
+bool is_wide_store(const StatementPtr& statement) {
+  const auto target = target_of(statement);
+  return target && target->wide > 1;
 }
 
 namespace {

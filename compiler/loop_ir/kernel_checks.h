@@ -18,6 +18,10 @@ support::Result<void> check_alignment(const Kernel& kernel, const Phase& phase);
 /// be aligned (null: none), and the next lets load the others.
 support::Result<void> check_wide_load(const std::vector<StatementPtr>& statements, std::size_t at,
                                       const Alignment* alignment);
+bool is_wide_store(const StatementPtr& statement);
+/// Checks the write of adjacent values that begins at statement `at`, a wide store, as check_wide_load does.
+support::Result<void> check_wide_store(const std::vector<StatementPtr>& statements, std::size_t at,
+                                       const Alignment* alignment);
 
 /// Checks the declarations around statements whose names and arrays are correct: specialisations, copies,
 /// counters.

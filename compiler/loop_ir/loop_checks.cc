@@ -26,8 +26,7 @@ Result<void> check_order(const For& loop) {
 Result<void> check_part(const For& loop) {
   if (loop.part == Part::jammed && loop.step == 1)
     return wrong("`" + loop.variable + "` is jammed, but takes one value at a time");
-  const bool continues = loop.step == 1 && std::holds_alternative<Name>(loop.begin->node);
-  if (loop.part == Part::remainder && !continues)
+  if (loop.part == Part::remainder && !std::holds_alternative<Name>(loop.begin->node))
     return wrong("`" + loop.variable + "` is a remainder, but does not begin at a counter");
   return {};
 }

@@ -13,10 +13,10 @@ StatementPtr map_expressions(const StatementPtr& statement,
             return make(Accumulate{x.name, map(x.value)});
           },
           [&](const Store& x) {
-            return make(Store{x.array, map(x.index), x.mode, map(x.value), x.monoid});
+            return make(Store{x.array, map(x.index), x.mode, map(x.value), x.monoid, x.wide});
           },
           [&](const GroupStore& x) {
-            return make(GroupStore{x.array, map(x.index), x.mode, map(x.value), x.monoid, x.width});
+            return make(GroupStore{x.array, map(x.index), x.mode, map(x.value), x.monoid, x.width, x.wide});
           },
           [&](const Defer& x) {
             return make(Defer{x.name, map(x.index), map(x.value)});

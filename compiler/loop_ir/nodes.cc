@@ -183,8 +183,8 @@ bool equal(const StatementPtr& a, const StatementPtr& b) {
       },
       [&](const Store& x) {
         const auto& y = std::get<Store>(b->node);
-        return x.array == y.array && x.mode == y.mode && x.monoid == y.monoid && equal(x.index, y.index) &&
-               equal(x.value, y.value);
+        return x.array == y.array && x.mode == y.mode && x.monoid == y.monoid && x.wide == y.wide &&
+               equal(x.index, y.index) && equal(x.value, y.value);
       },
       [&](const If& x) {
         const auto& y = std::get<If>(b->node);
@@ -251,7 +251,7 @@ bool equal(const StatementPtr& a, const StatementPtr& b) {
       [&](const GroupStore& x) {
         const auto& y = std::get<GroupStore>(b->node);
         return x.array == y.array && x.mode == y.mode && x.monoid == y.monoid && x.width == y.width &&
-               equal(x.index, y.index) && equal(x.value, y.value);
+               x.wide == y.wide && equal(x.index, y.index) && equal(x.value, y.value);
       },
       [&](const Deferred& x) {
         const auto& y = std::get<Deferred>(b->node);

@@ -58,6 +58,9 @@ struct Store {
   Write mode = Write::set;
   ExpressionPtr value;
   operators::Monoid monoid = operators::Monoid::sum;  ///< for folds and atomic writes
+  /// Above 1: writes so many adjacent values with one instruction; the next stores of the block are those of
+  /// the others. Only where the phase knows that they are aligned (Alignment).
+  int wide = 1;
 };
 /// A write by groups of `width` threads of a GPU that arrive together at array[index]: their values are
 /// folded, and the first thread writes as `mode` says. Only in phases with a thread mapping.
@@ -68,6 +71,7 @@ struct GroupStore {
   ExpressionPtr value;
   operators::Monoid monoid = operators::Monoid::sum;
   int width = 1;
+  int wide = 1;  ///< as of Store
 };
 /// Declares a deferred atomic update, empty at first: the sum a thread has computed for an element of the
 /// array but not written. Visible until the end of the enclosing block.

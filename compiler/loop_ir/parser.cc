@@ -337,7 +337,7 @@ class Parser : private Tokenizer {
     const auto* store = std::get_if<Store>(&written->node);
     if (store == nullptr) fail("what the group writes before this");
     const Store plain = store == nullptr ? Store{} : *store;
-    return make(GroupStore{plain.array, plain.index, plain.mode, plain.value, folded, width});
+    return make(GroupStore{plain.array, plain.index, plain.mode, plain.value, folded, width, plain.wide});
   }
   StatementPtr deferred() {
     Deferred deferred{identifier(), {}, {}};
@@ -379,6 +379,7 @@ class Parser : private Tokenizer {
       fail("`=`, `+=`, `*=`, `max=`, `min=`, `or=` or `and=`");
     }
     store.value = expression();
+    if (accept("wide")) store.wide = small_number();
     return make(std::move(store));
   }
 

@@ -75,6 +75,9 @@ std::string specialisation_text(const Specialisation& specialisation) {
   return text;
 }
 
+/// Prints how many adjacent values a load or a store takes at once.
+std::string wide_text(int wide) { return wide > 1 ? " wide " + std::to_string(wide) : ""; }
+
 /// Returns the text of a write up to its value: "A[i] = ", "atomic A[i] += ".
 std::string write_text(const std::string& array, const ExpressionPtr& index, Write mode,
                        operators::Monoid monoid) {
@@ -147,7 +150,7 @@ class Printer {
         "let " + let.name + ": " + (let.type == Type::index ? "index" : "value") + " = " + print(let.value);
     if (let.fold)
       text += " group " + std::to_string(let.fold->width) + " " + operators::name(let.fold->monoid);
-    if (let.wide > 1) text += " wide " + std::to_string(let.wide);
+    text += wide_text(let.wide);
     line(text);
   }
 
@@ -227,7 +230,9 @@ class Printer {
             [&](const Let& x) { let(x); },
             [&](const Accumulator& x) { accumulator(x); },
             [&](const Accumulate& x) { accumulate(x); },
-            [&](const Store& x) { line(write_text(x.array, x.index, x.mode, x.monoid) + print(x.value)); },
+            [&](const Store& x) {
+              line(write_text(x.array, x.index, x.mode, x.monoid) + print(x.value) + wide_text(x.wide));
+            },
             [&](const If& x) {
               open("if " + print(x.condition));
               statement(x.body);
@@ -262,7 +267,7 @@ class Printer {
             [&](const Sort& x) { line("sort " + x.array + " in " + print(x.begin) + " .. " + print(x.end)); },
             [&](const GroupStore& x) {
               line("group " + std::to_string(x.width) + " " + operators::name(x.monoid) + " " +
-                   write_text(x.array, x.index, x.mode, x.monoid) + print(x.value));
+                   write_text(x.array, x.index, x.mode, x.monoid) + print(x.value) + wide_text(x.wide));
             },
             [&](const Deferred& x) {
               line("deferred " + x.name + " of " + x.array + " " + operators::name(x.monoid));

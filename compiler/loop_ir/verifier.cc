@@ -104,6 +104,7 @@ class Verifier {
     for (std::size_t n = 0; n < statements.size(); ++n) {
       const auto* let = as<Let>(statements[n]);
       if (let != nullptr && let->wide > 1) SCHAAS_RETURN_IF_ERROR(check_wide_load(statements, n, alignment_));
+      if (is_wide_store(statements[n])) SCHAAS_RETURN_IF_ERROR(check_wide_store(statements, n, alignment_));
       SCHAAS_RETURN_IF_ERROR(statement(statements[n]));
     }
     return {};

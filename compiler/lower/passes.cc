@@ -4,6 +4,7 @@
 
 #include "compiler/lower/emit/expand.h"
 #include "compiler/lower/passes/coalesce_rows.h"
+#include "compiler/lower/passes/entry_unrolling.h"
 #include "compiler/lower/passes/loop_flattening.h"
 #include "compiler/lower/passes/numeric_phase.h"
 #include "compiler/lower/passes/packed_panels.h"
@@ -123,6 +124,14 @@ const std::vector<Pass>& table() {
        .after = {"coarsen-threads", "keep-rows"},
        .why = "they make the loads of a thread adjacent",
        .keeps = "the phase's body",
+       .machine = Machine::gpu,
+       .baseline = true},
+      {.name = "unroll-entries",
+       .run = &unroll_entries,
+       .rewrites = "loop of a thread over entries that reads nothing it writes",
+       .after = {"coarsen-threads", "keep-rows", "vectorise-loads"},
+       .why = "they rewrite the loops of single entries",
+       .keeps = "values up to the order of summation",
        .machine = Machine::gpu,
        .baseline = true},
   };

@@ -74,9 +74,9 @@ std::string print(const Directive& directive) {
                (pos.from.empty() ? "" : ", from=" + pos.from) + ")";
       },
       [](const Threads& threads) {
-        return "threads(path=" + print(threads.path) + ", loop=" + threads.loop + ", each=" +
-               (threads.share > 1 ? "1/" + std::to_string(threads.share) : std::to_string(threads.take)) +
-               ")";
+        return "threads(path=" + print(threads.path) + ", loop=" + threads.loop +
+               ", each=" + std::to_string(threads.take) +
+               (threads.share > 1 ? "/" + std::to_string(threads.share) : "") + ")";
       },
       [](const Group& group) {
         return "group(path=" + print(group.path) + ", loop=" + group.loop +

@@ -2,6 +2,7 @@
 #include <bit>
 #include <cstddef>
 #include <deque>
+#include <limits>
 #include <utility>
 
 #include "client/cpp/gpu/gpu_arrays.h"
@@ -53,6 +54,7 @@ struct GpuExecution::State {
   Result<void> bind_arguments();
   Result<void> allocate_scratch();
   Result<void> start_result(const PackedTensor* before);
+  support::Diagnostic refused(const schaas_gpu_phase& phase) const;
   Result<void> launch_all();
 
   Gpu gpu;
@@ -197,6 +199,20 @@ Result<void> GpuExecution::State::start_result(const PackedTensor* before) {
   return arrays.copy(views[0].values, filled.data(), bytes);
 }
 
+// Says why a phase does not start: an extent that 32 bits do not hold, or arguments of other types.
+support::Diagnostic GpuExecution::State::refused(const schaas_gpu_phase& phase) const {
+  for (const schaas_tensor* tensor : arguments) {
+    for (std::int32_t mode = 0; mode < tensor->order; ++mode) {
+      if (tensor->extents[mode] > std::numeric_limits<std::int32_t>::max())
+        return support::unsupported("gpu-extent",
+                                    "an index has " + std::to_string(tensor->extents[mode]) +
+                                        " values, and the kernel for GPUs counts to 2147483647; "
+                                        "ask for positions of 64 bits, or for a CPU");
+    }
+  }
+  return support::internal("gpu-failed", std::string("`") + phase.function + "` refuses its arguments");
+}
+
 // Launches the phases in order. The stream keeps them apart, so no barrier is needed between them.
 Result<void> GpuExecution::State::launch_all() {
   const auto& d = descriptor();
@@ -208,8 +224,7 @@ Result<void> GpuExecution::State::launch_all() {
     // `prepare` returns the number of blocks; 0 says that the phase has no iterations.
     const std::int64_t blocks =
         phase.prepare(arguments.data(), shared.data(), workspace, gpu_workspace_threads, parameters.data());
-    if (blocks < 0)
-      return support::internal("gpu-failed", std::string("`") + phase.function + "` refuses its arguments");
+    if (blocks < 0) return refused(phase);
     if (blocks == 0) continue;
     void* given[] = {parameters.data()};
     const int status =

@@ -1,4 +1,4 @@
-/// Searches as in vector.h and find.h, aligned loads of adjacent values, and a quotient that divides in 32 bits
+/// Searches as in vector.h and find.h, aligned loads and stores of adjacent values, and a quotient that divides in 32 bits
 /// where it can.
 #pragma once
 template <class Index>
@@ -31,6 +31,10 @@ __device__ static inline void load_adjacent(const value* from, value& a, value& 
 __device__ static inline void load_adjacent(const value* from, value& a, value& b, value& c, value& d) {
   const adjacent_values<4> x = *(const adjacent_values<4>*)from;
   a = x.at[0], b = x.at[1], c = x.at[2], d = x.at[3];
+}
+template <int count>
+__device__ static inline void store_adjacent(value* to, const adjacent_values<count>& x) {
+  *(adjacent_values<count>*)to = x;
 }
 /* Numbers that are not negative; long division is slow and nearly always for short ones. */
 __device__ static inline int64_t quotient(int64_t a, int64_t b) {

@@ -9,11 +9,13 @@
 #include "compiler/loop_ir/substitute.h"
 #include "compiler/loop_ir/traversal.h"
 #include "compiler/loop_ir/uses.h"
+#include "compiler/lower/passes/vector_loads.h"
 
 // Scalar replacement (Callahan, Carr, Kennedy, PLDI 1990) of the elements of a row that a thread folds into
 // in each iteration of a sum. It is legal when these elements are the same in each iteration and the sum
 // uses their array nowhere else. Registers cannot be indexed, so the loop over elements is unrolled, for the
-// smallest of a few lengths that fits; the row's length chooses the body at run time.
+// smallest of a few lengths that fits; the row's length chooses the body at run time. A thread keeps adjacent
+// elements, as many as one instruction loads, then those a whole round of all threads further on.
 namespace schaas::lower {
 namespace {
 
@@ -24,7 +26,7 @@ using operators::Function;
 using Statements = std::vector<StatementPtr>;
 
 /// Elements that a thread keeps, of each body.
-constexpr int register_counts[] = {2, 8};
+constexpr int register_counts[] = {4, 16};
 
 /// An interleaved loop over elements of a row, each folded into once.
 struct ElementLoop {
@@ -38,7 +40,7 @@ ElementLoop element_loop(const StatementPtr& statement) {
   if (loop == nullptr || !loop->interleaved || !loop_ir::is_name(loop->begin, "lane")) return {};
   const auto body = loop_ir::statements_of(loop->body);
   const auto* store = loop_ir::as<loop_ir::Store>(body.back());
-  if (store == nullptr || store->mode != loop_ir::Write::fold) return {};
+  if (store == nullptr || store->mode == loop_ir::Write::set) return {};
   for (std::size_t n = 0; n + 1 < body.size(); ++n) {
     if (!loop_ir::as<loop_ir::Let>(body[n])) return {};
   }
@@ -56,7 +58,7 @@ void add_bound(const loop_ir::For& loop, std::set<std::string>& names) {
 
 class RowRegisters {
  public:
-  explicit RowRegisters(Names& names) : names_(names) {}
+  RowRegisters(loop_ir::ValueType type, Names& names) : names_(names), adjacent_(vector_elements(type)) {}
 
   StatementPtr of(const StatementPtr& statement) {
     if (loop_ir::as<loop_ir::For>(statement) != nullptr) {
@@ -108,7 +110,9 @@ class RowRegisters {
                               int count) {
     Statements out, inside(body.begin(), body.end() - 1), stores;
     for (int n = 0; n < count; ++n) {
-      const auto element = loop_ir::add(elements.loop->begin, loop_ir::integer(n * elements.loop->step));
+      const std::int64_t further = n / adjacent_ * adjacent_ * elements.loop->step + n % adjacent_;
+      const auto element = loop_ir::add(loop_ir::multiply(elements.loop->begin, loop_ir::integer(adjacent_)),
+                                        loop_ir::integer(further));
       const loop_ir::Substitution at = {{elements.loop->variable, element}};
       const auto there = loop_ir::apply(Function::less, {element, elements.loop->end});
       const std::string kept = names_.fresh("t");
@@ -135,12 +139,13 @@ class RowRegisters {
   }
 
   Names& names_;
+  const int adjacent_;  ///< elements that a thread keeps next to each other
 };
 
 }  // namespace
 
 loop_ir::Kernel keep_rows_in_registers(loop_ir::Kernel kernel, Names& names) {
-  for (auto& phase : kernel.phases) phase.body = RowRegisters(names).of(phase.body);
+  for (auto& phase : kernel.phases) phase.body = RowRegisters(kernel.value_type, names).of(phase.body);
   return kernel;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -27,8 +28,6 @@ using loop_ir::make;
 using loop_ir::StatementPtr;
 using operators::Function;
 using Statements = std::vector<StatementPtr>;
-
-constexpr int vector_bytes = 16;  ///< bytes of the widest load
 
 /// Calls `each` for the loads that the expression makes in any case.
 void collect_loads(const ExpressionPtr& expression, const std::function<void(const loop_ir::Load&)>& each) {
@@ -83,18 +82,22 @@ class VectorLoads {
   VectorLoads(const loop_ir::Kernel& kernel, const loop_ir::Phase& phase, Names& names)
       : names_(names),
         columns_grain_(phase.mapping->columns_grain),
-        width_(vector_bytes / (kernel.value_type == loop_ir::ValueType::f64 ? 8 : 4)) {
+        width_(vector_elements(kernel.value_type)) {
     for (const auto& let : kernel.lets) known_[let.name] = let.value;
     for (const auto& extent : kernel.extents) extents_.insert(extent.name);
     for (const auto& array : kernel.arrays) {
-      if (array.element == loop_ir::Element::value && !array.written) arrays_.insert(array.name);
+      if (array.element != loop_ir::Element::value) continue;
+      if (!array.written)
+        arrays_.insert(array.name);
+      else if (std::holds_alternative<loop_ir::ArgumentValues>(array.origin))
+        written_.insert(array.name);
     }
   }
 
   StatementPtr of(const StatementPtr& statement) {
     Statements out;
-    for (const auto& each : loop_ir::statements_of(statement)) append(each, out);
-    return loop_ir::block(packed(out));
+    for (const auto& each : with_vector_guards(loop_ir::statements_of(statement))) append(each, out);
+    return loop_ir::block(with_wide_stores(packed(out)));
   }
 
   loop_ir::Alignment alignment() const {
@@ -263,6 +266,120 @@ class VectorLoads {
     return out;
   }
 
+  /// Makes the guards of the elements of one vector one: `(lane * 4) + 3 < n` holds where `lane * 4 < n` does
+  /// when both sides are multiples of four.
+  Statements with_vector_guards(const Statements& statements) {
+    Statements out;
+    for (const auto& each : statements) {
+      const auto* guard = loop_ir::as<loop_ir::If>(each);
+      if (guard == nullptr) {
+        out.push_back(each);
+        continue;
+      }
+      const auto condition = vector_guard(guard->condition);
+      const auto* before = out.empty() ? nullptr : loop_ir::as<loop_ir::If>(out.back());
+      if (before != nullptr && condition != guard->condition &&
+          loop_ir::equal(before->condition, condition) && declare_apart(before->body, guard->body)) {
+        Statements both = loop_ir::statements_of(before->body);
+        for (const auto& inside : loop_ir::statements_of(guard->body)) both.push_back(inside);
+        out.back() = make(loop_ir::If{condition, loop_ir::block(std::move(both))});
+      } else {
+        out.push_back(make(loop_ir::If{condition, guard->body}));
+      }
+    }
+    return out;
+  }
+
+  /// Returns the guard of the first element of the vector that the guard's element is of.
+  ExpressionPtr vector_guard(const ExpressionPtr& condition) {
+    const auto* sides = loop_ir::arguments_of(condition, Function::less);
+    if (sides == nullptr) return condition;
+    Sum sum = sum_of((*sides)[0]);
+    const std::int64_t further = sum.constant % width_;
+    std::set<std::string> extents;
+    if (further <= 0 || !is_multiple(sum, width_, extents) || !is_multiple((*sides)[1], width_, extents))
+      return condition;
+    used_extents_.insert(extents.begin(), extents.end());
+    used_width_ = width_;
+    ExpressionPtr first = loop_ir::integer(sum.constant - further);
+    for (const auto& term : sum.terms) first = loop_ir::add(term, first);
+    return loop_ir::apply(Function::less, {first, (*sides)[1]});
+  }
+
+  static bool declare_apart(const StatementPtr& one, const StatementPtr& other) {
+    std::set<std::string> first, second;
+    loop_ir::collect_declared(one, first);
+    loop_ir::collect_declared(other, second);
+    return std::none_of(first.begin(), first.end(), [&](const auto& name) { return second.count(name) > 0; });
+  }
+
+  /// Where and how a store, or that of a group, writes.
+  struct Target {
+    std::string array, how;
+    Sum at;
+  };
+  static std::optional<Target> target_of(const StatementPtr& statement) {
+    const auto how = [](loop_ir::Write mode, operators::Monoid monoid, int width) {
+      return std::to_string(static_cast<int>(mode)) + operators::name(monoid) + std::to_string(width);
+    };
+    if (const auto* store = loop_ir::as<loop_ir::Store>(statement))
+      return Target{store->array, how(store->mode, store->monoid, 0), sum_of(store->index)};
+    if (const auto* store = loop_ir::as<loop_ir::GroupStore>(statement))
+      return Target{store->array, how(store->mode, store->monoid, store->width), sum_of(store->index)};
+    return std::nullopt;
+  }
+
+  /// Returns how many stores from `at` on write adjacent elements, from an aligned one; 1: it stays single.
+  int stores_at(const Statements& statements, std::size_t at) {
+    const auto first = target_of(statements[at]);
+    if (!first || written_.count(first->array) == 0) return 1;
+    for (int width = width_; width > 1; width /= 2) {
+      std::set<std::string> extents;
+      if (at + static_cast<std::size_t>(width) > statements.size() || first->at.constant % width != 0 ||
+          !is_multiple(first->at, width, extents))
+        continue;
+      bool all = true;
+      for (int n = 1; n < width && all; ++n) {
+        const auto next = target_of(statements[at + static_cast<std::size_t>(n)]);
+        all = next && next->array == first->array && next->how == first->how &&
+              next->at.constant == first->at.constant + n && next->at.text() == first->at.text();
+      }
+      if (!all) continue;
+      used_extents_.insert(extents.begin(), extents.end());
+      used_arrays_.insert(first->array);
+      used_width_ = std::max(used_width_, width);
+      return width;
+    }
+    return 1;
+  }
+
+  /// Writes runs of adjacent elements together.
+  Statements with_wide_stores(Statements statements) {
+    for (std::size_t at = 0; at < statements.size(); ++at) {
+      const int width = stores_at(statements, at);
+      if (width == 1) continue;
+      const auto index_of = [](const StatementPtr& each) {
+        const auto* store = loop_ir::as<loop_ir::Store>(each);
+        return store != nullptr ? store->index : loop_ir::as<loop_ir::GroupStore>(each)->index;
+      };
+      const ExpressionPtr base = index_of(statements[at]);
+      for (int n = 0; n < width; ++n) {
+        StatementPtr& each = statements[at + static_cast<std::size_t>(n)];
+        const auto change = [&](auto store) {
+          store.index = loop_ir::add(base, loop_ir::integer(n));
+          store.wide = n == 0 ? width : 1;
+          each = make(std::move(store));
+        };
+        if (const auto* store = loop_ir::as<loop_ir::Store>(each))
+          change(*store);
+        else
+          change(*loop_ir::as<loop_ir::GroupStore>(each));
+      }
+      at += static_cast<std::size_t>(width) - 1;
+    }
+    return statements;
+  }
+
   /// Loads of one array whose indices differ by constants.
   struct Family {
     std::string array;
@@ -353,6 +470,7 @@ class VectorLoads {
   Names& names_;
   const int columns_grain_, width_;
   std::set<std::string> extents_, arrays_;  ///< extents; arrays of values that the kernel only reads
+  std::set<std::string> written_;           ///< arrays of the result's values
   std::map<std::string, ExpressionPtr> known_;
   std::map<std::string, Steps> steps_;
   std::vector<Moved> moved_;
@@ -361,6 +479,11 @@ class VectorLoads {
 };
 
 }  // namespace
+
+int vector_elements(loop_ir::ValueType type) {
+  constexpr int vector_bytes = 16;  // of the widest load
+  return vector_bytes / (type == loop_ir::ValueType::f64 ? 8 : 4);
+}
 
 loop_ir::Kernel vectorize_loads(loop_ir::Kernel kernel, Names& names) {
   for (auto& phase : kernel.phases) {
