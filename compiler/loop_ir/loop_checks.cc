@@ -50,6 +50,13 @@ Result<void> check_attributes(const For& loop, const Kernel& kernel, Surrounding
   SCHAAS_RETURN_IF_ERROR(check_entries(loop, kernel));
   if (loop.interleaved && !(around.in_mapping && mentions(loop.begin, {"lane"})))
     return wrong("`" + loop.variable + "` is interleaved, but does not begin at a thread's lane");
+  const auto body = statements_of(loop.body);
+  const bool only_sets = std::all_of(body.begin(), body.end(), [](const StatementPtr& each) {
+    const auto* store = as<Store>(each);
+    return store != nullptr && store->mode == Write::set;
+  });
+  if (loop.clears && !only_sets)
+    return wrong("`" + loop.variable + "` clears elements, but does not only store them");
   const bool gathers = around.in_vector_loop && has_operand_entries(loop, kernel);
   if (loop.prefetch_distance < 0 || (loop.prefetch_distance > 0 && !gathers))
     return wrong("`" + loop.variable + "` prefetches, but does not iterate over entries in a vector loop");

@@ -132,6 +132,7 @@ struct For {
   /// iteration.
   Part part = Part::whole;
   bool interleaved = false;  ///< threads that share an iteration take values in turn, each from its lane on
+  bool clears = false;       ///< clears the elements that the next loop of the block folds into
 };
 /// One of the sorted lists of a Merge: `position` runs over [begin, end) of array `coordinates`. Where lists
 /// may lack a coordinate, the index `present` is 1 when this one holds it; else `position` must not be loaded

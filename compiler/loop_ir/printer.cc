@@ -299,7 +299,8 @@ class Printer {
     static constexpr const char* parts[] = {"", " jammed", " remainder"};
     open(shapes[static_cast<int>(loop.shape)] + loop.variable + " in " + print(loop.begin) + " .. " +
          print(loop.end) + (loop.step == 1 ? "" : " by " + std::to_string(loop.step)) +
-         (loop.interleaved ? " interleaved" : "") + parts[static_cast<int>(loop.part)] +
+         (loop.interleaved ? " interleaved" : "") + (loop.clears ? " clears" : "") +
+         parts[static_cast<int>(loop.part)] +
          (loop.unroll == 1 ? "" : " unroll " + std::to_string(loop.unroll)) +
          (loop.entries.empty() ? "" : " entries of " + loop.entries) +
          (loop.prefetch_distance == 0 ? "" : " prefetch " + std::to_string(loop.prefetch_distance)));

@@ -1,8 +1,31 @@
-/// Searches as in vector.h and find.h, aligned loads and stores of adjacent values, and a quotient that divides in 32 bits
+/// Searches as in vector.h and find.h, the ordered one by four parts, aligned loads and stores of adjacent values, and a quotient that divides in 32 bits
 /// where it can.
 #pragma once
+/* Steps wait for memory one after the other: four parts have three loads under way at once. From a known place on,
+   mostly a near one, the range is found by steps that double. */
 template <class Index>
 __device__ static inline int64_t SEARCH(const Index* a, int64_t low, int64_t high, int64_t key) {
+  if (low > 0) {
+    for (int64_t step = 1; low < high; step *= 2) {
+      const int64_t next = low + step - 1 < high - 1 ? low + step - 1 : high - 1;
+      if (a[next] >= key) {
+        high = next;
+        break;
+      }
+      low = next + 1;
+    }
+  }
+  while (high - low > 3) {
+    const int64_t part = (high - low) / 4;
+    const Index x = a[low + part], y = a[low + 2 * part], z = a[low + 3 * part];
+    if (y < key) {
+      low += z < key ? 3 * part + 1 : 2 * part + 1;
+      high = z < key ? high : low + part - 1;
+    } else {
+      high = x < key ? low + 2 * part : low + part;
+      low = x < key ? low + part + 1 : low;
+    }
+  }
   while (low < high) {
     const int64_t middle = low + (high - low) / 2;
     if (a[middle] < key) low = middle + 1; else high = middle;

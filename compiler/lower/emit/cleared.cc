@@ -94,12 +94,33 @@ int factor_of_rows(const Loop& rows, int target, const NestTree& tree) {
 
 }  // namespace
 
+/// Threads of a GPU share each row around a branch, and each alone adds to its elements of the row.
+bool Emitter::lanes_own_elements(const Operand& target) const {
+  return mapped_.consumer != nullptr && mapped_.columns == nullptr &&
+         mapped_.rows->annotation.positions == 0 && target.indices.size() == 2 &&
+         target.indices[1] == mapped_.consumer->index && writes_exclusively();
+}
+
+/// Returns the loop in which each thread clears its elements of a row.
+loop_ir::StatementPtr Emitter::cleared_by_lanes(const Operand& target, const loop_ir::ExpressionPtr& row) {
+  const auto extent = builder_.extent(target.indices[1]);
+  const std::string element = builder_.names().fresh("l");
+  const auto index = loop_ir::add(loop_ir::multiply(row, extent), loop_ir::name(element));
+  loop_ir::For loop;
+  loop.variable = element, loop.begin = loop_ir::integer(0), loop.end = extent;
+  loop.body =
+      make(loop_ir::Store{builder_.values(target.tensor), index, loop_ir::Write::set, loop_ir::number(0)});
+  loop.clears = true;
+  return interleaved(make(std::move(loop)));
+}
+
 /// Decides whether the phase clears rows of its target; nothing where the client does, or no row needs it.
 std::optional<ClearedRows> Emitter::cleared_rows(const NestPtr& nest, const Sink& sink) const {
   const auto* loop = std::get_if<Loop>(&nest->node);
   const Operand& target = operand(sink.operand);
   const Tensor& result = tensor_of(sink.operand);
-  if (for_gpu_ || adds_terms_ || atomic_ >= 0 || loop == nullptr || result.temporary() || tree_.update)
+  if ((for_gpu_ && !lanes_own_elements(target)) || adds_terms_ || atomic_ >= 0 || loop == nullptr ||
+      result.temporary() || tree_.update)
     return {};
   if (loop->block || loop->vector || loop->annotation.collapsed || loop->annotation.positions > 0) return {};
   const bool dense = std::all_of(result.levels.begin(), result.levels.end(),
@@ -199,7 +220,9 @@ void Emitter::clear_rows(const loop_ir::ExpressionPtr& position, const loop_ir::
   };
   const auto one = loop_ir::integer(1);
   if (!cleared_->walked) {
-    if (own) out.push_back(cleared(target, builder_, coordinate, one));
+    if (own)
+      out.push_back(for_gpu_ ? cleared_by_lanes(target, coordinate)
+                             : cleared(target, builder_, coordinate, one));
     return;
   }
   // Rows between the previous one and this, and after the last one: no iteration reaches them.

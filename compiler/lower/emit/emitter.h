@@ -99,6 +99,8 @@ class Emitter {
 
   // cleared.cc
   std::optional<ClearedRows> cleared_rows(const NestPtr& nest, const Sink& sink) const;
+  bool lanes_own_elements(const Operand& target) const;
+  loop_ir::StatementPtr cleared_by_lanes(const Operand& target, const loop_ir::ExpressionPtr& row);
   Body with_clearing(const Loop& loop, const Body& body);
   /// Clears rows before the one at `position`, a coordinate or the position of one, is written.
   void clear_rows(const loop_ir::ExpressionPtr& position, const loop_ir::ExpressionPtr& coordinate, bool own,

@@ -61,15 +61,26 @@ class RowRegisters {
   RowRegisters(loop_ir::ValueType type, Names& names) : names_(names), adjacent_(vector_elements(type)) {}
 
   StatementPtr of(const StatementPtr& statement) {
-    if (loop_ir::as<loop_ir::For>(statement) != nullptr) {
-      if (auto versions = versions_of(statement)) return versions;
+    Statements out;
+    for (const auto& each : loop_ir::statements_of(statement)) {
+      const auto* loop = loop_ir::as<loop_ir::For>(each);
+      const auto* before = out.empty() ? nullptr : loop_ir::as<loop_ir::For>(out.back());
+      const StatementPtr clearing = before != nullptr && before->clears ? out.back() : nullptr;
+      if (auto versions = loop == nullptr ? nullptr : versions_of(each, clearing)) {
+        if (clearing) out.pop_back();
+        const auto parts = loop_ir::statements_of(versions);
+        out.insert(out.end(), parts.begin(), parts.end());
+      } else {
+        out.push_back(loop_ir::map_children(each, [&](const StatementPtr& inside) { return of(inside); }));
+      }
     }
-    return loop_ir::map_children(statement, [&](const StatementPtr& each) { return of(each); });
+    return loop_ir::block(std::move(out));
   }
 
  private:
-  /// Returns the bodies for rows of so many elements, or null where the loop is no sum of rows.
-  StatementPtr versions_of(const StatementPtr& statement) {
+  /// Returns the bodies for rows of so many elements, or null where the loop is no sum of rows. `clearing`:
+  /// the loop that clears the elements before it, or null.
+  StatementPtr versions_of(const StatementPtr& statement, const StatementPtr& clearing) {
     const auto& sum = std::get<loop_ir::For>(statement->node);
     const auto body = loop_ir::statements_of(sum.body);
     const ElementLoop elements = element_loop(body.back());
@@ -80,10 +91,12 @@ class RowRegisters {
       const auto fit = loop_ir::integer(count * elements.loop->step);
       auto condition = loop_ir::apply(Function::less_equal, {elements.loop->end, fit});
       if (longer) condition = loop_ir::apply(Function::logical_and, {longer, condition});
-      out.push_back(make(loop_ir::If{condition, with_registers(sum, body, elements, count)}));
+      out.push_back(
+          make(loop_ir::If{condition, with_registers(sum, body, elements, count, clearing != nullptr)}));
       longer = loop_ir::apply(Function::less, {fit, elements.loop->end});
     }
-    out.push_back(make(loop_ir::If{longer, statement}));
+    const auto whole = clearing ? loop_ir::block({clearing, statement}) : statement;
+    out.push_back(make(loop_ir::If{longer, whole}));
     return loop_ir::block(std::move(out));
   }
 
@@ -105,9 +118,10 @@ class RowRegisters {
     return uses.arrays.count(elements.store->array) == 0;
   }
 
-  /// Returns the sum with `count` accumulators, which are folded into the row after it.
+  /// Returns the sum with `count` accumulators, which are folded into the row after it, or are the row where
+  /// it is `cleared` before.
   StatementPtr with_registers(const loop_ir::For& sum, const Statements& body, const ElementLoop& elements,
-                              int count) {
+                              int count, bool cleared) {
     Statements out, inside(body.begin(), body.end() - 1), stores;
     for (int n = 0; n < count; ++n) {
       const std::int64_t further = n / adjacent_ * adjacent_ * elements.loop->step + n % adjacent_;
@@ -128,6 +142,7 @@ class RowRegisters {
       auto store = *elements.store;
       store.index = loop_ir::substitute(store.index, at);
       store.value = loop_ir::name(kept);
+      if (cleared) store.mode = loop_ir::Write::set;
       stores.push_back(make(loop_ir::If{there, make(std::move(store))}));
     }
     auto walk = sum;

@@ -192,8 +192,10 @@ class VectorLoads {
 
   /// The load's elements follow each other along the loop, from one that may be aligned.
   bool advances(const loop_ir::Load& load, const std::string& variable) const {
-    if (arrays_.count(load.array) == 0) return false;
-    Sum sum = sum_of(load.index);
+    return arrays_.count(load.array) > 0 && advances(load.index, variable);
+  }
+  bool advances(const ExpressionPtr& index, const std::string& variable) const {
+    Sum sum = sum_of(index);
     const auto at = std::find_if(sum.terms.begin(), sum.terms.end(),
                                  [&](const auto& term) { return loop_ir::is_name(term, variable); });
     if (at == sum.terms.end() || sum.constant % width_ != 0) return false;
@@ -219,6 +221,9 @@ class VectorLoads {
           !loop_ir::as<loop_ir::Store>(each) && !loop_ir::as<loop_ir::Defer>(each))
         return false;
       collect_loads(each, [&](const loop_ir::Load& load) { some = some || advances(load, loop.variable); });
+      const auto* store = loop_ir::as<loop_ir::Store>(each);
+      some = some ||
+             (store != nullptr && written_.count(store->array) > 0 && advances(store->index, loop.variable));
     }
     return some;
   }
