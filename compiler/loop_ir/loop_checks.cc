@@ -57,6 +57,9 @@ Result<void> check_attributes(const For& loop, const Kernel& kernel, Surrounding
   });
   if (loop.clears && !only_sets)
     return wrong("`" + loop.variable + "` clears elements, but does not only store them");
+  const bool between = arguments_of(loop.begin, operators::Function::maximum) != nullptr &&
+                       arguments_of(loop.end, operators::Function::minimum) != nullptr;
+  if (loop.cut && !between) return wrong("`" + loop.variable + "` is cut, but not at the range of the phase");
   const bool gathers = around.in_vector_loop && has_operand_entries(loop, kernel);
   if (loop.prefetch_distance < 0 || (loop.prefetch_distance > 0 && !gathers))
     return wrong("`" + loop.variable + "` prefetches, but does not iterate over entries in a vector loop");

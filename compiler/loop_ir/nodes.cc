@@ -202,8 +202,8 @@ bool equal(const StatementPtr& a, const StatementPtr& b) {
         const auto& y = std::get<For>(b->node);
         return x.variable == y.variable && x.shape == y.shape && x.step == y.step && x.unroll == y.unroll &&
                x.prefetch_distance == y.prefetch_distance && x.entries == y.entries && x.part == y.part &&
-               x.interleaved == y.interleaved && x.clears == y.clears && equal(x.begin, y.begin) &&
-               equal(x.end, y.end) && equal(x.body, y.body);
+               x.interleaved == y.interleaved && x.clears == y.clears && x.cut == y.cut &&
+               equal(x.begin, y.begin) && equal(x.end, y.end) && equal(x.body, y.body);
       },
       [&](const Merge& x) {
         const auto& y = std::get<Merge>(b->node);

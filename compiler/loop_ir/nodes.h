@@ -133,6 +133,9 @@ struct For {
   Part part = Part::whole;
   bool interleaved = false;  ///< threads that share an iteration take values in turn, each from its lane on
   bool clears = false;       ///< clears the elements that the next loop of the block folds into
+  /// Visits those entries of a row, `max(first, begin) .. min(past, end)`, that lie in the range of the
+  /// phase. Sums of the row are its alone when they all do.
+  bool cut = false;
 };
 /// One of the sorted lists of a Merge: `position` runs over [begin, end) of array `coordinates`. Where lists
 /// may lack a coordinate, the index `present` is 1 when this one holds it; else `position` must not be loaded

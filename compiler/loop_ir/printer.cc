@@ -300,7 +300,7 @@ class Printer {
     open(shapes[static_cast<int>(loop.shape)] + loop.variable + " in " + print(loop.begin) + " .. " +
          print(loop.end) + (loop.step == 1 ? "" : " by " + std::to_string(loop.step)) +
          (loop.interleaved ? " interleaved" : "") + (loop.clears ? " clears" : "") +
-         parts[static_cast<int>(loop.part)] +
+         (loop.cut ? " cut" : "") + parts[static_cast<int>(loop.part)] +
          (loop.unroll == 1 ? "" : " unroll " + std::to_string(loop.unroll)) +
          (loop.entries.empty() ? "" : " entries of " + loop.entries) +
          (loop.prefetch_distance == 0 ? "" : " prefetch " + std::to_string(loop.prefetch_distance)));

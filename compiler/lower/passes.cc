@@ -19,6 +19,7 @@
 #include "compiler/lower/passes/unroll_and_jam.h"
 #include "compiler/lower/passes/unstored.h"
 #include "compiler/lower/passes/vector_loads.h"
+#include "compiler/lower/passes/whole_rows.h"
 #include "compiler/support/nearest_name.h"
 
 // The pipeline as a table, so that the order of passes has one home. A row names the code that its pass
@@ -126,10 +127,18 @@ const std::vector<Pass>& table() {
        .keeps = "the phase's body",
        .machine = Machine::gpu,
        .baseline = true},
+      {.name = "store-whole-rows",
+       .run = &store_whole_rows,
+       .rewrites = "atomic sum of a row of which a thread may have all entries",
+       .after = {"coarsen-threads", "keep-rows", "vectorise-loads"},
+       .why = "they put the sums of a thread next to each other",
+       .keeps = "loops and their order",
+       .machine = Machine::gpu,
+       .baseline = true},
       {.name = "unroll-entries",
        .run = &unroll_entries,
        .rewrites = "loop of a thread over entries that reads nothing it writes",
-       .after = {"coarsen-threads", "keep-rows", "vectorise-loads"},
+       .after = {"coarsen-threads", "keep-rows", "vectorise-loads", "store-whole-rows"},
        .why = "they rewrite the loops of single entries",
        .keeps = "values up to the order of summation",
        .machine = Machine::gpu,

@@ -99,6 +99,7 @@ class Emitter {
 
   // cleared.cc
   std::optional<ClearedRows> cleared_rows(const NestPtr& nest, const Sink& sink) const;
+  bool cuts_rows(const merge_lattice::LevelAccess& walked) const;
   bool lanes_own_elements(const Operand& target) const;
   loop_ir::StatementPtr cleared_by_lanes(const Operand& target, const loop_ir::ExpressionPtr& row);
   Body with_clearing(const Loop& loop, const Body& body);

@@ -205,6 +205,17 @@ EntryRanges Emitter::find_entry_ranges(const Loop& loop, Statements& out) {
   return ranges;
 }
 
+/// Threads of a GPU take ranges of entries, and rows of the target are the rows that the entries are of.
+bool Emitter::cuts_rows(const merge_lattice::LevelAccess& walked) const {
+  if (!for_gpu_ || mapped_.rows == nullptr || mapped_.mapping.grain == 1) return false;
+  const int target = target_of(mapped_.rows->body);
+  const Tensor& result = tensor_of(target);
+  return mapped_.rows->annotation.positions == 2 && walked.operand == entry_ranges_.operand &&
+         walked.level == 1 && level_of(operand(target), operand(walked.operand).indices[0]) >= 0 &&
+         !result.temporary() && result.fill == 0 && monoid_of(mapped_.rows->body) == operators::Monoid::sum &&
+         !adds_terms_ && !tree_.update;
+}
+
 /// Emits a loop over the entries of one list; binds the coordinate of each.
 void Emitter::emit_walk(const Loop& loop, const LoopSpace& space, const Scope& scope, Shape shape,
                         Statements& out, const Body& body) {
@@ -237,6 +248,7 @@ void Emitter::emit_walk(const Loop& loop, const LoopSpace& space, const Scope& s
   const auto inside = loop_body(loop, space, std::move(inner), coordinate, std::move(statements), body);
   loop_ir::For entries{walk.position, walk.begin, walk.end, shape, inside, 1, loop.annotation.unroll};
   entries.entries = walk.coordinates;
+  entries.cut = cuts_rows(walked);
   // Ascending coordinates may occupy a sparse accumulator by groups.
   if (shape == Shape::scalar && &loop != outermost_ && format::is_ordered(level_format(walked))) {
     emit_occupy(entries, walk.coordinates, coordinate, out);

@@ -271,14 +271,14 @@ class EntryUnrolling {
       jammed.end = loop_ir::subtract(loop.end, loop_ir::integer((count - 1) * loop.step));
       jammed.step = count * loop.step;
       jammed.shape = loop_ir::Shape::scalar;
-      jammed.interleaved = false;
+      jammed.interleaved = jammed.cut = false;
       jammed.part = loop_ir::Part::jammed;
       jammed.body = loop_ir::block(std::move(body));
       out.push_back(make(std::move(jammed)));
     }
     auto last = loop;
     last.begin = loop_ir::name(next);
-    last.interleaved = false;
+    last.interleaved = last.cut = false;
     last.part = loop_ir::Part::remainder;
     out.push_back(make(std::move(last)));
     return loop_ir::block(std::move(out));
