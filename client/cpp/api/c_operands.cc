@@ -147,6 +147,18 @@ support::Result<bool> take_arrays(const schaas_kernels& kernels, const schaas_op
                                   GivenTensors& to) {
   const int threads = given.threads > 0 ? given.threads : host_threads();
   const Trust trust = trust_of(&given);
+  if (to.options.gpu) {
+    const auto take_there = [&](PackedTensor& tensor, const schaas_tensor& view, const std::string& name) {
+      auto there = borrow_where_it_lies(&given, to.options, view, name, tensor.fill_value(), trust);
+      if (there.ok()) tensor = *std::move(there);
+      return there.ok() ? support::Result<void>() : support::Result<void>(there.error());
+    };
+    for (std::int32_t n = 0; n < count; ++n)
+      SCHAAS_RETURN_IF_ERROR(
+          take_there(to.operands.at(operands[n].name), *operands[n].tensor, operands[n].name));
+    SCHAAS_RETURN_IF_ERROR(take_there(*to.result, *given.result, kernels.set.program().result().tensor));
+    return overlapping_operand(*to.result, to.pointers, nullptr) == nullptr;
+  }
   // Operands that are only summed may be in disorder; others are checked as in the first call.
   const Trust needed = trust == Trust::bounds ? Trust::check : trust;
   for (std::int32_t n = 0; n < count; ++n) {

@@ -62,18 +62,23 @@ support::Result<void> BoundKernel::check_order(const std::map<std::string, Packe
 
 bool Computation::order_matters() const { return state_->bound.order_matters(); }
 
-// Only a computation whose result and operands are the caller's, on the processor and as kernels write them,
-// takes other arrays.
+// Only a computation whose result and operands are the caller's, all of them on the processor or all on the
+// device, and as kernels write them, takes other arrays.
 bool Computation::is_rebindable() const {
   const State& state = *state_;
-  const bool is_plain = !state.gpu && !state.converted && state.before == nullptr && state.kept.empty() &&
-                        state.producers.empty();
-  return is_plain && state.written != &state.own && state.bound.execution->is_rebindable();
+  const bool is_plain =
+      !state.converted && state.before == nullptr && state.kept.empty() && state.producers.empty();
+  if (!is_plain || state.written == &state.own) return false;
+  if (state.gpu) return state.bound.on_gpu && state.bound.on_gpu->is_rebindable();
+  return state.bound.execution->is_rebindable();
 }
 
-bool Computation::rebind() { return state_->bound.execution->rebind(); }
+bool Computation::rebind() {
+  return state_->bound.on_gpu ? state_->bound.on_gpu->rebind() : state_->bound.execution->rebind();
+}
 
 std::int64_t Computation::temporary_bytes() const {
+  if (state_->bound.on_gpu) return state_->bound.on_gpu->device_bytes();
   const Execution& execution = *state_->bound.execution;
   std::int64_t bytes = execution.scratch_bytes() + execution.shared_bytes() + execution.folding_bytes();
   for (Computation& producer : state_->producers)

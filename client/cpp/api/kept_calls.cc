@@ -1,6 +1,7 @@
 #include "client/cpp/api/kept_calls.h"
 
 #include <algorithm>
+#include <cstring>
 #include <mutex>
 #include <utility>
 
@@ -50,8 +51,21 @@ void append(std::string& key, const schaas_tensor& tensor) {
 // Options that change the decision, or that a caller may change between calls, rule a call out.
 bool is_plain_call(const schaas_options* options) {
   return options != nullptr && SCHAAS_HAS(*options, progress_context) && options->deterministic == 0 &&
-         options->extent_count == 0 && options->schedule == nullptr && options->gpu == nullptr &&
-         options->wait_seconds == 0 && options->result != nullptr;
+         options->extent_count == 0 && options->schedule == nullptr && options->wait_seconds == 0 &&
+         options->result != nullptr;
+}
+
+bool is_on_device(const schaas_gpu& gpu, const char* name) {
+  return std::any_of(gpu.on_device, gpu.on_device + gpu.on_device_count,
+                     [&](const char* one) { return one != nullptr && std::strcmp(one, name) == 0; });
+}
+
+// All tensors lie on the device, the result too: there is nothing to bring there or back.
+bool lies_on_device(const schaas_gpu& gpu, const schaas_operand* operands, std::int32_t count) {
+  return gpu.struct_bytes >= sizeof gpu && gpu.on_device != nullptr && gpu.on_device_count == count + 1 &&
+         std::all_of(operands, operands + count, [&](const schaas_operand& one) {
+           return one.name != nullptr && is_on_device(gpu, one.name);
+         });
 }
 
 }  // namespace
@@ -90,6 +104,12 @@ std::string key_of_call(const schaas_operand* operands, std::int32_t count, cons
   if (!is_plain_call(options) || operands == nullptr || !is_readable(options->result)) return "";
   std::string key;
   append(key, options->threads);
+  if (const schaas_gpu* gpu = options->gpu) {
+    if (!lies_on_device(*gpu, operands, count)) return "";
+    append(key, gpu->device);
+    append(key, gpu->alone);
+    append(key, gpu->stream);
+  }
   append(key, *options->result);
   for (std::int32_t n = 0; n < count; ++n) {
     if (operands[n].name == nullptr || !is_readable(operands[n].tensor)) return "";

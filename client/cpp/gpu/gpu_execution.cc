@@ -242,6 +242,25 @@ GpuExecution::~GpuExecution() = default;
 std::int64_t GpuExecution::device_bytes() const { return state_->arrays.bytes(); }
 std::int64_t GpuExecution::scratch_bytes() const { return state_->arrays.bytes() - state_->tensor_bytes; }
 
+bool GpuExecution::is_rebindable() const {
+  const auto& tensors = state_->tensors;
+  return !state_->update && state_->arrays.bytes() == 0 &&
+         std::all_of(tensors.begin(), tensors.end(), [](const auto* tensor) { return tensor->on_device(); });
+}
+
+bool GpuExecution::rebind() {
+  State& s = *state_;
+  for (std::size_t n = 0; n < s.tensors.size(); ++n) {
+    // The extents lie in the tensor too, so the whole struct is taken.
+    s.views[n] = s.tensors[n]->view();
+    std::copy(s.views[n].levels, s.views[n].levels + s.views[n].order, s.levels[n].begin());
+    s.views[n].levels = s.levels[n].data();
+  }
+  const auto of = s.descriptor().result_entries_of;
+  if (of > 0) s.views[0].levels = s.views[static_cast<std::size_t>(of)].levels;
+  return of <= 0 || same_levels(*s.tensors[0], *s.tensors[static_cast<std::size_t>(of)]);
+}
+
 Result<GpuExecution> GpuExecution::prepare(const Gpu& gpu, const GpuKernel& kernel,
                                            std::vector<PackedTensor*> arguments,
                                            const std::vector<std::string>& names, void* stream) {

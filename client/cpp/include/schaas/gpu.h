@@ -98,6 +98,12 @@ class GpuExecution {
   /// The result starts from its fill value, or, when the statement updates it, from the values of `before`;
   /// null: from what it holds. Errors: internal [gpu-failed].
   support::Result<void> run(const PackedTensor* before = nullptr);
+  /// All tensors lie on the device, and nothing else does: the execution may outlive its stream, and rebind()
+  /// works.
+  bool is_rebindable() const;
+  /// Takes the arrays that the tensors have now; formats, extents and numbers of entries are as before.
+  /// False: the result's levels are no longer those of the operand that lends them.
+  bool rebind();
   /// For the end of what runs have begun. Errors: internal [gpu-failed].
   support::Result<void> wait();
   std::int64_t device_bytes() const;   ///< all arrays that were made on the device
