@@ -35,9 +35,9 @@
  * values, without counting again. Where `values` is not null and the arrays are those of such an earlier run,
  * it does the same as `run`, but for the coordinates and positions, which it leaves as they are.
  *
- * A RESULT MAY BE APPENDED, where `appends` is 1, which spares counting: the result's first level is dense,
- * its second the one compressed level, all below are dense; unit u owns parent u alone, one COMPUTE phase
- * follows the COUNT phases, and writes_all is 1. Of the counter the kernel reads counter[begin] alone.
+ * A RESULT MAY BE APPENDED, where `appends` is not 0, which spares counting: the result's first level is
+ * dense, its second the one compressed level, all below are dense; unit u owns parent u alone, one COMPUTE
+ * phase follows the COUNT phases, and writes_all is 1. Of the counter the kernel reads counter[begin] alone.
  * Whoever runs it may leave out the COUNT phases and let each range write to any arrays that have room for
  * units times coordinates of the level from place counter[begin] on; pos[u + 1] then tells where u's entries
  * end. Where they end up in the result is up to the caller.
@@ -86,6 +86,9 @@ enum {
 };
 enum { SCHAAS_F64 = 0, SCHAAS_F32 = 1 };
 enum { SCHAAS_STEP_COMPUTE = 0, SCHAAS_STEP_COUNT = 1 };
+/* A result may be appended. ALWAYS: counting takes about as long as filling. ALONE: it takes much less, so
+ * that only one thread, which copies nothing, gains by leaving it out. */
+enum { SCHAAS_APPENDS_NEVER = 0, SCHAAS_APPENDS_ALWAYS = 1, SCHAAS_APPENDS_ALONE = 2 };
 /* The monoid of a phase that folds. max(a, b) is b when b > a, else a; `or` and `and` give 1 or 0. */
 enum {
   SCHAAS_FOLD_NONE = 0,
@@ -222,8 +225,8 @@ typedef struct schaas_kernel_descriptor {
   /* null: no tables; else workspace_bytes for tables of so many places; workspace_bytes is that for
    * SCHAAS_FIRST_PLACES */
   int64_t (*table_bytes)(const schaas_tensor* const* args, int64_t places);
-  int32_t appends; /* 1: the result may be appended, and counting takes about as long as filling */
-  int32_t streams; /* 1: values of the result can be stored past the caches */
+  int32_t appends;             /* SCHAAS_APPENDS_* */
+  int32_t streams;             /* 1: values of the result can be stored past the caches */
   const schaas_shared* shared; /* by slot; null when there are none */
   int32_t fixed_count;
   const schaas_fixed_extent* fixed; /* null when there are none */

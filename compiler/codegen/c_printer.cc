@@ -573,7 +573,8 @@ void KernelPrinter::print_descriptor() {
             CExpressions::real(kernel_.result_fill) + ", " + (kernel_.writes_all ? "1" : "0") + ",");
   out_.line(std::to_string(kernel_.copies.size()) + ", " +
             (kernel_.copies.empty() ? "0" : prefix_ + "copies") + ", " +
-            (has_tables() ? prefix_ + "table_bytes" : "0") + ", " + (kernel_.appends ? "1" : "0") + ", " +
+            (has_tables() ? prefix_ + "table_bytes" : "0") + ", " +
+            number(static_cast<int>(kernel_.appends)) + ", " +
             (expressions_.streaming_target().empty() ? "0" : "1") + ", " +
             (shared_count() == 0 ? "0" : prefix_ + "shared") + ", " + fixed + ",");
   out_.close("};");

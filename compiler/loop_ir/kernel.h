@@ -110,6 +110,8 @@ struct Alignment {
   int width = 1;
   std::vector<std::string> extents, arrays;
 };
+/// By how many threads a result may be appended without symbolic phases. Numbers of proto/kernel_abi.h.
+enum class Appends { never = 0, always = 1, alone = 2 };
 /// A function over [begin, end) of its outermost loop, which runs over [0, range).
 struct Phase {
   ExpressionPtr range;
@@ -154,7 +156,7 @@ struct Kernel {
   int result_entries_of = -1;          ///< the argument whose levels the result has; -1: it has its own
   double result_fill = 0;              ///< value of unstored elements of the result
   bool writes_all = false;             ///< every value of the result is stored, none read before that
-  bool appends = false;                ///< symbolic phases may be left out (proto/kernel_abi.h)
+  Appends appends = Appends::never;    ///< symbolic phases may be left out (proto/kernel_abi.h)
   std::vector<EntryCounter> counters;  ///< one for each compressed level of the result, in level order
 };
 

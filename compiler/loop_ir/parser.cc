@@ -144,7 +144,7 @@ class Parser : private Tokenizer {
       return;
     }
     if (accept("written")) return void(kernel.writes_all = true);
-    if (accept("appended")) return void(kernel.appends = true);
+    if (accept("appended")) return void(kernel.appends = accept("alone") ? Appends::alone : Appends::always);
     if (accept("entries")) {
       expect("of"), expect("argument");
       kernel.result_entries_of = small_number();

@@ -96,7 +96,8 @@ class Printer {
     for (const auto& each : kernel.lets) let(each);
     for (const auto& each : kernel.arrays) array(each);
     if (kernel.writes_all) line("result written");
-    if (kernel.appends) line("result appended");
+    if (kernel.appends == Appends::always) line("result appended");
+    if (kernel.appends == Appends::alone) line("result appended alone");
     if (kernel.result_entries_of >= 0)
       line("result entries of argument " + std::to_string(kernel.result_entries_of));
     if (kernel.result_fill != 0 || std::signbit(kernel.result_fill))

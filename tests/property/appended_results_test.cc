@@ -27,7 +27,7 @@ struct Case {
   std::map<std::string, std::string> formats;  ///< the result Z, then as many operands as the statement has
   std::map<std::string, std::vector<std::int64_t>> extents;
   std::string trace = "linear";
-  bool appends = true;
+  int appends = SCHAAS_APPENDS_ALWAYS;
 };
 
 const std::vector<Case>& cases() {
@@ -64,19 +64,29 @@ const std::vector<Case>& cases() {
        "Z(i,k,l) = A(i,j) * B(j,k) * C(k,l)",
        {{"Z", "dense,compressed,dense"}, {"A", "csr"}, {"B", "csr"}},
        {{"Z", {300, 50, 5}}, {"A", {300, 40}}, {"B", {40, 50}}, {"C", {50, 5}}}},
-      // Nothing to spare: the pattern is an operand's, counting it takes no time. Rows are not units. Tables.
+      {"product_at_entries",
+       "Z(i,k) = C(i,k) * A(i,j) * B(j,k)",
+       {{"Z", "csr"}, {"A", "csr"}, {"B", "csr"}, {"C", "csr"}},
+       {{"Z", {300, 50}}, {"A", {300, 40}}, {"B", {40, 50}}, {"C", {300, 50}}}},
+      // Little to spare: the pattern is an operand's, counting it takes no time. Rows are not units. Tables.
       {"sampled",
        "Z(i,j) = A(i,j) * C(i,j)",
        {{"Z", "csr"}, {"A", "csr"}},
        {{"Z", {300, 40}}, {"A", {300, 40}}, {"C", {300, 40}}},
        "linear",
-       false},
+       SCHAAS_APPENDS_ALONE},
+      {"magnitudes",
+       "Z(i,j) = abs(A(i,j)) - 3 * A(i,j)",
+       {{"Z", "csr"}, {"A", "csr"}},
+       {{"Z", {300, 40}}, {"A", {300, 40}}},
+       "linear",
+       SCHAAS_APPENDS_ALONE},
       {"no_rows",
        "Z(i,k) = A(i,j) * B(j,k)",
        {{"Z", "dcsr"}, {"A", "dcsr"}, {"B", "csr"}},
        {{"Z", {300, 50}}, {"A", {300, 40}}, {"B", {40, 50}}},
        "linear",
-       false},
+       SCHAAS_APPENDS_NEVER},
   };
   return all;
 }
@@ -158,7 +168,7 @@ TEST_P(AppendedResults, are_what_counting_makes_them) {
     text.formats = each.formats;
     text.position_bits = std::to_string(bits);
     const client::Kernel kernel = test_support::compiled_kernel(text, each.trace);
-    ASSERT_EQ(kernel.descriptor().appends, each.appends ? 1 : 0);
+    ASSERT_EQ(kernel.descriptor().appends, each.appends);
     for (const double density : {0.0, 0.02, 0.4}) {
       std::mt19937_64 random(17);
       std::map<std::string, PackedTensor> operands;

@@ -203,24 +203,23 @@ Result<bool> Appending::finish(Team& team) {
   return true;
 }
 
-// Copies the entries of tasks to their offsets, and sets the beginnings of rows.
+// Copies the entries of tasks to their offsets, and moves the positions of their rows. Nothing moves in the
+// arrays of one thread.
 template <class Position>
 void Appending::concatenate(const std::vector<std::int64_t>& offsets, Team& team) {
   auto* pos = const_cast<Position*>(static_cast<const Position*>(result_->levels()[1].pos.data()));
   const auto count = static_cast<std::int64_t>(tasks_->size());
-  // The counter gets what the scan of counts would have left: the first entry of each unit, then the sum.
+  // A kernel reads the counter of the first unit of a call alone: a task's, where it runs again with the
+  // structure at hand.
   const auto bytes = static_cast<std::size_t>(value_bytes_);
   counter_[count == 0 ? 0 : tasks_->back().end] = offsets.back();
   team.run(count, [&](std::int64_t n, int) {
     const Segment& from = segments_[static_cast<std::size_t>(n)];
     const Task& task = (*tasks_)[static_cast<std::size_t>(n)];
     const std::int64_t offset = offsets[static_cast<std::size_t>(n)], moved = offset - from.begin;
-    // Tasks own disjoint units. The last unit's end is the next task's beginning, which that task sets.
     counter_[task.begin] = offset;
-    for (std::int64_t unit = task.begin; unit < task.end; ++unit) {
+    for (std::int64_t unit = task.begin; moved != 0 && unit < task.end; ++unit)
       pos[unit + 1] = static_cast<Position>(pos[unit + 1] + moved);
-      if (unit + 1 < task.end) counter_[unit + 1] = pos[unit + 1];
-    }
     const auto size = static_cast<std::size_t>(from.end - from.begin);
     if (size == 0 || rows_.size() == 1) return;
     const Rows& rows = *rows_[static_cast<std::size_t>(from.thread)];

@@ -32,7 +32,7 @@ class Appending {
   support::Result<void> start();
   /// Runs task `number` on any thread; one thread runs them in order. Returns the kernel's code.
   std::int32_t run(std::size_t number, int thread, void* const* shared, void* workspace);
-  /// Makes the result, and sets the counters as counting and scanning would. False: overflow.
+  /// Makes the result, and sets the counters of tasks as counting and scanning would. False: overflow.
   /// Errors: exhausted [memory].
   support::Result<bool> finish(Team& team);
   /// Returns the bytes that threads hold beside the result.

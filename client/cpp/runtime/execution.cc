@@ -439,8 +439,10 @@ void Execution::State::prepare_appending(bool allowed) {
   auto* counter = static_cast<std::int64_t*>(shared_pointers[descriptor().counters[0].shared_slot]);
   // Traces may store temporaries that are read where nothing is stored.
   const bool is_default_nest = std::string_view(descriptor().schedule) == "linear";
-  appending.emplace(descriptor().phases[counted_phases], result, arguments, counter, tasks, threads,
-                    is_default_nest ? entry_bound(*problem_of(kernel), arguments) : std::nullopt,
+  const auto bound = is_default_nest ? entry_bound(*problem_of(kernel), arguments) : std::nullopt;
+  // Several threads copy what they append, which takes longer than counting in such kernels.
+  if (descriptor().appends == SCHAAS_APPENDS_ALONE && (threads > 1 || !bound)) return;
+  appending.emplace(descriptor().phases[counted_phases], result, arguments, counter, tasks, threads, bound,
                     result_name);
 }
 

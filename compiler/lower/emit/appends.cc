@@ -79,7 +79,7 @@ void Emitter::emit_appending_phases(const NestPtr& nest, const Sink& sink) {
     if (is_counted(result, level)) counts_[level] = builder_.add_counts(level, iterations);
   }
   emit_phase(nest, sink, Step::symbolic);
-  // One-pass assembly pays only where counting does more than add up lengths of lists.
+  // One-pass assembly by several threads pays only where counting does more than add up lengths of lists.
   const bool slow = walks(builder_.last_phase().body, 0);
   for (int level = 0; level <= last_sparse(result); ++level) {
     if (format::is_sparse(format_of(result, level)))
@@ -90,7 +90,8 @@ void Emitter::emit_appending_phases(const NestPtr& nest, const Sink& sink) {
   emit_phase(nest, sink, Step::compute);
   const bool tables =
       std::any_of(tree_.tensors.begin(), tree_.tensors.end(), [](const Tensor& each) { return each.hashed; });
-  if (slow && !tables && rows_follow_) builder_.set_appended();
+  if (!tables && rows_follow_)
+    builder_.set_appended(slow ? loop_ir::Appends::always : loop_ir::Appends::alone);
   rows_follow_ = false;
 }
 

@@ -66,8 +66,10 @@ class KernelBuilder {
   std::string add_table_list(int tensor);
   /// Declares the array in which iterations count their entries of a compressed level.
   std::string add_counts(int level, const loop_ir::ExpressionPtr& iterations);
-  bool is_private(const std::string& array) const;               ///< private to a thread
-  void set_appended() { kernel_.appends = kernel_.writes_all; }  ///< the result
+  bool is_private(const std::string& array) const;  ///< private to a thread
+  void set_appended(loop_ir::Appends by) {          ///< the result
+    if (kernel_.writes_all) kernel_.appends = by;
+  }
   loop_ir::Phase& last_phase() { return kernel_.phases.back(); }
   void add_phase(loop_ir::Phase phase) { kernel_.phases.push_back(std::move(phase)); }
 

@@ -98,6 +98,10 @@ class Appends {
     const auto begin = substitute(entries->begin, {{rows_.variable, rows_.begin}});
     std::vector<StatementPtr> out = {
         make(loop_ir::Let{counter_.name, loop_ir::Type::index, loop_ir::subtract(counter_.initial, begin)})};
+    // Coordinates were read last by whoever checked them, so they are copied while a cache may hold them.
+    std::stable_partition(stores_.begin(), stores_.end(), [&](const StatementPtr& each) {
+      return arrays_.indices.count(std::get<loop_ir::Store>(each->node).array) > 0;
+    });
     for (const StatementPtr& store : stores_) add_entries(*entries, store, out);
     after.erase(after.begin());
     if (!after.empty() && !add_ends(*entries, after, out)) return std::nullopt;

@@ -147,8 +147,15 @@ TEST(EntryBound, IsTheEntriesOfOperandsThatAreWalked) {
   EXPECT_EQ(bound_of("A(i,j) = B(i,j) - 2 * C(i,j) / 3", sparse), 6);
   EXPECT_EQ(bound_of("A(i,j) = B(i,j) * C(i,j)", sparse), 6);
   EXPECT_EQ(bound_of("A(i,j) = -B(i,j) + B(i,j) * C(i,j)", sparse), 9);
+  EXPECT_EQ(bound_of("A(i,j) = abs(B(i,j))", sparse), 3);
+  EXPECT_EQ(bound_of("A(i,j) = pow(B(i,j), 3) / 2", sparse), 3);
+  EXPECT_EQ(bound_of("A(i,j) = B(i,j) * (B(i,j) > 1)", sparse), 6);
+  EXPECT_EQ(bound_of("A(i,j) = max(B(i,j), C(i,j))", sparse), 6);
+  EXPECT_EQ(bound_of("A(i,j) = where(B(i,j) > 0, C(i,j), 0)", sparse), 3);
+  EXPECT_EQ(bound_of("A(i,j) = exp(B(i,j)) - 1", sparse), 3);
   const std::string beside = sparse + "format D dense,dense:0,1\n";
   EXPECT_EQ(bound_of("A(i,j) = B(i,j) * D(i,j) + C(i,j)", beside), 6);
+  EXPECT_EQ(bound_of("A(i,j) = where(B(i,j) > 0, D(i,j), 0)", beside), 3);
   const std::string rows = "format A dense,compressed:0,1\nformat B compressed,dense:0,1\n";
   EXPECT_EQ(bound_of("A(i,j) = B(i,j) / 2", rows), 12) << "three rows of four";
 }
@@ -160,6 +167,8 @@ TEST(EntryBound, IsUnknownWhereEntriesAreSummedOrOperandsDense) {
   EXPECT_EQ(bound_of("A(i,j) = B(i,j) + C(i,j) + 1", sparse), std::nullopt);
   EXPECT_EQ(bound_of("A(i,j) = exp(B(i,j)) * 2 + C(i,j)", sparse), std::nullopt);
   EXPECT_EQ(bound_of("A(i,j) = 2 / B(i,j) + C(i,j)", sparse), std::nullopt);
+  EXPECT_EQ(bound_of("A(i,j) = max(B(i,j), 1)", sparse), std::nullopt);
+  EXPECT_EQ(bound_of("A(i,j) = where(B(i,j) > 0, 0, C(i,j) + 1)", sparse), std::nullopt);
   const std::string beside = sparse + "format D dense,dense:0,1\n";
   EXPECT_EQ(bound_of("A(i,j) = B(i,j) + D(i,j)", beside), std::nullopt);
 }
