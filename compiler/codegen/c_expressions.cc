@@ -1,10 +1,12 @@
 #include "compiler/codegen/c_expressions.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <utility>
 
 #include "compiler/codegen/c_prefetch.h"
+#include "compiler/loop_ir/traversal.h"
 #include "compiler/support/result.h"
 
 // Prints expressions as C. The constructor walks all statements once and learns the facts that other parts
@@ -72,6 +74,14 @@ const char* c_name(Function function) {
       return operators::facts(function).name;
   }
   return "";
+}
+
+/// The expression takes less time than a mispredicted branch.
+bool is_cheap(const ExpressionPtr& expression) {
+  if (std::holds_alternative<loop_ir::Search>(expression->node)) return false;
+  const auto* called = std::get_if<loop_ir::Apply>(&expression->node);
+  return called == nullptr || (!operators::is_costly(called->function) &&
+                               std::all_of(called->arguments.begin(), called->arguments.end(), is_cheap));
 }
 
 /// Returns "(a op b op c)".
@@ -167,7 +177,10 @@ void CExpressions::learn(const loop_ir::StatementPtr& statement) {
                    // Sums are computed beyond a row's end, at coordinates of the next rows.
                    if (const auto sums = gathered_sums_of(x)) beyond_rows_.insert(sums->coordinates);
                  },
-                 [&](const loop_ir::Merge& x) { learn(x.body); },
+                 [&](const loop_ir::Merge& x) {
+                   needs_selection_ = needs_selection_ || is_union_of_two(x);
+                   learn(x.body);
+                 },
                  [&](const loop_ir::Fill& x) { learn(x.value); },
                  [](const loop_ir::Prefetch&) {},
                  [&](const loop_ir::Sort&) { needs_sort_ = true; },
@@ -207,17 +220,14 @@ bool CExpressions::is_value(const ExpressionPtr& expression) const {
       expression->node);
 }
 
-std::string CExpressions::print(const ExpressionPtr& expression) const {
+std::string CExpressions::print(const ExpressionPtr& expression, const Loadable& loadable) const {
   return std::visit(Match{
                         [](const loop_ir::Integer& x) { return std::to_string(x.value); },
                         [](const loop_ir::Number& x) { return number(x.value); },
                         [](const loop_ir::Name& x) { return x.name; },
                         [&](const loop_ir::Load& x) { return x.array + "[" + print(x.index) + "]"; },
-                        [&](const loop_ir::Apply& x) { return apply(x); },
-                        [&](const loop_ir::Choose& x) {
-                          return "(" + print(x.condition) + " ? " + print(x.then) + " : " +
-                                 print(x.otherwise) + ")";
-                        },
+                        [&](const loop_ir::Apply& x) { return apply(x, loadable); },
+                        [&](const loop_ir::Choose& x) { return choose(x, loadable); },
                         [&](const loop_ir::Search& x) {
                           static constexpr const char* names[] = {"SEARCH(", "FIND(", "SLOT("};
                           return names[static_cast<int>(x.layout)] + x.array + ", " + print(x.begin) + ", " +
@@ -227,11 +237,20 @@ std::string CExpressions::print(const ExpressionPtr& expression) const {
                     expression->node);
 }
 
+std::string CExpressions::choose(const loop_ir::Choose& choice, const Loadable& loadable) const {
+  const auto* flag = std::get_if<loop_ir::Name>(&choice.condition->node);
+  const std::string condition = print(choice.condition, loadable), then = print(choice.then, loadable),
+                    otherwise = print(choice.otherwise, loadable);
+  if (flag != nullptr && loadable.count(flag->name) > 0 && is_value(choice.then) && is_cheap(choice.then))
+    return "value_selected(" + condition + ", " + then + ", " + otherwise + ")";
+  return "(" + condition + " ? " + then + " : " + otherwise + ")";
+}
+
 /// Prints a function of values: an operator, a call, or calls of two arguments at a time.
-std::string CExpressions::apply(const loop_ir::Apply& apply) const {
+std::string CExpressions::apply(const loop_ir::Apply& apply, const Loadable& loadable) const {
   if (!is_value(apply.arguments.front())) return apply_to_indices(apply);
   std::vector<std::string> parts;
-  for (const auto& each : apply.arguments) parts.push_back(print(each));
+  for (const auto& each : apply.arguments) parts.push_back(print(each, loadable));
   if (apply.function == Function::negate) return "(-" + parts.front() + ")";
   const std::string op = infix(apply.function);
   if (!op.empty()) return joined(parts, op);
@@ -267,6 +286,16 @@ std::string CExpressions::apply_to_indices(const loop_ir::Apply& apply) const {
     text = "(" + text + op + parts[n] + " ? " + text + " : " + parts[n] + ")";
   }
   return text;
+}
+
+bool is_union_of_two(const loop_ir::Merge& merge) {
+  const auto repeats = [](const loop_ir::Cursor& cursor) { return !cursor.until.empty(); };
+  const auto loops = [](const loop_ir::StatementPtr& each) {
+    return loop_ir::is_any<loop_ir::For, loop_ir::Merge>(each);
+  };
+  return merge.kind == loop_ir::MergeKind::any && !merge.over && merge.cursors.size() == 2 &&
+         std::none_of(merge.cursors.begin(), merge.cursors.end(), repeats) &&
+         !loop_ir::any_of(merge.body, loops);
 }
 
 std::string CExpressions::real(double value) {

@@ -13,7 +13,11 @@ class CExpressions {
  public:
   explicit CExpressions(const loop_ir::Kernel& kernel);
 
-  std::string print(const loop_ir::ExpressionPtr& expression) const;
+  /// Names of lists' flags (loop_ir::Cursor::present) whose entries can be loaded whatever the flag is.
+  using Loadable = std::set<std::string>;
+
+  /// Choices by a `loadable` flag are made without a branch.
+  std::string print(const loop_ir::ExpressionPtr& expression, const Loadable& loadable = {}) const;
   /// The expression is a value, not an index.
   bool is_value(const loop_ir::ExpressionPtr& expression) const;
   operators::Monoid monoid_of(const std::string& accumulator) const { return monoids_.at(accumulator); }
@@ -41,6 +45,7 @@ class CExpressions {
   bool needs_occupancy() const { return needs_occupancy_; }
   bool needs_terms() const { return needs_terms_; }
   bool needs_supernodes() const { return needs_supernodes_; }
+  bool needs_selection() const { return needs_selection_; }
   bool needs_find() const { return needs_find_; }
   bool needs_atomics() const { return needs_atomics_; }
   /// Returns the result's values when vector loops set them, so that streaming stores apply; else "".
@@ -57,8 +62,9 @@ class CExpressions {
   void learn(const loop_ir::ExpressionPtr& expression);
   void learn(operators::Monoid monoid);
   void learn_prefetch(const loop_ir::For& loop);
-  std::string apply(const loop_ir::Apply& apply) const;
+  std::string apply(const loop_ir::Apply& apply, const Loadable& loadable) const;
   std::string apply_to_indices(const loop_ir::Apply& apply) const;
+  std::string choose(const loop_ir::Choose& choice, const Loadable& loadable) const;
 
   std::set<std::string> values_;  ///< names that are values; all others are indices
   std::map<std::string, operators::Monoid> monoids_;
@@ -73,8 +79,13 @@ class CExpressions {
   std::string streaming_target_;
   std::set<std::string> beyond_rows_;
   OperandArrays operands_;
+  bool needs_selection_ = false;
   bool needs_find_ = false;
   bool needs_atomics_ = false;
 };
+
+/// The merge is a union of two lists without repeated coordinates around statements without loops. It is
+/// printed as a loop without branches on coordinates.
+bool is_union_of_two(const loop_ir::Merge& merge);
 
 }  // namespace schaas::codegen

@@ -119,15 +119,16 @@ void KernelPrinter::print_prologue() {
   };
   out_.raw("#include <stddef.h>\n#include <stdint.h>\n#include <string.h>\n\n");
   once("PROLOGUE", std::string(abi_declarations()) + "\ntypedef " + (f64 ? "double" : "float") + " value;\n" +
+                       (f64 ? "typedef uint64_t value_word;\n" : "typedef uint32_t value_word;\n") +
                        std::string(vector_declarations()));
   if (expressions_.needs_functions()) {
-    once("FUNCTIONS", std::string(f64 ? "#define MATH(name) name\ntypedef uint64_t value_word;\n"
-                                      : "#define MATH(name) name##f\ntypedef uint32_t value_word;\n") +
+    once("FUNCTIONS", std::string(f64 ? "#define MATH(name) name\n" : "#define MATH(name) name##f\n") +
                           std::string(function_declarations()) + std::string(vector_function_declarations()) +
                           std::string(exponential_declarations()));
   }
   if (expressions_.needs_atomics()) once("ATOMICS", std::string(atomic_declarations()));
   if (expressions_.needs_find()) once("FIND", std::string(find_declarations()));
+  if (expressions_.needs_selection()) once("MERGE", std::string(merge_declarations()));
   if (expressions_.needs_sort()) once("SORT", std::string(sort_declarations()));
   if (!expressions_.coordinates_beyond_rows().empty()) once("PREFETCH", std::string(prefetch_declarations()));
   if (!expressions_.streaming_target().empty()) once("STREAMS", std::string(streaming_store_declarations()));

@@ -2,14 +2,16 @@
 
 #include <cmath>
 #include <string>
+#include <utility>
 
 #include "compiler/loop_ir/uses.h"
 
 // Prints statements as C or CUDA. Loops that may become vector code are offered to CVectorLoops first.
 // Merges become one loop each. An intersection advances the lists that are behind the largest coordinate; a
 // union takes the smallest, with ended lists at INT64_MAX; a range tests each list at each coordinate. One
-// loop replaces those that taco emits for each set of lists that have not ended. Sequential loops evaluate
-// their end once, as loop IR demands.
+// loop replaces those that taco emits for each set of lists that have not ended. The union of two lists has
+// taco's three loops, without branches on coordinates (docs/performance/results.md). Sequential
+// loops evaluate their end once, as loop IR demands.
 namespace schaas::codegen {
 namespace {
 
@@ -179,6 +181,8 @@ void CStatements::print(const StatementPtr& statement) {
           [&](const loop_ir::Merge& x) {
             if (x.over) {
               print_range_merge(x);
+            } else if (dialect_ == Dialect::c && is_union_of_two(x)) {
+              print_union_of_two(x);
             } else if (x.kind == loop_ir::MergeKind::any) {
               print_union(x);
             } else {
@@ -420,6 +424,43 @@ void CStatements::print_union(const loop_ir::Merge& merge) {
   print(merge.body);
   print_advance(merge);
   text_.close();
+  text_.close();
+}
+
+/// Merges while both lists have entries, then visits what is left of one of them. The first loop has no
+/// branch but its end: each step takes the smaller coordinate and advances by comparisons. In the other two
+/// loops one flag is 1 and the other 0, from which the C compiler makes copies.
+void CStatements::print_union_of_two(const loop_ir::Merge& merge) {
+  print_lists(merge);
+  print_both_lists(merge);
+  for (const auto& cursor : merge.cursors) print_one_list(merge, cursor);
+  text_.close();
+}
+
+void CStatements::print_both_lists(const loop_ir::Merge& merge) {
+  const auto &first = merge.cursors.front(), &second = merge.cursors.back();
+  const std::string a = first.position + "_crd", b = second.position + "_crd";
+  text_.open("while (" + first.position + " < " + first.position + "_end && " + second.position + " < " +
+             second.position + "_end)");
+  text_.line("const int64_t " + a + " = " + coordinate_at(first) + ";");
+  text_.line("const int64_t " + b + " = " + coordinate_at(second) + ";");
+  text_.line("const int64_t " + merge.variable + " = " + a + " < " + b + " ? " + a + " : " + b + ";");
+  text_.line("const int64_t " + first.present + " = " + a + " <= " + b + ";");
+  text_.line("const int64_t " + second.present + " = " + b + " <= " + a + ";");
+  const auto outside = std::exchange(loadable_, {first.present, second.present});
+  print(merge.body);
+  loadable_ = outside;
+  print_advance(merge);
+  text_.close();
+}
+
+void CStatements::print_one_list(const loop_ir::Merge& merge, const loop_ir::Cursor& held) {
+  const auto& p = held.position;
+  text_.open("for (; " + p + " < " + p + "_end; ++" + p + ")");
+  text_.line("const int64_t " + merge.variable + " = " + coordinate_at(held) + ";");
+  for (const auto& cursor : merge.cursors)
+    text_.line("const int64_t " + cursor.present + " = " + (&cursor == &held ? "1;" : "0;"));
+  print(merge.body);
   text_.close();
 }
 

@@ -31,17 +31,23 @@ class CStatements {
   void print_fill(const loop_ir::Fill& fill);
   void print_intersection(const loop_ir::Merge& merge);
   void print_union(const loop_ir::Merge& merge);
+  void print_union_of_two(const loop_ir::Merge& merge);
+  void print_both_lists(const loop_ir::Merge& merge);
+  void print_one_list(const loop_ir::Merge& merge, const loop_ir::Cursor& held);
   void print_range_merge(const loop_ir::Merge& merge);
   void print_lists(const loop_ir::Merge& merge);
   void print_ranges(const loop_ir::Merge& merge);
   void print_advance(const loop_ir::Merge& merge);
   std::string simd_pragma(const loop_ir::For& loop) const;
-  std::string expression(const loop_ir::ExpressionPtr& part) const { return expressions_.print(part); }
+  std::string expression(const loop_ir::ExpressionPtr& part) const {
+    return expressions_.print(part, loadable_);
+  }
 
   CText& text_;
   const CExpressions& expressions_;
   const Dialect dialect_;
   const Blocks blocks_;
+  CExpressions::Loadable loadable_;  ///< flags of the union around
 };
 
 /// Returns "for (...)" of a sequential loop; the end is evaluated once, into a name with suffix `end`.

@@ -29,6 +29,8 @@ std::string_view sort_declarations();
 /// OCCUPY(set, list, count, extent, index) and COMPACT(set, list, count, extent) of loop_ir::Occupy and
 /// Compact. Needs sort_declarations() above it.
 std::string_view occupancy_declarations();
+/// value_selected(first, a, b): a where `first` is 1, b where it is 0, without a branch.
+std::string_view merge_declarations();
 /// EXPAND(list, values, coordinates, from, begin, end, scale) and COMPRESS(list, values, count) of
 /// loop_ir::Expand and Compress.
 std::string_view term_declarations();
