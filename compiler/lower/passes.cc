@@ -10,6 +10,7 @@
 #include "compiler/lower/passes/packed_panels.h"
 #include "compiler/lower/passes/prefetch_gathers.h"
 #include "compiler/lower/passes/prefetch_rows.h"
+#include "compiler/lower/passes/probed_lists.h"
 #include "compiler/lower/passes/register_blocking.h"
 #include "compiler/lower/passes/row_registers.h"
 #include "compiler/lower/passes/row_splitting.h"
@@ -86,10 +87,15 @@ const std::vector<Pass>& table() {
        .run = &expand_rows,
        .rewrites = "row of a sparse accumulator whose terms are entries times known factors",
        .keeps = "the general case as it was"},
+      {.name = "probe-lists",
+       .run = &probe_lists,
+       .rewrites = "intersection with a list that stays the same in a loop around it",
+       .keeps = "values and their order of summation"},
       {.name = "numeric-phases",
        .run = &add_numeric_phases,
        .rewrites = "phase that writes structure and values of a sparse result without a sparse accumulator",
-       .after = {"coalesce-rows", "prefetch-gathers", "unroll-and-jam", "prefetch-rows", "pack-panels"},
+       .after = {"coalesce-rows", "prefetch-gathers", "unroll-and-jam", "prefetch-rows", "pack-panels",
+                 "probe-lists"},
        .why = "the numeric body is a copy of the phase's body",
        .keeps = "the phase's body"},
       {.name = "flatten-loops",

@@ -66,6 +66,11 @@ const std::vector<Case>& cases() {
        {{"A", "csr"}, {"B", "csr"}, {"C", "csr"}},
        "forall(i, where(forall(k, A(i,k) += t1(k)), forall(j, forall(k, t1(k) += B(i,j) * C(j,k)))))",
        {{"i", 12}, {"j", 15}, {"k", 90}}},
+      {"A(i,k) = B(i,j) * C(j,k) * D(i,k)",
+       {{"A", "csr"}, {"B", "csr"}, {"C", "csr"}, {"D", "csr"}},
+       "forall(i, where(forall(k, A(i,k) += t1(k)), forall(j, forall(k, t1(k) += B(i,j) * C(j,k) * "
+       "D(i,k)))))",
+       {{"i", 12}, {"j", 15}, {"k", 90}}},
       {"A(i) = max(j)(B(i,j))",
        {{"B", "csr"}},
        "forall(i, forall(j, A(i) max= B(i,j)))",
@@ -145,7 +150,8 @@ TEST(Passes, UnknownNamesAreRejected) {
   const std::string known =
       "count-unstored, block-registers, split-rows, coalesce-rows, prefetch-gathers, unroll-and-jam, "
       "prefetch-rows, "
-      "pack-panels, supernodes, expand-rows, numeric-phases, flatten-loops, specialise, coarsen-threads, "
+      "pack-panels, supernodes, expand-rows, probe-lists, numeric-phases, flatten-loops, specialise, "
+      "coarsen-threads, "
       "keep-rows, vectorise-loads";
   EXPECT_EQ(
       "invalid [pass]: unknown pass `unrol-and-jam`; did you mean `unroll-and-jam`?; known are all, "
