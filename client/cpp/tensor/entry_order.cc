@@ -85,6 +85,20 @@ struct Loops {
         flags[n] = static_cast<std::uint8_t>((here[n] < before[n]) | (flags[n] & (here[n] == before[n])));
     }
   }
+  // Both for lists of one level, which are then read once: flags entries, and returns true when a coordinate
+  // is not 0 to `last`.
+  static SCHAAS_INLINE bool flag_list(const Position* crd, Bits<Position> last, std::int64_t begin,
+                                      std::int64_t end, std::uint8_t* flags) {
+    const auto count = static_cast<std::size_t>(end - begin);
+    const Position *here = crd + begin, *before = here - 1;
+    Bits<Position> bad = 0;
+    for (std::size_t n = 0; n < count; ++n) {
+      const auto bits = static_cast<Bits<Position>>(here[n]);
+      bad |= bits | (last - bits);
+      flags[n] = static_cast<std::uint8_t>(here[n] <= before[n]);
+    }
+    return has_sign<Position>(bad);
+  }
   // Clears the flags of the first entries of parents [begin, end). `flags`: of entries from `first` on.
   static SCHAAS_INLINE void clear(const Position* pos, std::int64_t begin, std::int64_t end,
                                   std::int64_t first, std::uint8_t* flags) {
@@ -119,37 +133,42 @@ struct Compiled {
   bool (*descend)(const Position*, std::int64_t, std::int64_t);
   bool (*leave)(const Position*, Bits<Position>, std::int64_t, std::int64_t);
   void (*flag)(const Position* const*, std::size_t, std::int64_t, std::int64_t, std::uint8_t*);
+  bool (*flag_list)(const Position*, Bits<Position>, std::int64_t, std::int64_t, std::uint8_t*);
   void (*clear)(const Position*, std::int64_t, std::int64_t, std::int64_t, std::uint8_t*);
   bool (*any)(const std::uint8_t*, std::int64_t);
   std::int64_t (*differing)(const Position* const*, std::size_t, std::int64_t, std::int64_t);
 };
 
-#define SCHAAS_COMPILED_FOR(NAME, ATTRIBUTE)                                                       \
-  template <class Position>                                                                        \
-  struct NAME {                                                                                    \
-    ATTRIBUTE static bool descend(const Position* pos, std::int64_t begin, std::int64_t end) {     \
-      return Loops<Position>::descend(pos, begin, end);                                            \
-    }                                                                                              \
-    ATTRIBUTE static bool leave(const Position* crd, Bits<Position> last, std::int64_t begin,      \
-                                std::int64_t end) {                                                \
-      return Loops<Position>::leave(crd, last, begin, end);                                        \
-    }                                                                                              \
-    ATTRIBUTE static void flag(const Position* const* crd, std::size_t levels, std::int64_t begin, \
-                               std::int64_t end, std::uint8_t* flags) {                            \
-      Loops<Position>::flag(crd, levels, begin, end, flags);                                       \
-    }                                                                                              \
-    ATTRIBUTE static void clear(const Position* pos, std::int64_t begin, std::int64_t end,         \
-                                std::int64_t first, std::uint8_t* flags) {                         \
-      Loops<Position>::clear(pos, begin, end, first, flags);                                       \
-    }                                                                                              \
-    ATTRIBUTE static bool any(const std::uint8_t* flags, std::int64_t count) {                     \
-      return Loops<Position>::any(flags, count);                                                   \
-    }                                                                                              \
-    ATTRIBUTE static std::int64_t differing(const Position* const* crd, std::size_t levels,        \
-                                            std::int64_t begin, std::int64_t end) {                \
-      return Loops<Position>::differing(crd, levels, begin, end);                                  \
-    }                                                                                              \
-    static constexpr Compiled<Position> all{descend, leave, flag, clear, any, differing};          \
+#define SCHAAS_COMPILED_FOR(NAME, ATTRIBUTE)                                                         \
+  template <class Position>                                                                          \
+  struct NAME {                                                                                      \
+    ATTRIBUTE static bool descend(const Position* pos, std::int64_t begin, std::int64_t end) {       \
+      return Loops<Position>::descend(pos, begin, end);                                              \
+    }                                                                                                \
+    ATTRIBUTE static bool leave(const Position* crd, Bits<Position> last, std::int64_t begin,        \
+                                std::int64_t end) {                                                  \
+      return Loops<Position>::leave(crd, last, begin, end);                                          \
+    }                                                                                                \
+    ATTRIBUTE static void flag(const Position* const* crd, std::size_t levels, std::int64_t begin,   \
+                               std::int64_t end, std::uint8_t* flags) {                              \
+      Loops<Position>::flag(crd, levels, begin, end, flags);                                         \
+    }                                                                                                \
+    ATTRIBUTE static bool flag_list(const Position* crd, Bits<Position> last, std::int64_t begin,    \
+                                    std::int64_t end, std::uint8_t* flags) {                         \
+      return Loops<Position>::flag_list(crd, last, begin, end, flags);                               \
+    }                                                                                                \
+    ATTRIBUTE static void clear(const Position* pos, std::int64_t begin, std::int64_t end,           \
+                                std::int64_t first, std::uint8_t* flags) {                           \
+      Loops<Position>::clear(pos, begin, end, first, flags);                                         \
+    }                                                                                                \
+    ATTRIBUTE static bool any(const std::uint8_t* flags, std::int64_t count) {                       \
+      return Loops<Position>::any(flags, count);                                                     \
+    }                                                                                                \
+    ATTRIBUTE static std::int64_t differing(const Position* const* crd, std::size_t levels,          \
+                                            std::int64_t begin, std::int64_t end) {                  \
+      return Loops<Position>::differing(crd, levels, begin, end);                                    \
+    }                                                                                                \
+    static constexpr Compiled<Position> all{descend, leave, flag, flag_list, clear, any, differing}; \
   };
 
 SCHAAS_COMPILED_FOR(AnyProcessor, )
@@ -209,9 +228,14 @@ bool range_in_order(const EntryLists<Position>& lists, const std::vector<Bits<Po
   std::int64_t parent = parent_from(lists, 0, begin);
   for (std::int64_t q = begin; q < end; q += block) {
     const std::int64_t stop = std::min(q + block, end), compared = std::max<std::int64_t>(q, 1);
-    if (!stay_inside(lists, last, q, stop)) return false;
     flags[0] = 0;  // the very first entry follows none
-    compiled.flag(lists.crd.data(), lists.crd.size(), compared, stop, flags + (compared - q));
+    if (lists.crd.size() == 1) {
+      if (compared > q && !stay_inside(lists, last, q, compared)) return false;
+      if (compiled.flag_list(lists.crd[0], last[0], compared, stop, flags + (compared - q))) return false;
+    } else {
+      if (!stay_inside(lists, last, q, stop)) return false;
+      compiled.flag(lists.crd.data(), lists.crd.size(), compared, stop, flags + (compared - q));
+    }
     const std::int64_t next = parent_from(lists, parent, stop);
     compiled.clear(lists.pos, parent, next, q, flags);
     if (compiled.any(flags, stop - q)) return false;
