@@ -137,6 +137,7 @@ if _lib.schaas_api_version() < API_VERSION:
                       "one version")
 
 api = _lib
+storage_address = ctypes.CFUNCTYPE(c_void_p, c_void_p)(("schaas_storage_view", _lib))  # schaas_storage_view as a number
 never_wait = address_of(_lib.schaas_never_wait)  # a callback that ends a call which would wait
 version = _lib.schaas_version().decode()
 

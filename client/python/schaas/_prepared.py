@@ -12,7 +12,7 @@ from ._memory import empty
 from ._operands import EXACT, IN_PLACE
 from ._recognise import is_scipy_array
 from ._results import Compressed, natural
-from ._tensors import Tensor
+from ._tensors import Tensor, address
 
 _ROWS = tuple(getattr(sp, name) for name in ("csr_matrix", "csr_array") if hasattr(sp, name))
 _COLUMNS = tuple(getattr(sp, name) for name in ("csc_matrix", "csc_array") if hasattr(sp, name))
@@ -28,7 +28,7 @@ def _dense(words, given, view, place):
     def write(array):
         if type(array) is not _array or array.dtype is not dtype or array.shape != shape or array.flags.num & IN_PLACE != IN_PLACE:
             return False
-        words[at] = array.__array_interface__["data"][0]
+        words[at] = address(array)
         return True
     return write
 
@@ -51,10 +51,10 @@ def _compressed(words, given, view, place):
         stored = int(indptr[-1])
         if not 0 <= stored <= indices.size or data.size < stored:
             return False
-        words[positions] = indptr.__array_interface__["data"][0]
-        words[coordinates] = indices.__array_interface__["data"][0]
+        words[positions] = address(indptr)
+        words[coordinates] = address(indices)
         words[count] = stored
-        words[at] = data.__array_interface__["data"][0]
+        words[at] = address(data)
         return True
     return write
 
@@ -74,9 +74,9 @@ def _list(words, given, view, place):
         if row.flags.num & col.flags.num & data.flags.num & IN_PLACE != IN_PLACE or data.ndim != 1:
             return False
         ends[1] = words[levels + 3] = words[levels + 7] = data.size
-        words[levels + 2] = row.__array_interface__["data"][0]
-        words[levels + 6] = col.__array_interface__["data"][0]
-        words[at + 4] = data.__array_interface__["data"][0]
+        words[levels + 2] = address(row)
+        words[levels + 6] = address(col)
+        words[at + 4] = address(data)
         return True
     return write
 
@@ -162,7 +162,7 @@ class Prepared:
         words = self._words
         if self._dense:
             result = empty(self._shape, self._dtype) if out is None else out
-            words[self._out] = result.__array_interface__["data"][0]
+            words[self._out] = address(result)
         words[self._options] = library.threads_of(threads)
         if library.api.schaas_compute(*self._arguments):
             error = ctypes.c_void_p(self.frame.error.value)

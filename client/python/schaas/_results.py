@@ -5,7 +5,7 @@ import ctypes
 import numpy as np
 
 from . import _library as library
-from ._tensors import Tensor, memory
+from ._tensors import Storage, memory
 
 
 def _index(array, narrow):
@@ -57,17 +57,17 @@ class Compressed:
 
     def of(self, handle):
         """The matrix in the storage behind `handle`, which it owns."""
-        owner = Tensor(handle)
-        return self._in(owner._view, owner)
+        owner = Storage(handle)
+        return self._in(owner.address, owner)
 
     def copy_of(self, view):
         """A matrix of its own with what a schaas_tensor holds."""
-        made = self._in(view, view)
+        made = self._in(ctypes.addressof(view), view)
         made.indptr, made.indices, made.data = made.indptr.copy(), made.indices.copy(), made.data.copy()
         return made
 
-    def _in(self, view, owner):
-        tensor = _TENSOR.from_address(ctypes.addressof(view))
+    def _in(self, address, owner):
+        tensor = _TENSOR.from_address(address)
         level = _LEVEL.from_address(tensor[_LEVELS] + ctypes.sizeof(_LEVEL))
         made = self._kind.__new__(self._kind)
         made.__dict__.update(self._attributes)

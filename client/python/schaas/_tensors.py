@@ -2,6 +2,8 @@
 
 import ctypes
 import operator
+import os
+import sys
 
 import numpy as np
 
@@ -10,6 +12,7 @@ from ._errors import did_you_mean, invalid
 from ._frontier import size_text
 
 F8, F4 = np.dtype(np.float64), np.dtype(np.float32)
+_BYTE = ctypes.c_char
 _KINDS = {library.F64: F8, library.F32: F4}
 
 
@@ -22,6 +25,14 @@ def value_type(dtype):
     if wanted is None or wanted == F8 or wanted == F4:
         return wanted
     raise invalid("value-type", f"dtype={dtype!r}: expected f64 or f32; kernels compute with real numbers of 64 or 32 bits")
+
+
+def address(array):
+    """The address of a contiguous array's elements. Its `__array_interface__` takes four times as long."""
+    try:
+        return ctypes.addressof(_BYTE.from_buffer(array))
+    except (TypeError, ValueError):  # read only, or empty
+        return array.__array_interface__["data"][0]
 
 
 class _Memory:
@@ -38,6 +49,20 @@ def memory(address, count, dtype, owner, shape=None):
     if count == 0 or not address:
         return np.empty(shape, dtype)
     return np.asarray(_Memory(address, shape, dtype, owner))
+
+
+class Storage:
+    """A result's storage, which is freed with the last array in it: what close_with does, for those who make many."""
+
+    __slots__ = ("address", "_handle", "_process")
+
+    def __init__(self, handle):
+        self._handle, self._process = ctypes.c_void_p(handle), os.getpid()
+        self.address = library.storage_address(self._handle)  # of a schaas_tensor
+
+    def __del__(self, free=library.api.schaas_storage_free, process=os.getpid, ending=sys.is_finalizing):
+        if process() == self._process and not ending():
+            free(self._handle)
 
 
 class Tensor:
