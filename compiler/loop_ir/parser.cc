@@ -466,8 +466,7 @@ class Parser : private Tokenizer {
     loop.end = expression();
     if (accept("by")) loop.step = whole_number();
     loop.interleaved = accept("interleaved");
-    loop.clears = accept("clears");
-    loop.cut = accept("cut");
+    loop.clears = accept("clears"), loop.cut = accept("cut");
     loop.part = accept("jammed") ? Part::jammed : accept("remainder") ? Part::remainder : Part::whole;
     if (accept("unroll")) loop.unroll = small_number();
     if (accept("entries")) expect("of"), loop.entries = identifier();

@@ -12,24 +12,30 @@
 // Predicts the time of a schedule on a GPU. A thread's share is the minimal data of Sgap: `take` rows or
 // entries, `share` threads for one, and columns. Threads of a warp run as long as the longest of them.
 // Elements that they touch in the same instant cost one sector of memory where they are contiguous, and one
-// each where they are not. The constants are not yet calibrated on a device; --tune measures.
+// each where they are not. The constants come from one device (docs/performance/gpu.md); --tune measures.
 
 namespace schaas::client {
 namespace {
 
 constexpr double warp = 32;
 constexpr double sector_bytes = 32;
-/// Warps that a multiprocessor issues in a cycle, and those it needs to hide what memory takes.
-constexpr double issued = 4, hiding = 16;
+// Fitted to 131 sets of 10 to 33 schedules measured on an NVIDIA H100 (tests/bench/gpu/choice.py).
+/// Warps that a multiprocessor issues in a cycle, those it needs to hide what memory takes, and those it
+/// holds.
+constexpr double issued = 4, hiding = 1.4, resident = 55;
 /// Cycles that a warp issues for one trip of an innermost loop, for each of its columns, and to begin a row.
-constexpr double trip_cycles = 6, column_cycles = 3, row_cycles = 20;
-constexpr double shuffle_cycles = 3, segment_cycles = 8;  ///< for a halving of a group, a column
-constexpr double search_cycles = 10;                      ///< a halving of the rows that an entry may be of
-/// Cycles from one trip of a thread to the next, loads of several under way, and of its first loads.
-constexpr double latency_cycles = 40, first_cycles = 1200;
-constexpr double cache_speed = 3;  ///< second-level cache to memory
-/// An atomic write waits for the one before it to the same element.
-constexpr double contended_seconds = 10e-9;
+constexpr double trip_cycles = 1.7, column_cycles = 2.3, row_cycles = 62;
+constexpr double shuffle_cycles = 13, segment_cycles = 8;  ///< for a halving of a group, a column
+/// For a halving of the rows that an entry may be of: cycles to issue, and until the loads have come.
+constexpr double search_cycles = 28, search_latency = 1500;
+/// Cycles from one trip of a thread to the next, loads of several under way, and of a launch with its first
+/// loads.
+constexpr double latency_cycles = 62, first_cycles = 5400;
+constexpr double cache_speed = 3.1;  ///< second-level cache to memory
+/// An atomic write waits for the one before it to the same element: 0.57e9 a second.
+constexpr double contended_seconds = 1.8e-9;
+/// Part of the times beside the largest that does not overlap with it.
+constexpr double exposed = 0.79;
 
 // Loops, nests, and products as in select.cc: variables are numbers of `Unknowns`.
 struct Loop {
@@ -82,11 +88,9 @@ class NestModel {
     const double rows = units_.take * (row_cycles + column_cycles * in_thread_ + warp_trips_ * trip);
     return std::ceil(threads() / warp) * (rows + reduction_cycles() + find_cycles());
   }
-  /// From the first to the last cycle of the thread that has most to do.
-  double max_cycles() const {
-    return first_cycles + units_.take * max_trips_ * (latency_cycles + column_cycles * in_thread_) +
-           reduction_cycles() + 4 * find_cycles();
-  }
+  /// From the first to the last cycle of the thread that has most to do, and of one like most.
+  double max_cycles() const { return thread_cycles(max_trips_); }
+  double mean_cycles() const { return thread_cycles(warp_trips_); }
   /// Times that an element of the target is written, and the most that follow each other to one.
   double writes() const {
     const double covered = units_.share > 1 ? static_cast<double>(units_.width) / units_.share
@@ -165,6 +169,11 @@ class NestModel {
     return std::min(most, std::max(1.0, side * std::ceil(warp / (units_.share * side * shares_))));
   }
 
+  double thread_cycles(double trips) const {
+    return first_cycles + units_.take * trips * (latency_cycles + column_cycles * in_thread_) +
+           reduction_cycles() + find_steps() * search_latency;
+  }
+
   // Threads that share a row fold their sums pairwise: log2(width) steps for each column.
   double reduction_cycles() const {
     const double folds = std::max(product(inside_, divided_), 1.0);  // one for each entry around a branch
@@ -173,9 +182,8 @@ class NestModel {
     return halvings * in_thread_ * (units_.segments ? segment_cycles : shuffle_cycles);
   }
   // Threads over entries find the row of their first entry by binary search.
-  double find_cycles() const {
-    return units_.rows > 1 ? search_cycles * std::log2(std::max(trips_[first_], 2.0)) : 0;
-  }
+  double find_steps() const { return units_.rows > 1 ? std::log2(std::max(trips_[first_], 2.0)) : 0; }
+  double find_cycles() const { return search_cycles * find_steps(); }
 
   /// Iterations of the rows that write the same element.
   double rows_of_an_element() const {
@@ -239,18 +247,20 @@ std::size_t shared_branch(const NumberedGpuPhase& phase) {
   return static_cast<std::size_t>(last.shared);
 }
 
-// Predicts the seconds of a phase: the largest of four times that overlap (issue, memory, the longest thread,
-// contended atomics), and its launches.
+// Predicts the seconds of a phase: the largest of four times (issue, memory, the slowest threads, contended
+// atomics), most of the others, and its launches. Threads beyond those that a device holds come in further
+// waves.
 double seconds_of(const NumberedGpuPhase& phase, const std::vector<double>& values, const Sizes& sizes,
                   double value_bytes, const GpuTarget& target) {
   const GpuFacts& device = target.device;
   const double position_bytes = target.position_bits / 8.0;
-  double cycles = 0, longest = 0, cached = 0, moved = 0, threads = 1, contended = 0, launches = 1;
+  double cycles = 0, longest = 0, cached = 0, moved = 0, threads = 1, contended = 0, launches = 1, mean = 0;
   for (const NumberedGpuNest& nest : phase.nests) {
     if (phase.units.rows == 0) continue;
     const NestModel model(nest, phase.units, shared_branch(phase), values, sizes);
     cycles += model.cycles();
     longest += model.max_cycles();
+    mean += model.mean_cycles();
     threads = std::max(threads, model.threads());
     const auto add = [&](const Nest::Access& access) {
       const auto [touched, size] = model.bytes(access, value_bytes, position_bytes);
@@ -268,13 +278,11 @@ double seconds_of(const NumberedGpuPhase& phase, const std::vector<double>& valu
       continue;
     }
     const double size = model.bytes(target_access, value_bytes, 0).second;
-    const double each =
-        model.bytes(target_access, value_bytes, 0).first / std::max(size, 1.0) > 1 ? sector_bytes : 16;
-    cached += model.writes() * each;
     moved += 2 * size;
     contended = std::max(contended, model.max_chain() * contended_seconds);
     launches = 2;  // zeros come first
   }
+  const double waves = std::max(1.0, threads / warp / (device.processors * resident));
   // Memory is used fully only when enough warps are there to hide its latency.
   const double warps = std::ceil(threads / warp);
   const double busy = std::min(1.0, warps / (device.processors * hiding));
@@ -282,8 +290,10 @@ double seconds_of(const NumberedGpuPhase& phase, const std::vector<double>& valu
       cycles / (std::min<double>(device.processors * issued, warps) * device.cycles_per_second);
   const double memory =
       std::max(moved / device.bytes_per_second, cached / (cache_speed * device.bytes_per_second)) / busy;
-  return launches * device.launch_seconds +
-         std::max({issue, memory, longest / device.cycles_per_second, contended});
+  const double slowest = std::max(longest, waves * mean) / device.cycles_per_second;
+  const double most = std::max({issue, memory, slowest, contended});
+  const double others = issue + memory + longest / device.cycles_per_second - most;
+  return launches * device.launch_seconds + most + exposed * others;
 }
 
 std::string seconds_text(double seconds) {

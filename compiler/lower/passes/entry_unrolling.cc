@@ -12,10 +12,10 @@
 #include "compiler/loop_ir/uses.h"
 
 // A thread of a GPU that handles one entry after the other waits for memory at each: a coordinate, then what
-// it locates. Copies of the body stand side by side, statement by statement: first what only computes or
-// loads, for all copies, then what folds or writes, copy after copy. Inner loops of the copies become one. A
-// statement that does not depend on the entry stays single. Copies of a wide load stay together, since its
-// lets follow each other. All threads of a group run the same trips, so folds of groups stay in step.
+// it locates. Copies of the body stand side by side, statement by statement. What only computes or loads
+// comes first, for all copies. Folds and writes follow, copy after copy. Inner loops of the copies become
+// one. A statement that does not depend on the entry stays single. Copies of a wide load stay together, since
+// its lets follow each other. All threads of a group run the same trips, so folds of groups stay in step.
 namespace schaas::lower {
 namespace {
 
@@ -39,16 +39,16 @@ std::vector<int> entries_at_once(const StatementPtr& body) {
 }
 
 /// Arrays that a body loads from, and those that it writes.
-struct Traffic {
+struct ArrayUses {
   std::set<std::string> loaded, written;
 };
 
-Traffic traffic_of(const StatementPtr& body) {
-  Traffic traffic;
+ArrayUses array_uses_of(const StatementPtr& body) {
+  ArrayUses arrays;
   const auto loads_in = [&](const ExpressionPtr& expression) {
     loop_ir::Uses uses;
     loop_ir::collect_uses(expression, uses);
-    traffic.loaded.insert(uses.arrays.begin(), uses.arrays.end());
+    arrays.loaded.insert(uses.arrays.begin(), uses.arrays.end());
   };
   loop_ir::for_each_statement(body, [&](const StatementPtr& each) {
     (void)loop_ir::map_expressions(each, [&](const ExpressionPtr& expression) {
@@ -57,10 +57,10 @@ Traffic traffic_of(const StatementPtr& body) {
     });
     if (const auto* loop = as<loop_ir::For>(each)) loads_in(loop->begin), loads_in(loop->end);
     if (const auto* guard = as<loop_ir::If>(each)) loads_in(guard->condition);
-    if (const auto* store = as<loop_ir::Store>(each)) traffic.written.insert(store->array);
-    if (const auto* store = as<loop_ir::GroupStore>(each)) traffic.written.insert(store->array);
+    if (const auto* store = as<loop_ir::Store>(each)) arrays.written.insert(store->array);
+    if (const auto* store = as<loop_ir::GroupStore>(each)) arrays.written.insert(store->array);
   });
-  return traffic;
+  return arrays;
 }
 
 bool only_known_statements(const StatementPtr& body) {
@@ -250,9 +250,9 @@ class EntryUnrolling {
       return inside != nullptr && !inside->entries.empty();
     });
     if (walks_again || !only_known_statements(loop.body)) return false;
-    const Traffic traffic = traffic_of(loop.body);
-    return std::none_of(traffic.written.begin(), traffic.written.end(),
-                        [&](const std::string& array) { return traffic.loaded.count(array) > 0; });
+    const ArrayUses arrays = array_uses_of(loop.body);
+    return std::none_of(arrays.written.begin(), arrays.written.end(),
+                        [&](const std::string& array) { return arrays.loaded.count(array) > 0; });
   }
 
   /// Returns a loop for each number of entries, which go on where the one before ended; null: the body cannot

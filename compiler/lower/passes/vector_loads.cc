@@ -318,7 +318,7 @@ class VectorLoads {
     return std::none_of(first.begin(), first.end(), [&](const auto& name) { return second.count(name) > 0; });
   }
 
-  /// Where and how a store, or that of a group, writes.
+  /// Elements that a store, or that of a group, writes, and its mode.
   struct Target {
     std::string array, how;
     Sum at;
@@ -486,7 +486,7 @@ class VectorLoads {
 }  // namespace
 
 int vector_elements(loop_ir::ValueType type) {
-  constexpr int vector_bytes = 16;  // of the widest load
+  constexpr int vector_bytes = 16;  // widest load of a GPU
   return vector_bytes / (type == loop_ir::ValueType::f64 ? 8 : 4);
 }
 

@@ -372,6 +372,9 @@ int measure(const std::string& problem, const Matrix& matrix_read, const char* n
     std::vector<const schaas_tensor*> arguments;
     for (const schaas_tensor& one : tensors) arguments.push_back(&one);
     if (static_cast<int>(arguments.size()) != kernel.argument_count) return 5;
+    // As the client would: a schedule whose temporaries take so much is passed over.
+    constexpr std::int64_t most_bytes = std::int64_t{1} << 30;
+    if (kernel.workspace_bytes(arguments.data()) > most_bytes / workspace_threads) continue;
     std::vector<void*> scratch;
     std::vector<std::size_t> scratch_bytes;
     const auto room = [&](std::int64_t size) {

@@ -24,7 +24,7 @@ struct GpuFacts {
   double free_bytes = 16e9;                    ///< free memory of the device
   double transferred_bytes_per_second = 12e9;  ///< between host and device
   double transfer_seconds = 8e-6;  ///< latency of each copy between host and device, beside its bytes
-  double launch_seconds = 5e-6;    ///< from one launch to the next
+  double launch_seconds = 5.9e-6;  ///< from one launch to the next
 };
 
 /// A device and the transfers that a computation needs.
