@@ -80,6 +80,20 @@ void fields(V& v, X& x) {
   SCHAAS_FIELD(loops, loops);
   SCHAAS_FIELD(unit, unit);
 }
+/// Lowering describes leaves in a struct of its own with the same members.
+template <class V, class X>
+void code_fields(V& v, X& x) {
+  SCHAAS_FIELD(tile_loop, tile_loop);
+  SCHAAS_FIELD(tile, tile);
+  SCHAAS_FIELD(kept, kept);
+  SCHAAS_FIELD(lengths, lengths);
+  SCHAAS_FIELD(streams, streams);
+  SCHAAS_FIELD(numeric, numeric);
+}
+template <class V, Of<Nest::Code> X>
+void fields(V& v, X& x) {
+  code_fields(v, x);
+}
 template <class V, Of<Nest> X>
 void fields(V& v, X& x) {
   SCHAAS_FIELD(loops, loops);
@@ -87,6 +101,7 @@ void fields(V& v, X& x) {
   SCHAAS_FIELD(shared, shared);
   SCHAAS_FIELD(serial, serial);
   SCHAAS_FIELD(weight, weight);
+  SCHAAS_FIELD(code, code);
 }
 template <class V, Of<Variant> X>
 void fields(V& v, X& x) {

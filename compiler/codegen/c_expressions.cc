@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "compiler/codegen/c_prefetch.h"
+#include "compiler/loop_ir/streaming_target.h"
 #include "compiler/loop_ir/traversal.h"
 #include "compiler/support/result.h"
 
@@ -93,18 +94,14 @@ std::string joined(const std::vector<std::string>& parts, const std::string& op)
 
 }  // namespace
 
-CExpressions::CExpressions(const loop_ir::Kernel& kernel) : operands_(operand_arrays(kernel)) {
+CExpressions::CExpressions(const loop_ir::Kernel& kernel)
+    : streaming_target_(loop_ir::streaming_target(kernel)), operands_(operand_arrays(kernel)) {
   for (const auto& array : kernel.arrays) elements_[array.name] = array.element;
   for (const auto& phase : kernel.phases) {
     learn(phase.body);
     if (phase.numeric) learn(phase.numeric);
     if (phase.row_split) learn(phase.row_split->partial);
     if (phase.row_split && phase.row_split->fix_up) learn(phase.row_split->fix_up);
-  }
-  for (const auto& array : kernel.arrays) {
-    const auto* values = std::get_if<loop_ir::ArgumentValues>(&array.origin);
-    if (values && values->argument == 0 && set_by_vectors_.count(array.name) > 0)
-      streaming_target_ = array.name;
   }
 }
 
@@ -159,8 +156,6 @@ void CExpressions::learn(const loop_ir::StatementPtr& statement) {
                    learn(x.value);
                    if (x.mode == loop_ir::Write::fold) learn(x.monoid);
                    if (x.mode == loop_ir::Write::atomic) needs_atomics_ = true;
-                   // Streaming stores write whole vectors.
-                   if (x.mode == loop_ir::Write::set && in_vectors_) set_by_vectors_.insert(x.array);
                  },
                  [&](const loop_ir::If& x) {
                    learn(x.condition);
@@ -169,10 +164,7 @@ void CExpressions::learn(const loop_ir::StatementPtr& statement) {
                  [&](const loop_ir::Counter& x) { learn(x.initial); },
                  [&](const loop_ir::SetCounter& x) { learn(x.value); },
                  [&](const loop_ir::For& x) {
-                   const bool before =
-                       std::exchange(in_vectors_, in_vectors_ || x.shape != loop_ir::Shape::scalar);
                    learn(x.body);
-                   in_vectors_ = before;
                    if (x.prefetch_distance > 0) learn_prefetch(x);
                    // Sums are computed beyond a row's end, at coordinates of the next rows.
                    if (const auto sums = gathered_sums_of(x)) beyond_rows_.insert(sums->coordinates);

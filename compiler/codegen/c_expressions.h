@@ -74,8 +74,6 @@ class CExpressions {
   bool needs_occupancy_ = false;
   bool needs_terms_ = false;
   bool needs_supernodes_ = false;
-  bool in_vectors_ = false;  ///< inside a vector loop
-  std::set<std::string> set_by_vectors_;
   std::string streaming_target_;
   std::set<std::string> beyond_rows_;
   OperandArrays operands_;

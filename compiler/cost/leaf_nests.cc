@@ -68,7 +68,11 @@ class Nests {
       if (both->storage == concrete_notation::Storage::hash)
         tables_.insert(concrete_notation::leaf_of(both->producer).target.tensor);
       walk(both->producer, position);
-      if (!appends(*both)) walk(both->consumer, std::move(position));
+      if (appends(*both)) {
+        ++leaves_;
+      } else {
+        walk(both->consumer, std::move(position));
+      }
     } else if (const auto* sum = std::get_if<Terms>(&statement->node)) {
       position.phase = position.phase && position.loops.empty();
       position.own.clear();
@@ -143,6 +147,7 @@ class Nests {
            last_[nest.shared] == position.nodes[nest.shared])
       ++nest.shared;
     last_ = position.nodes;
+    nest.leaf = leaves_++;
     nests_.push_back(std::move(nest));
   }
 
@@ -203,6 +208,7 @@ class Nests {
   Variables variables_;
   std::set<std::string> tables_;   ///< temporaries that are hash tables
   std::vector<const void*> last_;  ///< the loops of the nest before
+  std::size_t leaves_ = 0;         ///< assignments so far, with those that have no nest
   std::vector<LeafNest> nests_;
 };
 

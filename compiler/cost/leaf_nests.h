@@ -33,10 +33,12 @@ struct LeafNest {
   std::size_t shared = 0;            ///< the first so many loops are the nest's before, too
   bool serial = false;               ///< its phase runs on one thread
   Access access = Access::contiguous;
+  std::size_t leaf = 0;  ///< number of the assignment among those of the tree, in the order in which they run
 };
 
-/// The nests of a verified tree in the order in which they run, with the access classes of the default
-/// profile. Where what a loop counts differs from point to point (unions), its first sparse operand counts.
+/// Returns the nests of a verified tree in the order in which they run, with the access classes of the
+/// default profile. The consumer of a branch that gathers a sparse result has none. Where what a loop counts
+/// differs from point to point (unions), its first sparse operand counts.
 std::vector<LeafNest> leaf_nests(const concrete_notation::StatementPtr& statement,
                                  const problem::Problem& problem);
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/concrete_notation/leaf_code.h"
 #include "compiler/cost/cost.h"
 #include "compiler/frontier/proofs/argument.h"
 #include "compiler/frontier/proofs/solver.h"
@@ -54,6 +55,11 @@ struct Certificate {
 inline std::string entry_id(std::size_t index) {
   return support::print(support::ScheduleId{support::ScheduleId::Kind::entry, index + 1});
 }
+/// One way to run the schedules of a class, and the code of each leaf of its tree.
+struct Variant {
+  schedule::Trace trace;
+  std::vector<concrete_notation::LeafCode> code;  ///< empty where the schedule cannot be lowered
+};
 /// One cost class of the frontier.
 struct Survivor {
   std::string id;  ///< "s1", "s2", ... in order of the frontier
@@ -61,6 +67,7 @@ struct Survivor {
   std::string members;                  ///< exact number of members of the class, decimal
   std::uint64_t loop_trees = 0;         ///< distinct loop trees among them; at least, beyond 200,000
   std::vector<schedule::Trace> traces;  ///< at least one; the first is the representative
+  std::vector<Variant> variants{};      ///< the representative first; made by pipeline::add_variants
 };
 
 /// A class that was removed; or, first in the list, a summary of the many that a stage dropped unseen.
@@ -107,6 +114,7 @@ struct Frontier {
   std::uint64_t more_proofs = 0;
   std::string relaxed_from;  ///< key of the problem with relaxed constraints whose answer it was derived
                              ///< from; "": searched
+  int code_version = 0;      ///< pipeline::code_version of the variants' code; 0: there are no variants
 };
 
 /// Progress of a search. A stage leaves what it does not know 0 or "".

@@ -4,6 +4,7 @@
 
 #include "compiler/concrete_notation/match.h"
 #include "compiler/lower/analysis/nest.h"
+#include "compiler/lower/description.h"
 #include "compiler/lower/emit/emitter.h"
 #include "compiler/lower/emit/kernel_builder.h"
 #include "compiler/lower/emit/thread_mapping.h"
@@ -56,10 +57,8 @@ support::Result<void> check_result(const concrete_notation::StatementPtr& statem
   return {};
 }
 
-}  // namespace
-
-support::Result<loop_ir::Kernel> lower(const concrete_notation::StatementPtr& statement,
-                                       const problem::Problem& problem, const PassOptions& options) {
+support::Result<Lowered> lower_tree(const concrete_notation::StatementPtr& statement,
+                                    const problem::Problem& problem, const PassOptions& options) {
   SCHAAS_RETURN_IF_ERROR(check_result(statement, problem));
   SCHAAS_ASSIGN_OR_RETURN(NestTree tree, number(statement, problem));
   const bool for_gpu = is_for_gpu(tree);
@@ -72,7 +71,22 @@ support::Result<loop_ir::Kernel> lower(const concrete_notation::StatementPtr& st
   builder.declare_fixed_extents();
   auto kernel = builder.take();
   kernel.result_entries_of = entries_of;
-  return run_passes(std::move(kernel), builder.names(), options);
+  SCHAAS_ASSIGN_OR_RETURN(kernel, run_passes(std::move(kernel), builder.names(), options));
+  return Lowered{std::move(tree), std::move(kernel), builder.loop_variables()};
+}
+
+}  // namespace
+
+support::Result<loop_ir::Kernel> lower(const concrete_notation::StatementPtr& statement,
+                                       const problem::Problem& problem, const PassOptions& options) {
+  SCHAAS_ASSIGN_OR_RETURN(Lowered lowered, lower_tree(statement, problem, options));
+  return std::move(lowered.kernel);
+}
+
+support::Result<std::vector<concrete_notation::LeafCode>> describe(
+    const concrete_notation::StatementPtr& statement, const problem::Problem& problem) {
+  SCHAAS_ASSIGN_OR_RETURN(const Lowered lowered, lower_tree(statement, problem, {}));
+  return describe(statement, lowered);
 }
 
 }  // namespace schaas::lower

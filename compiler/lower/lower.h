@@ -1,4 +1,7 @@
 #pragma once
+#include <vector>
+
+#include "compiler/concrete_notation/leaf_code.h"
 #include "compiler/concrete_notation/nodes.h"
 #include "compiler/loop_ir/kernel.h"
 #include "compiler/lower/pass_runner.h"
@@ -15,5 +18,10 @@ namespace schaas::lower {
 /// choose and observe the passes.
 support::Result<loop_ir::Kernel> lower(const concrete_notation::StatementPtr& statement,
                                        const problem::Problem& problem, const PassOptions& options = {});
+
+/// Describes the code that `lower` makes with all passes, leaf by leaf in the order in which leaves run.
+/// Errors: those of `lower`.
+support::Result<std::vector<concrete_notation::LeafCode>> describe(
+    const concrete_notation::StatementPtr& statement, const problem::Problem& problem);
 
 }  // namespace schaas::lower

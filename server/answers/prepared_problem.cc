@@ -1,7 +1,6 @@
 #include "server/answers/prepared_problem.h"
 
 #include <algorithm>
-#include <optional>
 #include <sstream>
 #include <utility>
 
@@ -10,7 +9,6 @@
 #include "compiler/index_notation/printer.h"
 #include "compiler/pipeline/check.h"
 #include "compiler/schedule/replay/apply.h"
-#include "compiler/schedule/section.h"
 #include "compiler/support/nearest_name.h"
 #include "compiler/support/schedule_id.h"
 #include "server/answers/terms.h"
@@ -21,8 +19,6 @@
 // limits on what was parsed. On the way out nothing is replaced inside of texts. Traces are renamed as values
 // and applied to the user's problem again; trees, costs and sentences are printed from that. Errors are found
 // once more in the same way.
-// Variants are further ways to run an entry: its fused temporaries in blocks, and other members of its class.
-// Each costs a tree, so their number is bounded per answer and per entry.
 namespace schaas::server {
 namespace {
 
@@ -31,95 +27,18 @@ using support::Result;
 
 using concrete_notation::StatementPtr;
 
-/// Variants sent per answer beyond one for each entry: building a tree takes 0.1 ms.
-constexpr std::size_t max_extra_variants = 48;
-constexpr std::size_t max_extra_variants_of_entry = 4;
-/// Values per block (docs/performance/kernels.md): entries of a sparse row, or rows.
-constexpr int entries_in_block = 8;
-constexpr int rows_in_block = 48;
-constexpr int summed_in_block = 32;
-
-/// Describes a variant by the loop nests and the memory of its tree.
-answers::Variant variant_of(const schedule::Trace& user_trace, const StatementPtr& tree,
-                            const UserNames& names) {
-  const problem::Problem with_copies = schedule::problem_of(user_trace, names.problem()).value();
-  return {schedule::print(user_trace), concrete_notation::print_loop_tree(tree),
-          nests(cost::leaf_nests(tree, with_copies), names.variables()),
-          memory_terms(cost::memory_terms(tree, with_copies), names.variables())};
-}
-
-/// Appends a block for each branch that shares a loop with its own section alone, outermost first.
-void add_blocks(const StatementPtr& tree, const schedule::Path& path, bool in_common, bool sparse,
-                const cost::Variables& variables, std::vector<schedule::Block>& blocks) {
-  if (const auto* loop = std::get_if<concrete_notation::Forall>(&tree->node)) {
-    // A loop that merges several lists would search its position in each of them again for every block.
-    const auto fibers =
-        std::count_if(variables.fibers.begin(), variables.fibers.end(),
-                      [&](const cost::Variable& v) { return cost::is_fiber(v) && v.index == loop->index; });
-    add_blocks(loop->body, path, fibers <= 1, fibers > 0, variables, blocks);
-  } else if (const auto* branch = std::get_if<concrete_notation::Where>(&tree->node)) {
-    if (in_common) blocks.push_back({path, sparse ? entries_in_block : rows_in_block});
-    for (const int side : {0, 1}) {
-      schedule::Path below = path;
-      below.push_back(side);
-      add_blocks(side == 0 ? branch->producer : branch->consumer, below, false, false, variables, blocks);
-    }
-  }
-}
-
-/// Enlarges the last block of `blocked` where its branch sums over the blocked entries. The sum moves next to
-/// the row it adds to, which then stays in registers. Returns none where the branch does not sum over them.
-std::optional<schedule::Trace> summed_by_block(schedule::Trace blocked, const StatementPtr& tree) {
-  auto& block = std::get<schedule::Block>(blocked.directives.back());
-  schedule::Path consumer = block.path;
-  consumer.push_back(1);
-  const auto section = schedule::find_section(tree, consumer);
-  if (!section.ok() || section->loops.size() < 3) return std::nullopt;
-  std::vector<std::string> order = section->loops;
-  const auto& written = section->target.indices;
-  if (std::find(written.begin(), written.end(), order.front()) != written.end()) return std::nullopt;
-  std::rotate(order.begin(), order.begin() + 1, order.end() - 1);
-  block.size = summed_in_block;
-  blocked.directives.emplace_back(schedule::Reorder{consumer, order});
-  return blocked;
-}
-
-/// Returns the entry's own trace, then the same with temporaries of one block, then other members of its
-/// class.
-std::vector<answers::Variant> variants_of(const frontier::Survivor& survivor, const StatementPtr& tree,
-                                          const UserNames& names, std::size_t more) {
-  const problem::Problem& problem = names.problem();
-  // The published profile has no variants.
-  if (problem.profile != problem::Profile::standard) return {};
-  const schedule::Trace trace = names.to_user(survivor.traces.front());
-  std::vector<answers::Variant> variants = {variant_of(trace, tree, names)};
-  const auto add =
-      [&](const schedule::Trace& other) -> StatementPtr {  // the tree of the added variant; null: not added
-    if (variants.size() > more) return nullptr;
-    const auto made = schedule::apply(other, names.as_written());
-    if (!made.ok()) return nullptr;
-    variants.push_back(variant_of(other, *made, names));
-    return *made;
-  };
-  if (!problem::is_contraction(problem)) return variants;
-  std::vector<schedule::Block> blocks;
-  // Sparse results cannot be appended to in blocks.
-  if (problem.formats.at(problem.statement.result.tensor).all_dense())
-    add_blocks(tree, {}, false, false, cost::variables_of(problem), blocks);
-  for (const schedule::Block& block : blocks) {
-    schedule::Trace blocked = trace;
-    blocked.directives.emplace_back(block);
-    const StatementPtr made = add(blocked);
-    if (!made || block.size != entries_in_block) continue;
-    if (const auto summed = summed_by_block(blocked, made)) add(*summed);
-  }
-  for (std::size_t t = 1; t < survivor.traces.size(); ++t) add(names.to_user(survivor.traces[t]));
-  return variants;
+/// Describes a variant by the loop nests, their code, and the memory of its tree.
+Result<answers::Variant> named_variant(const frontier::Variant& variant, const UserNames& names) {
+  const schedule::Trace trace = names.to_user(variant.trace);
+  SCHAAS_ASSIGN_OR_RETURN(const StatementPtr tree, schedule::apply(trace, names.as_written()));
+  SCHAAS_ASSIGN_OR_RETURN(const problem::Problem with_copies, schedule::problem_of(trace, names.problem()));
+  return answers::Variant{schedule::print(trace), concrete_notation::print_loop_tree(tree),
+                          nests(cost::leaf_nests(tree, with_copies), names.variables(), variant.code),
+                          memory_terms(cost::memory_terms(tree, with_copies), names.variables())};
 }
 
 /// Describes an entry of the frontier; its own trace is the first of its class.
-Result<answers::Entry> named_entry(const frontier::Survivor& survivor, const UserNames& names,
-                                   std::size_t more_variants) {
+Result<answers::Entry> named_entry(const frontier::Survivor& survivor, const UserNames& names) {
   answers::Entry entry;
   entry.id = survivor.id;
   const schedule::Trace trace = names.to_user(survivor.traces.front());
@@ -127,7 +46,10 @@ Result<answers::Entry> named_entry(const frontier::Survivor& survivor, const Use
   SCHAAS_ASSIGN_OR_RETURN(const StatementPtr tree, schedule::apply(trace, names.as_written()));
   entry.tree = concrete_notation::print_loop_tree(tree);
   entry.code = concrete_notation::print_indented(tree);
-  entry.variants = variants_of(survivor, tree, names, more_variants);
+  for (const frontier::Variant& variant : survivor.variants) {
+    auto made = named_variant(variant, names);
+    if (made.ok()) entry.variants.push_back(std::move(made).value());
+  }
   entry.time = cost::print_time(survivor.cost, names.variables());
   entry.memory = cost::print_memory(survivor.cost, names.variables());
   entry.members = survivor.members;
@@ -324,11 +246,8 @@ answers::Frontier without_entries(const PreparedProblem& prepared) {
 
 Result<answers::Frontier> named(const frontier::Frontier& found, const PreparedProblem& prepared) {
   answers::Frontier out = without_entries(prepared);
-  // Long frontiers have fewer variants for each entry.
-  const std::size_t more = std::min(max_extra_variants / std::max<std::size_t>(found.survivors.size(), 1),
-                                    max_extra_variants_of_entry);
   for (const auto& survivor : found.survivors) {
-    SCHAAS_ASSIGN_OR_RETURN(answers::Entry entry, named_entry(survivor, prepared.names, more));
+    SCHAAS_ASSIGN_OR_RETURN(answers::Entry entry, named_entry(survivor, prepared.names));
     out.entries.push_back(std::move(entry));
   }
   out.removed = found.removals.size();

@@ -10,6 +10,7 @@
 
 #include "compiler/concrete_notation/thread_mapping.h"
 #include "compiler/pipeline/pipeline.h"
+#include "compiler/pipeline/variants.h"
 #include "compiler/schedule/replay/apply.h"
 #include "compiler/support/nearest_name.h"
 #include "compiler/support/schedule_id.h"
@@ -200,6 +201,8 @@ class Work {
       if (!found.ok()) return;  // the search of the whole reports the error
       // Ids of parts are their own, "p1.1": those of the whole frontier mean other schedules.
       for (auto& survivor : found->survivors) survivor.id.replace(0, 1, "p" + std::to_string(p + 1) + ".");
+      if (searched_.is_set()) return;
+      pipeline::add_variants(*found, prepared_.canonical.problem);
       auto out = named(*found, prepared_);
       if (!out.ok() || searched_.is_set()) return;
       out->partial = true;

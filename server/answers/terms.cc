@@ -51,6 +51,10 @@ answers::Scope scope_of(cost::Scope scope) {
   return answers::Scope::unknown;
 }
 
+answers::Nest::Code code_of(const concrete_notation::LeafCode& code) {
+  return {code.tile_loop, code.tile, code.kept, code.lengths, code.streams, code.numeric};
+}
+
 std::vector<answers::Constraint::Monomial> sum(const std::vector<problem::Monomial>& from) {
   using Factor = answers::Constraint::Factor;
   std::vector<answers::Constraint::Monomial> out;
@@ -93,7 +97,8 @@ std::vector<answers::Term> memory_terms(const std::vector<cost::MemoryTerm>& ter
   return out;
 }
 
-std::vector<answers::Nest> nests(const std::vector<cost::LeafNest>& nests, const cost::Variables& variables) {
+std::vector<answers::Nest> nests(const std::vector<cost::LeafNest>& nests, const cost::Variables& variables,
+                                 const std::vector<concrete_notation::LeafCode>& code) {
   std::vector<answers::Nest> out;
   for (const cost::LeafNest& from : nests) {
     answers::Nest& nest = out.emplace_back();
@@ -106,6 +111,7 @@ std::vector<answers::Nest> nests(const std::vector<cost::LeafNest>& nests, const
     nest.shared = static_cast<int>(from.shared);
     nest.serial = from.serial;
     nest.weight = cost::weight(from.access);
+    if (from.leaf < code.size()) nest.code = code_of(code[from.leaf]);
   }
   return out;
 }

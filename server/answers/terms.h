@@ -1,6 +1,7 @@
 #pragma once
 #include <vector>
 
+#include "compiler/concrete_notation/leaf_code.h"
 #include "compiler/cost/cost.h"
 #include "compiler/cost/leaf_nests.h"
 #include "compiler/cost/memory_terms.h"
@@ -17,7 +18,9 @@ std::vector<answers::Term> memory_terms(const cost::Cost& cost, const cost::Vari
 /// Returns the memory of a schedule, in elements.
 std::vector<answers::Term> memory_terms(const std::vector<cost::MemoryTerm>& terms,
                                         const cost::Variables& variables);
-std::vector<answers::Nest> nests(const std::vector<cost::LeafNest>& nests, const cost::Variables& variables);
+/// `code`: of each leaf of the tree; empty: it is not known.
+std::vector<answers::Nest> nests(const std::vector<cost::LeafNest>& nests, const cost::Variables& variables,
+                                 const std::vector<concrete_notation::LeafCode>& code = {});
 std::vector<answers::Constraint> constraints(const problem::Problem& problem);
 
 }  // namespace schaas::server

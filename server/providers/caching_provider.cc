@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "compiler/pipeline/pipeline.h"
+#include "compiler/pipeline/variants.h"
 #include "compiler/schedule/replay/apply.h"
 #include "server/providers/relaxed_frontier.h"
 #include "server/storage/stored_frontier.h"
@@ -42,7 +43,7 @@ class CachingProvider final : public KernelProvider {
     const FrontierKey key = key_within(0, query);
     if (query.source != Source::made) {
       for (const double seconds : budgets_of(query)) {
-        if (auto stored = stored_frontier(key_within(seconds, query), query.canonical.problem))
+        if (auto stored = stored_frontier(key_within(seconds, query), query))
           return FrontierAnswer{std::move(stored), true, seconds};
       }
     }
@@ -113,15 +114,21 @@ class CachingProvider final : public KernelProvider {
     return found;
   }
 
-  /// Returns the stored frontier of this key; null when there is none that can be read and applied.
+  /// Returns the stored frontier of this key; null when there is none that can be read and applied. Code that
+  /// an earlier version made is described anew.
   std::shared_ptr<const frontier::Frontier> stored_frontier(const FrontierKey& key,
-                                                            const problem::Problem& problem) {
+                                                            const FrontierQuery& query) {
+    const problem::Problem& problem = query.canonical.problem;
     const auto row = stores_.schedules->frontier(key);
     if (!row.ok()) return warn("cannot read a frontier", row.error()), nullptr;
     if (!row->has_value()) return nullptr;
     auto parsed = read((*row)->payload, problem);
     if (!parsed.ok())
       return warn("ignoring the stored frontier of " + key.problem_key, parsed.error()), nullptr;
+    if (parsed->code_version != pipeline::code_version) {
+      pipeline::add_variants(*parsed, problem);
+      keep(key, unconstrained_key(problem), query, *parsed);
+    }
     return std::make_shared<const frontier::Frontier>(std::move(parsed).value());
   }
 

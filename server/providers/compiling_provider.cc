@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "compiler/pipeline/pipeline.h"
+#include "compiler/pipeline/variants.h"
 
 // The end of the stack: the compiler itself, without memory. Everything above may leave it out, so it must be
 // right for any query.
@@ -23,6 +24,7 @@ class CompilingProvider final : public KernelProvider {
     const frontier::Options options = within_deadline(query.options, query.requester.deadline);
     SCHAAS_ASSIGN_OR_RETURN(frontier::Frontier found,
                             frontier::compute(query.canonical.problem, options, progress, cancellation));
+    pipeline::add_variants(found, query.canonical.problem);
     return FrontierAnswer{std::make_shared<const frontier::Frontier>(std::move(found)), false,
                           options.search_seconds};
   }

@@ -8,6 +8,7 @@
 #include "compiler/concrete_notation/copies/needed_copies.h"
 #include "compiler/concrete_notation/printer.h"
 #include "compiler/frontier/tighten.h"
+#include "compiler/pipeline/variants.h"
 #include "compiler/problem/constraint_set.h"
 #include "compiler/schedule/replay/apply.h"
 
@@ -238,6 +239,7 @@ support::Result<std::optional<frontier::Frontier>> from_relaxed(const problem::C
   for (auto& removal : start.removals) removal = translate(removal);
   SCHAAS_ASSIGN_OR_RETURN(frontier::Frontier found,
                           frontier::tighten(problem, start, options, progress, cancellation));
+  pipeline::add_variants(found, problem);
   return std::optional(std::move(found));
 }
 

@@ -32,6 +32,15 @@ void fields(V& v, X& x) {
 
 }  // namespace schaas::cost
 
+namespace schaas::concrete_notation {
+
+template <class V, answers::Of<LeafCode> X>
+void fields(V& v, X& x) {
+  client::code_fields(v, x);
+}
+
+}  // namespace schaas::concrete_notation
+
 namespace schaas::schedule {
 
 static void to_json(answers::Json& json, const Trace& trace) { json = print(trace); }
@@ -45,6 +54,11 @@ static void from_json(const answers::Json& json, Trace& trace) {
 
 namespace schaas::frontier {
 
+template <class V, answers::Of<Variant> X>
+void fields(V& v, X& x) {
+  SCHAAS_FIELD(trace, trace);
+  SCHAAS_FIELD(code, code);
+}
 template <class V, answers::Of<Survivor> X>
 void fields(V& v, X& x) {
   SCHAAS_FIELD(id, id);
@@ -52,6 +66,7 @@ void fields(V& v, X& x) {
   SCHAAS_FIELD(members, members);
   SCHAAS_FIELD(loop_trees, loop_trees);
   SCHAAS_FIELD(traces, traces);
+  SCHAAS_FIELD(variants, variants);
 }
 /// The winner is null where a limit removed the class.
 template <class V, answers::Of<Removal> X>
@@ -86,6 +101,7 @@ void fields(V& v, X& x) {
   SCHAAS_FIELD(seconds, seconds);
   SCHAAS_FIELD(removals, removals);
   SCHAAS_FIELD(relaxed_from, relaxed_from);
+  SCHAAS_FIELD(code_version, code_version);
 }
 
 // Writes a sentence as its parts: texts, and sums of terms that are printed in each user's names.
@@ -124,7 +140,7 @@ using frontier::Frontier;
 using support::Result;
 
 // On disk: never reuse a number.
-constexpr std::uint64_t format_version = 3;
+constexpr std::uint64_t format_version = 4;
 
 }  // namespace
 
@@ -146,9 +162,14 @@ Result<Frontier> parse_frontier(std::string_view text) {
                                "format version " + json.at("version").dump() + " is not known");
     auto frontier = answers::value_of<CompleteJson, Frontier>(json);
     // A class without a trace could not be compiled.
-    for (const frontier::Survivor& survivor : frontier.survivors)
+    for (const frontier::Survivor& survivor : frontier.survivors) {
       if (survivor.traces.empty())
         return support::internal("stored-frontier", "schedule `" + survivor.id + "` has no trace");
+      const auto& variants = survivor.variants;
+      if (!variants.empty() && variants.front().trace != survivor.traces.front())
+        return support::internal("stored-frontier",
+                                 "schedule `" + survivor.id + "` is not the first of its variants");
+    }
     return frontier;
   } catch (const std::bad_alloc&) {
     throw;

@@ -36,6 +36,22 @@ inline Nest::Loop entries(const std::string& index, std::uint32_t under) {
   return {fiber_of("B", 1), index, 0, false, under};
 }
 
+/// Returns the nest with code that keeps the target's row in registers for so many loops right above it.
+inline Nest with_kept(Nest nest, int loops) {
+  nest.code.kept = loops;
+  return nest;
+}
+/// Returns the nest with code that unrolls and jams a loop: six iterations side by side.
+inline Nest with_tile(Nest nest, int loop) {
+  nest.code.tile_loop = loop;
+  nest.code.tile = 6;
+  return nest;
+}
+inline Nest with_streaming(Nest nest) {
+  nest.code.streams = true;
+  return nest;
+}
+
 inline Machine small_caches() {
   Machine machine{1, 64 << 20, ValueType::f64};
   machine.first_cache_bytes = 48 << 10;

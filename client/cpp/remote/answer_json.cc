@@ -60,6 +60,16 @@ void fields(V& v, X& x) {
 
 namespace {
 
+/// The code is of loops that the nest has.
+bool has_sound_code(const Nest& nest) {
+  const Nest::Code& code = nest.code;
+  const auto is_loop = [&](int loop) {
+    return loop >= 0 && static_cast<std::size_t>(loop) < nest.loops.size();
+  };
+  return code.tile >= 0 && (code.tile == 0 || is_loop(code.tile_loop)) &&
+         (code.kept == 0 || is_loop(code.kept));
+}
+
 // Trips are extents or fibers; lists occur in cost terms alone. A nest's loops are bits of 32-bit masks, and
 // its first access is its target.
 bool has_sound_numbers(const Nest& nest) {
@@ -68,7 +78,7 @@ bool has_sound_numbers(const Nest& nest) {
   };
   return std::all_of(nest.loops.begin(), nest.loops.end(), is_counted) && nest.loops.size() <= 32 &&
          nest.shared >= 0 && static_cast<std::size_t>(nest.shared) <= nest.loops.size() &&
-         !nest.accesses.empty();
+         !nest.accesses.empty() && has_sound_code(nest);
 }
 
 /// Every phase has its nests, and the loops that it shares out.

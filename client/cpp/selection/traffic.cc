@@ -39,9 +39,9 @@ constexpr double reduction_latency = 14.0;
 constexpr double hidden_latency = 0.25;
 // One block of a loop: set up, and its temporary made anew.
 constexpr double block_overhead = 100.0;
-// Row lengths with specialised code (lower/specialisation.h). Such a row, when each iteration of a loop adds
-// to it, stays in registers for all of them.
-constexpr double specialised_lengths[] = {8, 16, 32};
+// Bytes of a row that stays in registers when each iteration of a loop adds to it and its length is a
+// constant of the code: half of the vector registers.
+constexpr double max_register_row_bytes = 256;
 // Share of a cache that a working set can count on: rows conflict in its sets, and streams take their part.
 constexpr double usable_share_of_cache = 0.75;
 // Share of the cost of a gathered element from memory that remains when it follows its neighbours, which
@@ -51,8 +51,6 @@ constexpr double prefetched_share = 0.5;
 constexpr double heaviest_row_code = 3;
 constexpr double coordinate_bytes = 4;
 constexpr double cache_line_bytes = 64;
-// Rows of a register tile share their loads.
-constexpr double rows_of_a_tile = 6;
 
 // Returns the number of `extent` coordinates that `met` random ones reference: extent * (1 - exp(-met /
 // extent)), the limit for many coordinates. The ends avoid cancellation and a needless exponential.
@@ -290,16 +288,17 @@ class TrafficModel::Work {
     const double outer = trips(sized, 0, loop), iterations = loops_[sized.first_loop + loop].trips;
     Beyond sum;
     const auto& accesses = sized.nest->nest->accesses;
-    const auto jammed = jammed_loop(nest);
-    const bool is_outside = jammed && *jammed < loop;
+    const Nest::Code& code = code_of(nest);
+    const auto tile_loop = static_cast<std::size_t>(code.tile_loop);
+    const bool is_outside = code.tile > 0 && tile_loop < loop;
     for (std::size_t a = 0; a < accesses.size(); ++a) {
       const double footprint = bytes(sized, a, inside);
       const double all = bytes(sized, a, loop);
       const double again = std::max(0.0, footprint * iterations - all);
       const double missed = std::max(0.0, 1 - cache / all);
       const bool moved = (accesses[a].loops >> loop & 1U) != 0 || all > footprint;
-      const bool shared = is_outside && (accesses[a].loops >> *jammed & 1U) == 0;
-      const double rows = shared ? unroll_factor(nest) : 1;
+      const bool shared = is_outside && (accesses[a].loops >> tile_loop & 1U) == 0;
+      const double rows = shared ? tile(nest) : 1;
       const bool streams = sized.nest->tensors[a] == streamed_;
       const double anew = streams ? 1 : left(nest, a, loop, cache, soft);
       // The target's elements are loaded and stored, so they pass twice.
@@ -340,57 +339,35 @@ class TrafficModel::Work {
     return large && stores_once(nests_.size() - 1) ? last.nest->tensors.front() : none;
   }
 
-  // Each element of the target is stored and not read: all that it sums is summed before. In one block, too,
-  // where there is one.
+  // The code stores each element of the target once. Blocks of a sum add to it, unless there is one.
   bool stores_once(std::size_t number) const {
+    if (!code_of(number).streams) return false;
     const Sized& sized = nests_[number];
     const std::uint32_t target = sized.nest->nest->accesses.front().loops;
     for (std::size_t n = 0; n < first_kept(number); ++n) {
-      if ((target >> n & 1U) != 0) continue;
       const Nest::Loop& loop = sized.nest->nest->loops[n];
-      const bool is_one_block = loop.block > 0 && !loop.inside && loops_[sized.first_loop + n].trips <= 1;
-      if (!is_one_block) return false;
+      const bool adds = (target >> n & 1U) == 0 && loop.block > 0 && !loop.inside;
+      if (adds && loops_[sized.first_loop + n].trips > 1) return false;
     }
     return true;
   }
 
-  // Finds the loop over rows of the target that is unrolled and jammed (lower/unroll_and_jam.h). It surrounds
-  // a reduction that does not depend on it, with nothing else inside.
-  std::optional<std::size_t> jammed_loop(std::size_t number) const {
-    const Nest& nest = *nests_[number].nest->nest;
-    const std::size_t size = nests_[number].size();
-    const std::size_t kept = first_kept(number);
-    if (kept + 2 != size || kept == 0) return std::nullopt;
-    const std::size_t rows = kept - 1;
-    const bool is_row = (nest.accesses.front().loops >> rows & 1U) != 0;
-    if (!is_row || rows < static_cast<std::size_t>(shared_loops(number))) return std::nullopt;
-    if ((nest.loops[kept].under >> rows & 1U) != 0) return std::nullopt;
-    return rows;
-  }
+  const Nest::Code& code_of(std::size_t number) const { return nests_[number].nest->nest->code; }
 
-  double unroll_factor(std::size_t number) const {
-    const auto jammed = jammed_loop(number);
-    return jammed ? std::clamp(loops_[nests_[number].first_loop + *jammed].trips, 1.0, rows_of_a_tile) : 1;
-  }
-
-  // Loops that the nest has in common with the one before or after it.
-  int shared_loops(std::size_t number) const {
-    const int above = nests_[number].nest->nest->shared;
-    return number + 1 < nests_.size() ? std::max(above, nests_[number + 1].nest->nest->shared) : above;
+  // Returns the iterations in a register tile; 1: there is none.
+  double tile(std::size_t number) const {
+    const Nest::Code& code = code_of(number);
+    if (code.tile == 0) return 1;
+    const double trips = loops_[nests_[number].first_loop + static_cast<std::size_t>(code.tile_loop)].trips;
+    return std::clamp(trips, 1.0, static_cast<double>(code.tile));
   }
 
   // The outermost of the reductions around a target's row that stays in registers for all of them; as many as
   // there are loops: it does not.
   std::size_t first_kept(std::size_t number) const {
-    const Nest& nest = *nests_[number].nest->nest;
     const std::size_t size = nests_[number].size();
-    if (size < 2 || nest.weight > heaviest_row_code) return size;
-    const std::uint32_t target = nest.accesses.front().loops;
-    if ((target >> (size - 1) & 1U) == 0) return size;
-    std::size_t first = size - 1;
-    const auto above = static_cast<std::size_t>(std::max(shared_loops(number), 1));
-    while (first > above && (target >> (first - 1) & 1U) == 0) --first;
-    return first == size - 1 ? size : first;
+    const auto kept = static_cast<std::size_t>(code_of(number).kept);
+    return kept == 0 ? size : size - 1 - kept;
   }
 
   // Returns the iterations of these reductions; 0: there are none.
@@ -421,8 +398,9 @@ class TrafficModel::Work {
     if (size < 2 || nest.weight > heaviest_row_code || (nest.accesses.front().loops >> (size - 2) & 3U) != 2)
       return false;
     const double elements = loops_[nests_[number].first_loop + size - 1].trips;
-    return std::find(std::begin(specialised_lengths), std::end(specialised_lengths), elements) !=
-           std::end(specialised_lengths);
+    const auto& lengths = nest.code.lengths;
+    return elements * value_bytes_ <= max_register_row_bytes &&
+           std::find(lengths.begin(), lengths.end(), elements) != lengths.end();
   }
 
   // Overheads of executions of inner loops: their bounds, blocks, fibers, and the latency of reductions.
@@ -443,7 +421,7 @@ class TrafficModel::Work {
   double reduction_waits(std::size_t number) const {
     const Sized& sized = nests_[number];
     const std::size_t size = sized.size(), first = first_kept(number);
-    if (first == size || jammed_loop(number)) return 0;
+    if (first == size || code_of(number).tile > 0) return 0;
     if (sized.nest->nest->loops[size - 2].trips.kind == Variable::Kind::fiber) return 0;
     const double row = loops_[sized.first_loop + size - 1].trips * value_bytes_ / 8;
     return std::max(0.0, reduction_latency - hidden_latency * row) * trips(sized, 0, size - 1);
@@ -456,7 +434,7 @@ class TrafficModel::Work {
     for (std::size_t n = first_kept(number); n + 1 < sized.size(); ++n) {
       if (sized.nest->nest->loops[n].trips.kind == Variable::Kind::fiber) runs += trips(sized, 0, n);
     }
-    return fiber_overhead * 8 / value_bytes_ * runs / unroll_factor(number);
+    return fiber_overhead * 8 / value_bytes_ * runs / tile(number);
   }
 
   static constexpr int none = -1;

@@ -72,11 +72,13 @@ void Emitter::emit_phases(const NestPtr& nest) {
   if (reader_ == nullptr || reader_->temporary != operand(target).tensor ||
       !iterates_rows(nest, target, tree_))
     return;
-  if (const auto referenced = referenced_rows(reader_->consumer, reader_->temporary, tree_))
-    builder_.last_phase() =
-        over_referenced_rows(std::move(builder_.last_phase()),
-                             builder_.add_referenced(operand(referenced->operand), referenced->level),
-                             builder_.names().fresh("q"));
+  const auto referenced = referenced_rows(reader_->consumer, reader_->temporary, tree_);
+  if (!referenced) return;
+  const std::string variable = builder_.names().fresh("q");
+  builder_.note_loop(std::get<Loop>(nest->node), variable);
+  builder_.last_phase() = over_referenced_rows(
+      std::move(builder_.last_phase()),
+      builder_.add_referenced(operand(referenced->operand), referenced->level), variable);
 }
 
 /// Decides whether a phase stores or folds into its target, and whether it writes every value of a result.

@@ -8,6 +8,7 @@
 #include "compiler/loop_ir/kernel.h"
 #include "compiler/lower/analysis/names.h"
 #include "compiler/lower/analysis/nest.h"
+#include "compiler/lower/description.h"
 #include "compiler/problem/problem.h"
 
 namespace schaas::lower {
@@ -70,6 +71,9 @@ class KernelBuilder {
   void set_appended(loop_ir::Appends by) {          ///< the result
     if (kernel_.writes_all) kernel_.appends = by;
   }
+  /// Records the variable of a loop that was emitted for a loop of the tree.
+  void note_loop(const Loop& loop, const std::string& variable) { variables_[&loop].push_back(variable); }
+  const LoopVariables& loop_variables() const { return variables_; }
   loop_ir::Phase& last_phase() { return kernel_.phases.back(); }
   void add_phase(loop_ir::Phase phase) { kernel_.phases.push_back(std::move(phase)); }
 
@@ -91,6 +95,7 @@ class KernelBuilder {
   std::map<int, loop_ir::ExpressionPtr> extents_;
   std::map<std::vector<std::string>, std::string> products_;   ///< sorted texts of the factors -> name
   std::map<std::pair<int, std::string>, std::string> arrays_;  ///< (tensor, suffix) -> name
+  LoopVariables variables_;
   int shared_count_ = 0;
 };
 

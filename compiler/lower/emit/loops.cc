@@ -65,6 +65,8 @@ void Emitter::emit_loop(const Loop& loop, const Scope& scope, Shape shape, State
   if (finds && rows.annotation.positions > 0) entry_ranges_ = find_entry_ranges(rows, out);
   open_rows(loop, out);
   emit_over(loop, scope, shape, out, &loop == mapped_.columns ? with_deferred(whole) : whole);
+  if (const auto* emitted = loop_ir::as<loop_ir::For>(out.back()))
+    builder_.note_loop(loop, emitted->variable);
   if (is_interleaved(loop, mapped_)) out.back() = interleaved(out.back());
 }
 
@@ -251,6 +253,7 @@ void Emitter::emit_walk(const Loop& loop, const LoopSpace& space, const Scope& s
   entries.cut = cuts_rows(walked);
   // Ascending coordinates may occupy a sparse accumulator by groups.
   if (shape == Shape::scalar && &loop != outermost_ && format::is_ordered(level_format(walked))) {
+    builder_.note_loop(loop, entries.variable);
     emit_occupy(entries, walk.coordinates, coordinate, out);
   } else {
     out.push_back(make(entries));

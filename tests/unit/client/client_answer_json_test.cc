@@ -33,7 +33,8 @@ void fill(Message& message, int& next, bool within_its_kind = false) {
           reflection->SetDouble(&message, field, number + 0.5);
           break;
         case FieldDescriptor::CPPTYPE_UINT32:
-          reflection->SetUInt32(&message, field, number);
+          more ? reflection->AddUInt32(&message, field, number)
+               : reflection->SetUInt32(&message, field, number);
           break;
         case FieldDescriptor::CPPTYPE_UINT64:
           reflection->SetUInt64(&message, field, (std::uint64_t{1} << 60) + number);
@@ -117,6 +118,12 @@ TEST(AnswerJson, KnowsFrontiersThatSelectionCannotRelyOn) {
   Nest& nest = frontier.entries[0].variants[0].nests[0];
   nest.accesses.emplace_back();
   EXPECT_TRUE(is_sound(frontier));
+  nest.code.tile = 4;  // of a loop that it has not
+  EXPECT_FALSE(is_sound(frontier));
+  nest.code = {};
+  nest.code.kept = 1;
+  EXPECT_FALSE(is_sound(frontier));
+  nest.code = {};
   nest.shared = 1;
   EXPECT_FALSE(is_sound(frontier));
   nest.loops.resize(33);

@@ -215,9 +215,11 @@ FrontierEntry fused_rows() {
                           1,
                           false,
                           1};
-  e.variants = {
-      {"fused", "i<jk,kl>", {rows, result}},
-      {"blocked", "i:48<ijk,ikl>", {block_rows, block_result}, {{48, {extent("k")}, false, Scope::thread}}}};
+  e.variants = {{"fused", "i<jk,kl>", {with_kept(rows, 1), with_kept(result, 1)}},
+                {"blocked",
+                 "i:48<ijk,ikl>",
+                 {with_kept(block_rows, 1), with_tile(with_kept(block_result, 1), 1)},
+                 {{48, {extent("k")}, false, Scope::thread}}}};
   return e;
 }
 
@@ -285,6 +287,7 @@ TEST(Selecting, a_result_row_that_stays_in_registers_for_more_than_a_short_fiber
   e.variants[0].nests[0].loops.insert(e.variants[0].nests[0].loops.begin() + 2, loop("one"));
   e.variants[0].nests[0].accesses[0] = {"A", false, 10, 8};
   e.variants[0].nests[0].accesses[1] = {"B", true, 3, 1};
+  for (auto& variant : e.variants) variant.nests[0].code.kept = 1;
   const Sizes here{{{"i", 1000}, {"j", 1000}, {"k", 16}, {"one", 1}}, {{"B", {1000, 30'000}}}};
   EXPECT_EQ(select({e}, here, small_caches())->evaluated[0].variant, 1U);
 }
@@ -307,6 +310,7 @@ TEST(Selecting, a_row_that_is_added_to_in_each_run_loses_to_one_that_stays_in_re
                    0,
                    false,
                    1}}}};
+  e.variants[1].nests[0].code.kept = 1;
   const Sizes here{{{"i", 100}, {"j", 20}, {"l", 16}, {"m", 128}}, {{"B", {100, 2'000}}}};
   EXPECT_EQ(select({e}, here, small_caches())->evaluated[0].variant, 1U);
 }
@@ -340,6 +344,9 @@ TEST(Selecting, coming_by_each_fiber_for_every_row_loses_to_coming_by_it_once) {
                        2,
                        false,
                        1}}}};
+  around.variants[0].nests[0].code.kept = 2;
+  tiles.variants[0].nests[0].code.kept = 1;
+  tiles.variants[0].nests[1].code.kept = 1;
   const Sizes here{{{"i", 1000}, {"j", 30}, {"k", 1000}, {"l", 16}, {"m", 16}},
                    {{"B", {1000, 30'000, 30'000}}}};
   EXPECT_EQ(select({around, tiles}, here, small_caches())->index, 1U);

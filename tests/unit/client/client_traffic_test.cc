@@ -32,18 +32,21 @@ double values_beyond(Way way, const std::vector<Nest>& nests, const Sizes& sizes
 TEST(Traffic, rows_side_by_side_share_what_they_all_load) {
   // A(i,l) = T(i,k) * D(k,l), D too large for the first cache: six rows of A read each row of D once, unless
   // something else is done for each row.
-  const Nest product{{loop("i"), loop("k"), loop("l")},
-                     {{"A", false, 5, 4}, {"T", false, 3, 2}, {"D", false, 6, 4}},
-                     0,
-                     false,
-                     1};
+  const Nest alone = with_kept({{loop("i"), loop("k"), loop("l")},
+                                {{"A", false, 5, 4}, {"T", false, 3, 2}, {"D", false, 6, 4}},
+                                0,
+                                false,
+                                1},
+                               1);
+  const Nest product = with_tile(alone, 0);
   const auto from_second = [](const std::vector<Nest>& nests, std::int64_t rows) {
     return values_beyond(&Rates::beyond_first, nests, {{{"i", rows}, {"k", 128}, {"l", 128}}, {}});
   };
   const double of_d = 1000.0 * 128 * 128;
   EXPECT_NEAR(from_second({product}, 1000), of_d / 6, of_d / 40);
   EXPECT_NEAR(from_second({product}, 2), 2.0 * 128 * 128 / 2, 2.0 * 128 * 128 / 20);  // there are no six
-  Nest after = product, before{{loop("i"), loop("k")}, {{"T", false, 3, 2}}, 0, false, 1};
+  EXPECT_NEAR(from_second({alone}, 1000), of_d, of_d / 10);
+  Nest after = alone, before{{loop("i"), loop("k")}, {{"T", false, 3, 2}}, 0, false, 1};
   after.shared = 1;
   EXPECT_NEAR(from_second({before, after}, 1000), of_d, of_d / 10);
 }
@@ -73,8 +76,8 @@ TEST(Traffic, a_row_of_a_size_with_code_of_its_own_stays_in_registers) {
   // For each entry a factor, then A(i,l) += factor * E(j,l): runs of the innermost loop cost nothing at 8, 16
   // and 32.
   const Nest factor{{loop("i"), entries("j", 1)}, {{"t", false, 3, 2}}, 0, false, 8};
-  const Nest add{
-      {loop("i"), entries("j", 1), loop("l")}, {{"A", false, 5, 4}, {"E", false, 6, 4}}, 2, false, 1};
+  Nest add{{loop("i"), entries("j", 1), loop("l")}, {{"A", false, 5, 4}, {"E", false, 6, 4}}, 2, false, 1};
+  add.code.lengths = {8, 16, 32, 64};
   const auto at = [&](std::int64_t columns) {
     Machine machine = small_caches();
     machine.rates = {0, 0, 0, 0, 0, 1};
@@ -85,6 +88,7 @@ TEST(Traffic, a_row_of_a_size_with_code_of_its_own_stays_in_registers) {
     EXPECT_NEAR(at(columns + 1) - at(columns), 100 * (6 + 0.5 * static_cast<double>(columns + 1)), 1e-6);
     EXPECT_EQ(at(columns), at(8));
   }
+  EXPECT_NEAR(at(65) - at(64), 100 * 0.5, 1e-6);  // more than registers hold
 }
 
 TEST(Traffic, a_large_result_that_is_stored_whole_goes_past_the_caches) {
@@ -94,7 +98,10 @@ TEST(Traffic, a_large_result_that_is_stored_whole_goes_past_the_caches) {
     Nest nest{
         {loop("i"), entries("j", 1), loop("k")}, {{"A", false, 5, 4}, {"B", true, 3, 2}, c}, 0, false, 1};
     Nest before{{loop("i"), entries("j", 1)}, {{"t", false, 3, 2}}, 0, false, 1};
-    if (!kept) nest.shared = 2;
+    if (kept)
+      nest = with_streaming(with_kept(nest, 1));
+    else
+      nest.shared = 2;
     const Sizes here{{{"i", rows}, {"j", 10}, {"k", 64}}, {{"B", {rows, 10 * rows}}}};
     return values_beyond(&Rates::beyond_second,
                          kept ? std::vector<Nest>{nest} : std::vector<Nest>{before, nest}, here);
@@ -108,7 +115,7 @@ TEST(Traffic, a_large_result_that_is_stored_whole_goes_past_the_caches) {
 
 TEST(Traffic, threads_share_the_way_to_memory_as_far_as_it_was_measured) {
   const std::vector<Nest> copy{
-      {{loop("i"), loop("k")}, {{"A", false, 3, 2}, {"B", false, 3, 2}}, 0, false, 1}};
+      with_streaming({{loop("i"), loop("k")}, {{"A", false, 3, 2}, {"B", false, 3, 2}}, 0, false, 1})};
   const Sizes large{{{"i", 1'000'000}, {"k", 64}}, {}};
   const auto from_memory = [&](int threads, double memory_threads) {
     Machine machine = small_caches();
@@ -126,7 +133,8 @@ TEST(Traffic, threads_share_the_way_to_memory_as_far_as_it_was_measured) {
 
 // C(j,k), which each i gathers by entries, and C(i,j,k), as many rows, in order.
 Nest by_entries(std::uint32_t of_c) {
-  return {{loop("i"), entries("j", 1), loop("k")}, {{"A", false, 4, 4}, {"C", false, of_c, 4}}, 0, false, 2};
+  return with_kept(
+      {{loop("i"), entries("j", 1), loop("k")}, {{"A", false, 4, 4}, {"C", false, of_c, 4}}, 0, false, 2}, 1);
 }
 constexpr std::uint32_t gathered = 6, in_order = 7;
 const Sizes two_long_rows{{{"i", 2}, {"j", 1'000'000'000}, {"k", 64}}, {{"B", {2, 2'000'000}}}};
@@ -159,11 +167,12 @@ TEST(Traffic, a_temporary_stays_from_the_nest_that_writes_it_to_the_one_that_gat
   // where it and C do not fit.
   const std::vector<Nest> nests{
       {{loop("j"), loop("k")}, {{"t", false, 3, 2}, {"C", false, 3, 2}}, 0, false, 1},
-      {{loop("i"), entries("j", 1), loop("k")},
-       {{"A", false, 5, 4}, {"t", false, 6, 4}, {"B", true, 3, 2}},
-       0,
-       false,
-       1}};
+      with_streaming(with_kept({{loop("i"), entries("j", 1), loop("k")},
+                                {{"A", false, 5, 4}, {"t", false, 6, 4}, {"B", true, 3, 2}},
+                                0,
+                                false,
+                                1},
+                               1))};
   const auto from_memory = [&](std::int64_t rows) {
     const std::int64_t many = 200'000;
     Machine machine = small_caches();
@@ -179,11 +188,12 @@ TEST(Traffic, a_temporary_stays_from_the_nest_that_writes_it_to_the_one_that_gat
 TEST(Traffic, elements_below_the_last_coordinates_have_none) {
   // Alone in memory: the entries of B with their coordinates, or rows of 64 values below each.
   const auto of_b = [](std::uint32_t loops) {
-    const Nest nest{{loop("i"), entries("j", 1), loop("k")},
-                    {{"A", false, 4, 4}, {"B", true, loops, loops == 3 ? 2U : 4U}},
-                    0,
-                    false,
-                    1};
+    const Nest nest = with_kept({{loop("i"), entries("j", 1), loop("k")},
+                                 {{"A", false, 4, 4}, {"B", true, loops, loops == 3 ? 2U : 4U}},
+                                 0,
+                                 false,
+                                 1},
+                                1);
     const Sizes here{{{"i", 1'000'000}, {"j", 1'000'000}, {"k", 64}}, {{"B", {1'000'000, 10'000'000}}}};
     return values_beyond(&Rates::beyond_second, {nest}, here);
   };
@@ -194,16 +204,18 @@ TEST(Traffic, elements_below_the_last_coordinates_have_none) {
 TEST(Traffic, rows_without_entries_are_not_run_for) {
   // A(i,l) = B(i,j) * C(j,k) * D(k,l), a row of the product of B and C at a time: a row without entries is
   // cleared.
-  const Nest rows{{loop("i"), entries("j", 1), loop("k")},
-                  {{"t", false, 4, 4}, {"B", true, 3, 2}, {"C", false, 6, 4}},
-                  0,
-                  false,
-                  1};
-  Nest result{{loop("i"), loop("k"), loop("l")},
-              {{"A", false, 5, 4}, {"t", false, 2, 2}, {"D", false, 6, 4}},
-              1,
-              false,
-              1};
+  const Nest rows = with_kept({{loop("i"), entries("j", 1), loop("k")},
+                               {{"t", false, 4, 4}, {"B", true, 3, 2}, {"C", false, 6, 4}},
+                               0,
+                               false,
+                               1},
+                              1);
+  Nest result = with_kept({{loop("i"), loop("k"), loop("l")},
+                           {{"A", false, 5, 4}, {"t", false, 2, 2}, {"D", false, 6, 4}},
+                           1,
+                           false,
+                           1},
+                          1);
   // Rows of 64 do not wait for their sums.
   Sizes here{{{"i", 1000}, {"j", 1000}, {"k", 16}, {"l", 64}}, {{"B", {1000, 500}}}};
   Machine machine = small_caches();
@@ -227,16 +239,19 @@ TEST(Traffic, rows_without_entries_are_not_run_for) {
 
 TEST(Traffic, rows_that_no_entry_reads_are_not_formed) {
   // A(i,l) = B(i,j) * C(j,k) * D(k,l), the product of C and D first.
-  Nest made{{loop("j"), loop("k"), loop("l")},
-            {{"t", false, 5, 4}, {"C", false, 3, 2}, {"D", false, 6, 4}},
-            0,
-            false,
-            1};
-  Nest result{{loop("i"), entries("j", 1), loop("l")},
-              {{"A", false, 5, 4}, {"B", true, 3, 2}, {"t", false, 6, 4}},
-              0,
-              false,
-              1};
+  Nest made = with_tile(with_kept({{loop("j"), loop("k"), loop("l")},
+                                   {{"t", false, 5, 4}, {"C", false, 3, 2}, {"D", false, 6, 4}},
+                                   0,
+                                   false,
+                                   1},
+                                  1),
+                        0);
+  Nest result = with_kept({{loop("i"), entries("j", 1), loop("l")},
+                           {{"A", false, 5, 4}, {"B", true, 3, 2}, {"t", false, 6, 4}},
+                           0,
+                           false,
+                           1},
+                          1);
   Sizes here{{{"i", 1000}, {"j", 1000}, {"k", 16}, {"l", 32}}, {{"B", {1000, 5000}}}};
   Machine machine = small_caches();
   machine.rates = {0.1, 0.5, 0, 0, 0, 1};

@@ -58,11 +58,23 @@ struct Nest {
     std::uint32_t unit = 0;   ///< those of `loops` that move the access to the next element
     bool operator==(const Access&) const = default;
   };
+  /// Code that lowering makes of the nest. By default nothing is known of it: an older server, or a GPU.
+  struct Code {
+    int tile_loop = 0;  ///< loop that is unrolled and jammed
+    int tile = 0;       ///< iterations of that loop in a register tile; 0: no loop is jammed
+    /// Loops right above the innermost one that run while the target's row along it stays in registers.
+    int kept = 0;
+    std::vector<int> lengths{};  ///< trips of the innermost loop with code of their own, ascending
+    bool streams = false;        ///< the result may be written with streaming stores
+    bool numeric = false;        ///< values may be computed for a structure that is kept
+    bool operator==(const Code&) const = default;
+  };
   std::vector<Loop> loops;
   std::vector<Access> accesses;  ///< the target first
   int shared = 0;                ///< the first so many loops are those of the nest before, too
   bool serial = false;
   double weight = 1;  ///< weight of a trip
+  Code code{};
   bool operator==(const Nest&) const = default;
 };
 /// A schedule of an entry's cost class, or one of these with temporaries of one block of rows.
