@@ -1,6 +1,7 @@
 #include "compiler/lower/description.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>

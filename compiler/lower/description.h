@@ -1,17 +1,13 @@
 #pragma once
-#include <map>
-#include <string>
 #include <vector>
 
 #include "compiler/concrete_notation/leaf_code.h"
 #include "compiler/concrete_notation/nodes.h"
 #include "compiler/loop_ir/kernel.h"
+#include "compiler/lower/analysis/loop_variables.h"
 #include "compiler/lower/analysis/nest.h"
 
 namespace schaas::lower {
-
-/// Variables of the loops that emission made of a loop of the tree: one for each phase that runs it.
-using LoopVariables = std::map<const Loop*, std::vector<std::string>>;
 
 /// A kernel, and the tree that it was emitted from, after the passes on trees.
 struct Lowered {

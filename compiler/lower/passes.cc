@@ -81,7 +81,7 @@ const std::vector<Pass>& table() {
        .keeps = "values and their order of summation"},
       {.name = "supernodes",
        .run = &add_supernodes,
-       .rewrites = "loop that adds clustered rows to a sparse accumulator",
+       .rewrites = "loop that adds clustered rows to a sparse accumulator, all indices of one width",
        .keeps = "values and their order of summation"},
       {.name = "expand-rows",
        .run = &expand_rows,

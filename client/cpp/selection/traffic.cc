@@ -39,8 +39,8 @@ constexpr double reduction_latency = 14.0;
 constexpr double hidden_latency = 0.25;
 // One block of a loop: set up, and its temporary made anew.
 constexpr double block_overhead = 100.0;
-// Bytes of a row that stays in registers when each iteration of a loop adds to it and its length is a
-// constant of the code: half of the vector registers.
+// Bytes of a row of constant length that stays in registers when each iteration of a loop adds to it: half of
+// the vector registers.
 constexpr double max_register_row_bytes = 256;
 // Share of a cache that a working set can count on: rows conflict in its sets, and streams take their part.
 constexpr double usable_share_of_cache = 0.75;

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "compiler/loop_ir/kernel.h"
+#include "compiler/lower/analysis/loop_variables.h"
 #include "compiler/lower/analysis/names.h"
 #include "compiler/lower/analysis/nest.h"
-#include "compiler/lower/description.h"
 #include "compiler/problem/problem.h"
 
 namespace schaas::lower {

@@ -14,7 +14,8 @@
 // Matches loops over rows that are added to a clustered row of a sparse accumulator. The clustered case is
 // split by the row's length. Long rows go to loop_ir::AddSupernode, which looks at run time for next rows
 // with identical coordinates and advances the loop past them. Short ones keep their walk, since coordinates
-// are compared by whole vectors. A statement of another form leaves the loop as it is.
+// are compared by whole vectors. A statement of another form leaves the loop as it is, and so do indices of
+// several widths, which AddSupernode does not take.
 namespace schaas::lower {
 namespace {
 
@@ -31,7 +32,7 @@ const loop_ir::Load* load_of(const ExpressionPtr& expression) {
 /// A loop over the positions of rows that are added.
 class SupernodeRows {
  public:
-  explicit SupernodeRows(const For& loop) : loop_(loop) {}
+  SupernodeRows(const For& loop, const loop_ir::Kernel& kernel) : loop_(loop), kernel_(kernel) {}
 
   /// Returns the loop with rows of a supernode added at once, or the loop unchanged.
   For result() {
@@ -106,7 +107,16 @@ class SupernodeRows {
     if (!walk || !split(walk->sum->value, loop, add)) return std::nullopt;
     add.coordinates = walk->coordinates;
     add.sums = walk->sum->array;
+    if (!has_one_width({add.rows, add.positions, add.coordinates})) return std::nullopt;
     return add;
+  }
+
+  /// All of the arrays of indices have elements of one type, as the statement wants.
+  bool has_one_width(const std::set<std::string>& arrays) const {
+    std::set<loop_ir::Element> elements;
+    for (const loop_ir::Array& each : kernel_.arrays)
+      if (arrays.count(each.name) > 0) elements.insert(each.element);
+    return elements.size() == 1;
   }
 
   /// Matches scale * factors[position] * values[entry], the first two as a name.
@@ -133,16 +143,17 @@ class SupernodeRows {
   }
 
   const For& loop_;
+  const loop_ir::Kernel& kernel_;
   std::map<std::string, ExpressionPtr> lets_;
   std::set<std::string> declared_;
   std::string clustered_, set_;
   bool found_ = false;
 };
 
-StatementPtr walk(const StatementPtr& statement) {
-  return loop_ir::map_loops(statement, [](const For& x) {
-    For loop = x.step == 1 && x.shape == loop_ir::Shape::scalar ? SupernodeRows(x).result() : x;
-    loop.body = walk(loop.body);
+StatementPtr with_supernodes(const StatementPtr& statement, const loop_ir::Kernel& kernel) {
+  return loop_ir::map_loops(statement, [&](const For& x) {
+    For loop = x.step == 1 && x.shape == loop_ir::Shape::scalar ? SupernodeRows(x, kernel).result() : x;
+    loop.body = with_supernodes(loop.body, kernel);
     return loop_ir::make(std::move(loop));
   });
 }
@@ -150,7 +161,7 @@ StatementPtr walk(const StatementPtr& statement) {
 }  // namespace
 
 loop_ir::Kernel add_supernodes(loop_ir::Kernel kernel) {
-  for (auto& phase : kernel.phases) phase.body = walk(phase.body);
+  for (auto& phase : kernel.phases) phase.body = with_supernodes(phase.body, kernel);
   return kernel;
 }
 
