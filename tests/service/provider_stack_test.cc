@@ -239,12 +239,34 @@ TEST_F(ProviderStack, CachingReplacesARowOfAnOlderForm) {
   any_budget.search_seconds = 0;
   const kernels_cache::FrontierKey key{"problem", fingerprint(any_budget), pipeline::search_version};
   std::string older = print_frontier(*caching()->frontier(frontier(), {}, never_)->frontier);
-  const std::string version = "\"version\":3";
+  const std::string version = "\"version\":4";
   ASSERT_TRUE(older.starts_with("{" + version));
   older.replace(1, version.size(), "\"version\":2");
   ASSERT_TRUE(stores_.schedules->put_frontier({key, "text", older, true, 1, 0, "", "", ""}).ok());
   EXPECT_FALSE(caching()->frontier(frontier(), {}, never_)->hit);
   EXPECT_TRUE(caching()->frontier(frontier(), {}, never_)->hit) << "it was stored anew";
+}
+
+TEST_F(ProviderStack, CachingDescribesCodeOfAnotherVersionAnew) {
+  EXPECT_FALSE(caching()->frontier(frontier(), {}, never_)->hit);
+  frontier::Options any_budget;
+  any_budget.search_seconds = 0;
+  const kernels_cache::FrontierKey key{"problem", fingerprint(any_budget), pipeline::search_version};
+  const auto stored = [&] {
+    return parse_frontier(stores_.schedules->frontier(key)->value().payload).value();
+  };
+  frontier::Frontier older = stored();
+  older.code_version = pipeline::code_version - 1;
+  older.survivors.front().variants = {{older.survivors.front().traces.front(), {}}};
+  ASSERT_TRUE(
+      stores_.schedules->put_frontier({key, "text", print_frontier(older), true, 1, 0, "", "", ""}).ok());
+  const auto answer = caching()->frontier(frontier(), {}, never_);
+  ASSERT_TRUE(answer.ok());
+  EXPECT_TRUE(answer->hit);
+  for (const frontier::Frontier& read : {*answer->frontier, stored()}) {
+    EXPECT_EQ(read.code_version, pipeline::code_version);
+    EXPECT_FALSE(read.survivors.front().variants.front().code.empty());
+  }
 }
 
 TEST_F(ProviderStack, CachingIgnoresAStoredFrontierThatIsReadableAndOfAnotherProblem) {

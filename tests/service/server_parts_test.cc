@@ -215,6 +215,9 @@ frontier::Frontier full_frontier() {
   s.members = "1209527396";
   s.loop_trees = 7;
   s.traces = {schedule::Trace{}, schedule::parse("loopfuse(path={}, loc=1, pol=left)").value()};
+  s.variants = {{schedule::Trace{}, {{1, 4, 1, {8, 16}, true, true}, {}}},
+                {schedule::parse("loopfuse(path={}, loc=1, pol=left)").value(), {}}};
+  f.code_version = 7;
   f.survivors = {s};
   frontier::Removal r;
   r.cost.time = {8};
@@ -243,6 +246,10 @@ TEST(StoredFrontiers, ComeBackInEveryField) {
   EXPECT_EQ(s.members, "1209527396");
   EXPECT_EQ(s.loop_trees, 7u);
   EXPECT_EQ(s.traces, f.survivors[0].traces);
+  EXPECT_EQ(read->code_version, 7);
+  ASSERT_EQ(s.variants.size(), 2u);
+  EXPECT_EQ(s.variants[0].code, f.survivors[0].variants[0].code);
+  EXPECT_EQ(s.variants[1].trace, f.survivors[0].variants[1].trace);
   ASSERT_EQ(read->removals.size(), 1u);
   EXPECT_EQ(read->removals[0].cost, f.removals[0].cost);
   EXPECT_EQ(read->removals[0].certificate.kind, frontier::Certificate::Kind::log_proof);
@@ -267,7 +274,7 @@ TEST(StoredFrontiers, AreCheckedWhenRead) {
     text.replace(at, from.size(), to);
     return parse_frontier(text);
   };
-  EXPECT_EQ(with("\"version\":3", "\"version\":2").error().message, "format version 2 is not known");
+  EXPECT_EQ(with("\"version\":4", "\"version\":2").error().message, "format version 2 is not known");
   // Numbers that no integer holds, found by fuzzing.
   for (const char* field : {"version", "states", "more_proofs", "loop_trees", "witnesses"}) {
     const std::string name = "\"" + std::string(field) + "\":";
@@ -278,6 +285,11 @@ TEST(StoredFrontiers, AreCheckedWhenRead) {
   EXPECT_EQ(with("log-proof", "guess").error().message, "not a stored frontier: `guess` is not known");
   EXPECT_EQ(with("\"traces\":[\"linear\",", "\"traces\":[\"nonsense(\",").error().family,
             support::Family::internal);
+  EXPECT_EQ(
+      with("\"variants\":[{\"trace\":\"linear\"", "\"variants\":[{\"trace\":\"reorder(path={}, order={j})\"")
+          .error()
+          .message,
+      "schedule `s1` is not the first of its variants");
   EXPECT_EQ(with("\"seconds\"", "\"second\"").error().code, "stored-frontier");
   for (std::size_t cut = 0; cut < good.size(); cut += 7) {
     const auto read = parse_frontier(good.substr(0, cut));
