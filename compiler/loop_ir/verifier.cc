@@ -7,6 +7,7 @@
 
 #include "compiler/loop_ir/kernel_checks.h"
 #include "compiler/loop_ir/loop_checks.h"
+#include "compiler/loop_ir/phase_range.h"
 #include "compiler/loop_ir/printer.h"
 #include "compiler/loop_ir/uses.h"
 #include "compiler/loop_ir/vector_form.h"
@@ -53,8 +54,7 @@ class Verifier {
       if (phase.fold) SCHAAS_RETURN_IF_ERROR(fold(phase, *phase.fold));
       const auto outside = names_;
       counts_ = phase.step == Step::symbolic;
-      SCHAAS_RETURN_IF_ERROR(declare("begin", Kind::index));
-      SCHAAS_RETURN_IF_ERROR(declare("end", Kind::index));
+      for (const char* name : range_names) SCHAAS_RETURN_IF_ERROR(declare(name, Kind::index));
       SCHAAS_RETURN_IF_ERROR(mapping(phase, kernel.for_gpu()));
       SCHAAS_RETURN_IF_ERROR(statement(phase.body));
       names_ = outside;
@@ -89,8 +89,8 @@ class Verifier {
     SCHAAS_RETURN_IF_ERROR(declare("lane", Kind::index));
     if (!mapping.columns) return {};
     SCHAAS_RETURN_IF_ERROR(expect(mapping.columns, Type::index));
-    SCHAAS_RETURN_IF_ERROR(declare("column_begin", Kind::index));
-    return declare("column_end", Kind::index);
+    for (const char* name : column_names) SCHAAS_RETURN_IF_ERROR(declare(name, Kind::index));
+    return {};
   }
 
   Result<void> alignment(const Phase& phase) {
@@ -128,7 +128,7 @@ class Verifier {
   Result<void> numeric_body(const Phase& phase) {
     if (counts_ || in_mapping_) return wrong("a numeric body of a phase that is symbolic or for a GPU");
     const auto outside = names_;
-    for (const char* name : {"begin", "end"}) SCHAAS_RETURN_IF_ERROR(declare(name, Kind::index));
+    for (const char* name : range_names) SCHAAS_RETURN_IF_ERROR(declare(name, Kind::index));
     keeps_structure_ = true;
     SCHAAS_RETURN_IF_ERROR(statement(phase.numeric));
     keeps_structure_ = false;
@@ -139,7 +139,7 @@ class Verifier {
   /// Partial results know their positions; the fix-up knows the iteration.
   Result<void> row_split(const Phase& phase, const RowSplit& row_split) {
     const auto outside = names_;
-    for (const char* name : {"begin", "end"}) SCHAAS_RETURN_IF_ERROR(declare(name, Kind::index));
+    for (const char* name : range_names) SCHAAS_RETURN_IF_ERROR(declare(name, Kind::index));
     const auto inside = names_;
     for (const char* name : {"first", "last"}) SCHAAS_RETURN_IF_ERROR(declare(name, Kind::index));
     SCHAAS_RETURN_IF_ERROR(statement(row_split.partial));

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "compiler/loop_ir/kernel.h"
+#include "compiler/loop_ir/phase_range.h"
 
 namespace schaas::lower {
 
@@ -22,7 +23,13 @@ class Names {
   static std::string base(const std::string& user_name, const std::string& otherwise);
 
  private:
-  std::set<std::string> taken_{"begin", "end", "lane", "column_begin", "column_end", "aligned", "capacity"};
+  std::set<std::string> taken_{loop_ir::range_names[0],
+                               loop_ir::range_names[1],
+                               loop_ir::column_names[0],
+                               loop_ir::column_names[1],
+                               "lane",
+                               "aligned",
+                               "capacity"};
 };
 
 }  // namespace schaas::lower

@@ -138,7 +138,7 @@ void Emitter::open_rows(const Loop& loop, Statements& out) {
   if (&loop != outermost_ || !rows_follow_) return;
   for (const auto& [level, counts] : counts_) {
     counters_[level] = builder_.names().fresh("q");
-    out.push_back(make(loop_ir::Counter{counters_[level], loop_ir::load(counts, loop_ir::name("begin"))}));
+    out.push_back(make(loop_ir::Counter{counters_[level], loop_ir::load(counts, loop_ir::range_begin())}));
   }
 }
 

@@ -34,8 +34,8 @@ void Emitter::emit_band(const Loop& loop, const LoopSpace& space, const Scope& s
   ExpressionPtr begin, end;
   if (&loop == outermost_) {
     inner.iteration = variable;
-    begin = loop_ir::name("begin");
-    end = loop_ir::name("end");
+    begin = loop_ir::range_begin();
+    end = loop_ir::range_end();
   }
   for (const auto& access : space.cursors) {
     const Band& band = inner.bands.at({access.operand, access.level});
@@ -62,8 +62,8 @@ void Emitter::emit_hashed(const Loop& loop, const LoopSpace& space, const Scope&
   Scope inner = scope;
   open_bands(space, inner, out);
   if (&loop == outermost_) {
-    table.begin = loop_ir::name("begin");
-    table.end = loop_ir::name("end");
+    table.begin = loop_ir::range_begin();
+    table.end = loop_ir::range_end();
     inner.iteration = table.position;
   }
   auto& position = inner.positions[static_cast<std::size_t>(access.operand)];

@@ -138,7 +138,7 @@ void Emitter::emit_range(const Loop& loop, const LoopSpace& space, const Scope& 
 /// Returns the range of the loop; collapsed loops count pairs of values.
 loop_ir::Range Emitter::bounds_of(const Loop& loop, const Scope& scope) {
   const auto whole = builder_.extent(loop.index);
-  const auto begin = loop_ir::name("begin"), end = loop_ir::name("end");
+  const auto begin = loop_ir::range_begin(), end = loop_ir::range_end();
   using operators::Function;
   if (&loop == outermost_ && loop.annotation.collapsed) {
     const auto row = builder_.extent(std::get<Loop>(loop.body->node).index);
@@ -146,7 +146,7 @@ loop_ir::Range Emitter::bounds_of(const Loop& loop, const Scope& scope) {
     const auto past = loop_ir::add(end, loop_ir::add(row, loop_ir::integer(-1)));
     return {loop_ir::apply(Function::divide, {begin, row}), loop_ir::apply(Function::divide, {past, row})};
   }
-  if (&loop == mapped_.columns) return {loop_ir::name("column_begin"), loop_ir::name("column_end")};
+  if (&loop == mapped_.columns) return {loop_ir::column_begin(), loop_ir::column_end()};
   if (&loop == outermost_)
     return entry_ranges_.operand >= 0 ? entry_ranges_.levels.front() : loop_ir::Range{begin, end};
   if (!scope.row.empty() && scope.inner_of_pair == &loop) {
@@ -185,7 +185,7 @@ EntryRanges Emitter::find_entry_ranges(const Loop& loop, Statements& out) {
   EntryRanges ranges{operand_at(loop),
                      std::vector<loop_ir::Range>(static_cast<std::size_t>(loop.annotation.positions))};
   const Operand& walked = operand(ranges.operand);
-  ranges.levels.back() = {loop_ir::name("begin"), loop_ir::name("end")};
+  ranges.levels.back() = {loop_ir::range_begin(), loop_ir::range_end()};
   const auto named = [&](const ExpressionPtr& value) {
     const std::string text = builder_.names().fresh("o");
     out.push_back(make(loop_ir::Let{text, loop_ir::Type::index, value}));
@@ -229,8 +229,8 @@ void Emitter::emit_walk(const Loop& loop, const LoopSpace& space, const Scope& s
   open_bands(space, inner, out);
   if (&loop == outermost_) {
     if (entry_ranges_.operand < 0) {
-      walk.begin = loop_ir::name("begin");
-      walk.end = loop_ir::name("end");
+      walk.begin = loop_ir::range_begin();
+      walk.end = loop_ir::range_end();
     }
     inner.iteration = walk.position;
   }
@@ -285,7 +285,7 @@ void Emitter::emit_blocks(const Blocks& blocks, const Scope& scope, Statements& 
   Scope inner = scope;
   auto all = open_blocks(blocks, inner);
   if (blocks.parts > 0) return emit_divided(blocks, inner, all, out, body);
-  if (&blocks == outermost_) all = {loop_ir::name("begin"), loop_ir::name("end")};
+  if (&blocks == outermost_) all = {loop_ir::range_begin(), loop_ir::range_end()};
   const OpenBlock open = inner.blocks.at(blocks.index);
   const auto next = loop_ir::add(loop_ir::name(open.begin), loop_ir::integer(blocks.size));
   Statements statements;
@@ -315,8 +315,8 @@ void Emitter::emit_divided(const Blocks& blocks, Scope& inner, const loop_ir::Ra
   auto end = loop_ir::minimum(loop_ir::add(begin, loop_ir::name(size)), all.end);
   // A task runs the parts of blocks that lie in its range.
   if (&blocks == outermost_) {
-    begin = loop_ir::apply(Function::maximum, {begin, loop_ir::name("begin")});
-    end = loop_ir::minimum(end, loop_ir::name("end"));
+    begin = loop_ir::apply(Function::maximum, {begin, loop_ir::range_begin()});
+    end = loop_ir::minimum(end, loop_ir::range_end());
   }
   Statements inside;
   body(inner, inside);
@@ -389,13 +389,13 @@ void Emitter::emit_merge(const Loop& loop, const LoopSpace& space, const Scope& 
       if (intersects)
         walk.end = loop_ir::search(walk.coordinates, walk.begin, walk.end, loop_ir::name(block->end));
     } else if (ranged && intersects && merge.cursors.empty()) {
-      walk.begin = unique ? loop_ir::name("begin") : first_range("begin", walk);
-      walk.end = unique ? loop_ir::name("end") : first_range("end", walk);
+      walk.begin = unique ? loop_ir::range_begin() : first_range(loop_ir::range_names[0], walk);
+      walk.end = unique ? loop_ir::range_end() : first_range(loop_ir::range_names[1], walk);
       inner.iteration = walk.position;
     } else if (ranged) {
       // The other lists begin where the first one does, or at the first coordinate of the range.
-      const auto from = intersects ? loop_ir::load(merge.cursors.front().coordinates, loop_ir::name("begin"))
-                                   : loop_ir::name("begin");
+      const auto from = intersects ? loop_ir::load(merge.cursors.front().coordinates, loop_ir::range_begin())
+                                   : loop_ir::range_begin();
       walk.begin = walk.coordinates.empty() ? loop_ir::apply(operators::Function::maximum, {walk.begin, from})
                                             : loop_ir::search(walk.coordinates, walk.begin, walk.end, from);
     }
@@ -420,7 +420,7 @@ void Emitter::emit_merge(const Loop& loop, const LoopSpace& space, const Scope& 
     if (!intersects) merge.over = loop_ir::Range{loop_ir::name(block->begin), loop_ir::name(block->end)};
   } else if (!intersects && ranged) {
     inner.iteration = merge.variable;
-    merge.over = loop_ir::Range{loop_ir::name("begin"), loop_ir::name("end")};
+    merge.over = loop_ir::Range{loop_ir::range_begin(), loop_ir::range_end()};
   } else if (space.whole) {
     merge.over = loop_ir::Range{loop_ir::integer(0), builder_.extent(loop.index)};
   }

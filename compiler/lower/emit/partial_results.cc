@@ -61,20 +61,20 @@ loop_ir::StatementPtr Emitter::emit_fix_up(const NestPtr& nest, const Sink& sink
   Statements out;
   Scope scope = combining.start(inside, out);
   const LoopSpace space = loop_space(outer.body, outer.index, tree_);
-  std::string coordinate = "begin";
+  std::string coordinate = loop_ir::range_names[0];
   // The range counts positions of a walked level; the row is the coordinate there.
   if (space.kind == LoopSpace::Kind::walk || space.kind == LoopSpace::Kind::intersection) {
     const auto& walked = space.cursors.front();
     coordinate = builder_.names().fresh(letter_of(outer.index));
     const auto held = loop_ir::load(builder_.coordinates(operand(walked.operand).tensor, walked.level),
-                                    loop_ir::name("begin"));
+                                    loop_ir::range_begin());
     out.push_back(make(loop_ir::Let{coordinate, loop_ir::Type::index, held}));
   }
   combining.bind(Loop{outer.index, inside, false, false, {}}, coordinate, scope, out);
   Sink to = sink;
   // Nothing was added to the row before: the fix-up stores.
   if (cleared_) {
-    clear_rows(loop_ir::name("begin"), loop_ir::name(coordinate), false, out);
+    clear_rows(loop_ir::range_begin(), loop_ir::name(coordinate), false, out);
     to.mode = loop_ir::Write::set;
   }
   combining.emit(inside, scope, to, out);

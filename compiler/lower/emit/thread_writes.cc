@@ -62,7 +62,7 @@ loop_ir::ExpressionPtr Emitter::folded_in_group(const std::string& sum, operator
 
 /// Emits a flush after the body: all threads of a group reach it, those with an empty range too.
 Statements Emitter::with_flush(Statements body) const {
-  const auto some = loop_ir::apply(operators::Function::less, {loop_ir::name("begin"), loop_ir::name("end")});
+  const auto some = loop_ir::apply(operators::Function::less, {loop_ir::range_begin(), loop_ir::range_end()});
   const auto guarded = make(loop_ir::If{some, loop_ir::block(std::move(body))});
   if (thread_writes_ != ThreadWrites::deferred) return {guarded};
   return {make(deferred_), guarded, make(loop_ir::Flush{deferred_.name, mapped_.mapping.group_size})};

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "compiler/loop_ir/phase_range.h"
 #include "compiler/lower/passes/unroll_and_jam.h"
 
 // Applies to numeric bodies with a jammed loop over the entries of a row (For::part, For::entries). Flattens
@@ -63,12 +64,6 @@ bool add_statement(const StatementPtr& statement, ShortRows& rows) {
   return keeps(loop->part == loop_ir::Part::jammed ? rows.groups : rows.remainder, loop);
 }
 
-/// The loop visits all iterations of the phase's range, one by one.
-bool is_over_range(const For& loop) {
-  return loop.shape == loop_ir::Shape::scalar && loop.step == 1 && is_name(loop.begin, "begin") &&
-         is_name(loop.end, "end");
-}
-
 /// Returns the positions that a row's entries begin at, where they end at the next row's; else "".
 std::string positions_of(const ShortRows& rows) {
   const auto row = loop_ir::name(rows.loop->variable);
@@ -82,7 +77,7 @@ std::string positions_of(const ShortRows& rows) {
 std::optional<ShortRows> rows_of(const StatementPtr& statement) {
   ShortRows rows;
   rows.loop = as<For>(statement);
-  if (rows.loop == nullptr || !is_over_range(*rows.loop)) return std::nullopt;
+  if (rows.loop == nullptr || !loop_ir::is_over_range(*rows.loop)) return std::nullopt;
   for (const auto& each : statements_of(rows.loop->body))
     if (!add_statement(each, rows)) return std::nullopt;
   if (rows.position == nullptr || rows.groups == nullptr || rows.remainder == nullptr ||
@@ -114,7 +109,7 @@ class Joined {
       return loop_ir::make(loop_ir::Let{name, loop_ir::Type::index, std::move(value)});
     };
     const auto end = loop_ir::apply(
-        Function::minimum, {loop_ir::add(first, loop_ir::integer(rows_at_once)), loop_ir::name("end")});
+        Function::minimum, {loop_ir::add(first, loop_ir::integer(rows_at_once)), loop_ir::range_end()});
     const auto rows = loop_ir::subtract(last, first), entries = loop_ir::name(entries_);
     const auto is_narrow = loop_ir::apply(Function::less_equal, {rows_.width, loop_ir::integer(narrow)});
     const auto most = loop_ir::multiply(
@@ -125,7 +120,7 @@ class Joined {
     as_before.end = last;
     const auto many = loop_ir::apply(Function::equal, {few, loop_ir::integer(0)});
     For chunks{
-        first_, loop_ir::name("begin"), loop_ir::name("end"), loop_ir::Shape::scalar,
+        first_, loop_ir::range_begin(), loop_ir::range_end(), loop_ir::Shape::scalar,
         loop_ir::block(
             {let(last_, end), let(from_, loop_ir::load(rows_.positions, first)),
              let(entries_, loop_ir::subtract(loop_ir::load(rows_.positions, last), loop_ir::name(from_))),

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/loop_ir/phase_range.h"
 #include "compiler/loop_ir/substitute.h"
 #include "compiler/loop_ir/uses.h"
 
@@ -141,11 +142,6 @@ class Coarsener {
   std::set<std::string> varying_;
 };
 
-bool is_named(const ExpressionPtr& expression, const char* text) {
-  const auto* name = std::get_if<loop_ir::Name>(&expression->node);
-  return name != nullptr && name->name == text;
-}
-
 /// Rewrites the loop over a thread's columns, in a block or under the guard of an empty range.
 StatementPtr with_columns(const StatementPtr& statement, int count, const std::set<std::string>& workspaces,
                           Names& names) {
@@ -160,7 +156,7 @@ StatementPtr with_columns(const StatementPtr& statement, int count, const std::s
   if (const auto* guard = std::get_if<loop_ir::If>(&statement->node))
     return make(loop_ir::If{guard->condition, with_columns(guard->body, count, workspaces, names)});
   const auto* loop = std::get_if<loop_ir::For>(&statement->node);
-  if (loop == nullptr || !is_named(loop->begin, "column_begin")) return statement;
+  if (loop == nullptr || !loop_ir::is_over_columns(*loop)) return statement;
   const auto together = Coarsener(*loop, count, workspaces, names).of(loop->body);
   if (!together) return statement;
   const auto last = loop_ir::add(loop->begin, loop_ir::integer(count));

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/loop_ir/phase_range.h"
 #include "compiler/loop_ir/substitute.h"
 #include "compiler/loop_ir/traversal.h"
 #include "compiler/loop_ir/uses.h"
@@ -123,7 +124,8 @@ class UnrollAndJam {
     if (loop_.shape != loop_ir::Shape::scalar || loop_.step != 1 || loop_.unroll != 1 ||
         loop_.part != loop_ir::Part::whole)
       return nullptr;
-    if (is_range_border(loop_.begin) || is_range_border(loop_.end)) return nullptr;
+    // Sums of rows that a range cuts would depend on the number of threads.
+    if (loop_ir::is_cut_by_range(loop_.begin) || loop_ir::is_cut_by_range(loop_.end)) return nullptr;
     if (!collect(loop_.body, traffic_) || !independent() || !divide() || !pays_) return nullptr;
     for (auto& copy : copies_) copy.emplace(loop_.variable, loop_ir::name(loop_.variable));
     std::vector<StatementPtr> body;
@@ -137,12 +139,6 @@ class UnrollAndJam {
   }
 
  private:
-  /// The bound is one of the phase's range, which cuts rows: sums would depend on the number of threads.
-  static bool is_range_border(const loop_ir::ExpressionPtr& border) {
-    return !std::holds_alternative<loop_ir::Name>(border->node) &&
-           loop_ir::mentions(border, {"begin", "end"});
-  }
-
   using Copies = std::vector<Substitution>;
 
   /// Stores of one copy do not affect loads or stores of another.

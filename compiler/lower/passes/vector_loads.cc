@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "compiler/loop_ir/map_expressions.h"
+#include "compiler/loop_ir/phase_range.h"
 #include "compiler/loop_ir/printer.h"
 #include "compiler/loop_ir/substitute.h"
 #include "compiler/loop_ir/uses.h"
@@ -178,7 +179,7 @@ class VectorLoads {
     return false;
   }
   bool is_multiple(const std::string& name, int number, std::set<std::string>& extents) const {
-    if (name == "column_begin") return columns_grain_ % number == 0;
+    if (name == loop_ir::column_names[0]) return columns_grain_ % number == 0;
     if (extents_.count(name) > 0) return extents.insert(name), true;
     if (const auto loop = steps_.find(name); loop != steps_.end())
       return loop->second.step % number == 0 && is_multiple(loop->second.begin, number, extents);
