@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "compiler/loop_ir/phase_range.h"
 #include "compiler/loop_ir/traversal.h"
 
 // The result starts at zero, so a row that one thread sums alone may be stored in place of being added. An
@@ -65,8 +66,8 @@ class WholeRows {
     const auto past = loop_ir::arguments_of(loop.end, Function::minimum)->front();
     const std::string whole = names_.fresh("whole");
     const auto inside = loop_ir::apply(Function::logical_and,
-                                       {loop_ir::apply(Function::less_equal, {loop_ir::name("begin"), first}),
-                                        loop_ir::apply(Function::less_equal, {past, loop_ir::name("end")})});
+                                       {loop_ir::apply(Function::less_equal, {loop_ir::range_begin(), first}),
+                                        loop_ir::apply(Function::less_equal, {past, loop_ir::range_end()})});
     out.push_back(make(loop_ir::Let{whole, loop_ir::Type::index, inside}));
     Statements plain;
     for (const auto& each : stores) plain.push_back(stored(each));
