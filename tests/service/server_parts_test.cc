@@ -13,6 +13,7 @@
 #include "compiler/concrete_notation/printer.h"
 #include "compiler/frontier/proofs/contradiction.h"
 #include "compiler/pipeline/check.h"
+#include "compiler/pipeline/variants.h"
 #include "compiler/schedule/replay/apply.h"
 #include "compiler/space/space.h"
 #include "server/answers/prepared_problem.h"
@@ -482,6 +483,7 @@ std::vector<std::string> variants(const std::string& expression, const std::stri
   survivor.traces = {prepared->names.to_canonical(schedule::parse(trace).value())};
   frontier::Frontier f;
   f.survivors = {survivor};
+  pipeline::add_variants(f, prepared->canonical.problem);
   std::vector<std::string> trees;
   for (const auto& variant : named(f, *prepared)->entries.front().variants) trees.push_back(variant.tree);
   return trees;
