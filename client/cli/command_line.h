@@ -13,6 +13,7 @@ void add_schedule(CLI::App& program, Action& chosen);
 void add_plot(CLI::App& program, Action& chosen);
 void add_emit(CLI::App& program, Action& chosen);
 void add_convert(CLI::App& program, Action& chosen);
+void add_gradient(CLI::App& program, Action& chosen);
 void add_bundle(CLI::App& program, Action& chosen);
 void add_cache(CLI::App& program, Action& chosen);
 void add_admin(CLI::App& program, Action& chosen);

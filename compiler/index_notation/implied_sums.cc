@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "compiler/index_notation/arithmetic.h"
 #include "compiler/support/limits.h"
 
 // Einstein's convention for expressions: each additive term is summed, as a whole, over its own free indices
@@ -22,9 +23,6 @@ using Doubt = DoubtfulSum::Kind;
 bool is_call_of(const Expression& expression, std::initializer_list<Function> functions) {
   const auto* call = std::get_if<Call>(&expression.node);
   return call != nullptr && std::find(functions.begin(), functions.end(), call->function) != functions.end();
-}
-bool is_additive(const Expression& expression) {
-  return is_call_of(expression, {Function::add, Function::subtract, Function::negate});
 }
 
 // Adds the additive terms of an expression, signs left out: they do not change which indices a term has.

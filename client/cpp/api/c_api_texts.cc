@@ -5,6 +5,7 @@
 
 #include "client/cpp/api/c_boundary.h"
 #include "client/cpp/selection/binding.h"
+#include "schaas/gradient.h"
 #include "schaas/json.h"
 
 // schaas.h: answers as JSON texts, for programs that show or store them. Members keep their order, and
@@ -220,6 +221,24 @@ int32_t schaas_parse(const char* expression, char** json, schaas_error** error) 
       return null_argument(expression == nullptr ? "expression" : "json");
     SCHAAS_ASSIGN_OR_RETURN(const Program program, parse_program(expression));
     *json = dumped(description(program));
+    return {};
+  });
+}
+
+int32_t schaas_gradient(const char* expression, const schaas_gradient_options* options, char** program,
+                        schaas_error** error) {
+  return at_boundary(error, [&]() -> Result<void> {
+    if (expression == nullptr || options == nullptr || program == nullptr) {
+      return null_argument(expression == nullptr ? "expression" : options == nullptr ? "options" : "program");
+    }
+    if (options->of == nullptr) return null_argument("of");
+    GradientOptions how{options->of, {}, {}, {}};
+    if (options->seed != nullptr) how.seed = options->seed;
+    if (options->name != nullptr) how.name = options->name;
+    for (std::int32_t n = 0; n < options->format_count; ++n)
+      how.formats[options->formats[2 * n]] = options->formats[2 * n + 1];
+    SCHAAS_ASSIGN_OR_RETURN(const std::string made, gradient(expression, how));
+    *program = text_for_c(made);
     return {};
   });
 }

@@ -13,10 +13,11 @@ from ._einsum import einsum
 from ._errors import Error, Exhausted, Internal, Invalid, Unreachable, Unsupported
 from ._files import read, write
 from ._frontier import Frontier
+from ._gradient import gradient
 from ._kernel import Bound, Kernel, kernel
 from ._library import version as __version__
 from ._session import OfflineWarning, Session, connect
 from ._tensors import Tensor, tensor
 
 __all__ = ["Bound", "Error", "Exhausted", "Frontier", "Internal", "Invalid", "Kernel", "OfflineWarning", "Session", "Tensor", "Unreachable",
-           "Unsupported", "connect", "einsum", "kernel", "load", "read", "tensor", "write"]
+           "Unsupported", "connect", "einsum", "gradient", "kernel", "load", "read", "tensor", "write"]

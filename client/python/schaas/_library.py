@@ -9,7 +9,7 @@ from ctypes import POINTER, c_char_p, c_double, c_int32, c_int64, c_size_t, c_ui
 
 from ._errors import Unreachable, error_of, invalid
 
-API_VERSION = 5
+API_VERSION = 6
 
 F64, F32 = 0, 1
 # How far operands are checked, schaas.h.
@@ -41,6 +41,11 @@ class Problem(ctypes.Structure):
                 ("position_bits", c_int32), ("space", c_char_p), ("patience_seconds", c_double), ("budget_seconds", c_double),
                 ("max_temporary_bytes", c_uint64), ("memory_depth", c_int32), ("progress", c_void_p),
                 ("progress_context", c_void_p)]
+
+
+class GradientOptions(ctypes.Structure):
+    _fields_ = [("struct_bytes", c_size_t), ("of", c_char_p), ("seed", c_char_p), ("name", c_char_p), ("formats", POINTER(c_char_p)),
+                ("format_count", c_int32)]
 
 
 class Options(ctypes.Structure):
@@ -103,6 +108,7 @@ _STATUS = {
     "session_describe": [c_void_p, POINTER(c_void_p), _ERROR],
     "kernels_open": [c_void_p, POINTER(Problem), POINTER(c_void_p), _ERROR],
     "parse": [c_char_p, POINTER(c_void_p), _ERROR],
+    "gradient": [c_char_p, POINTER(GradientOptions), POINTER(c_void_p), _ERROR],
     "bind": [c_void_p, c_void_p, c_int32, c_void_p, POINTER(c_void_p), _ERROR],
     "run": [c_void_p, _ERROR],
     "computation_describe": [c_void_p, POINTER(c_void_p), _ERROR],

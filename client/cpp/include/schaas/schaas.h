@@ -36,7 +36,7 @@ extern "C" {
 
 /* Raised when something is added; a library serves every program that was built for its number or a lower
  * one. */
-#define SCHAAS_API_VERSION 5
+#define SCHAAS_API_VERSION 6
 SCHAAS_API int32_t schaas_api_version(void);
 SCHAAS_API const char* schaas_version(void); /* "0.1.0" */
 
@@ -142,9 +142,20 @@ SCHAAS_API int32_t schaas_kernels_describe(schaas_kernels* kernels, char** json,
  * semiring ("plus-times", "min-plus", ...) and its zero, a number or "inf" or "-inf", and
  * statements[{result{name, indices[]}, update ("sum", "max", ...; else null), value}]. A value is a tree:
  * {name, indices[]}; {number} (or "inf"); {function, arguments[]} with the function's name or operator ("+",
- * "-", "*", "/",
- * "<", ...; "-" of one argument negates); {reduction ("sum", "max", ...), indices[], argument}. */
+ * "-", "<", ...; "-" of one argument negates); {reduction ("sum", "max", ...), indices[], argument}. */
 SCHAAS_API int32_t schaas_parse(const char* expression, char** json, schaas_error** error);
+
+/* The program of a derivative, as text for schaas_text_free, without a server (docs/language.md,
+ * Derivatives). Since version 6. */
+typedef struct schaas_gradient_options {
+  size_t struct_bytes;
+  const char* of;          /* operand with respect to which is differentiated */
+  const char *seed, *name; /* tensor that weights the result, and the derivative; NULL: d and their names */
+  const char* const* formats; /* tensor, format, tensor, ...: pairs of those that are not dense */
+  int32_t format_count;
+} schaas_gradient_options;
+SCHAAS_API int32_t schaas_gradient(const char* expression, const schaas_gradient_options* options,
+                                   char** program, schaas_error** error);
 
 typedef struct schaas_operand {
   const char* name;

@@ -1,0 +1,14 @@
+#pragma once
+#include <vector>
+
+#include "compiler/index_notation/fresh_names.h"
+#include "compiler/index_notation/quotient_terms.h"
+
+namespace schaas::index_notation {
+
+/// Appends the statement `result = terms`. Where it has more factors or operands than a statement may have
+/// (support/limits.h), parts of it become intermediates before it.
+void append_statement(std::vector<Assignment>& statements, const Access& result,
+                      std::vector<QuotientTerm> terms, FreshNames& names);
+
+}  // namespace schaas::index_notation
