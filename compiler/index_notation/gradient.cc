@@ -44,19 +44,19 @@ class Reverse {
         steps_(steps_of(program, names)),
         patterns_(steps_, options.sparse) {
     for (const Step& step : steps_) forward_.push_back(step.statement);
-    classes_ = extent_classes(forward_);
-    indices_ = index_variables(forward_);
+    std::vector<Assignment> all = program.statements;
+    all.insert(all.end(), forward_.begin(), forward_.end());
+    classes_ = extent_classes(all);
+    indices_ = index_variables(all);
+    for (const Assignment& statement : all) home_.emplace(statement.result.tensor, statement.result);
+    for (const Assignment& statement : all)
+      for (const Access& access : operands(statement.value)) home_.emplace(access.tensor, access);
     active_.insert(options.of);
-    for (const Step& step : steps_) {
-      home_.emplace(step.statement.result.tensor, step.statement.result);
-      for (const Access& access : operands(step.statement.value)) {
-        home_.emplace(access.tensor, access);
-        if (active_.count(access.tensor) != 0) active_.insert(step.statement.result.tensor);
-      }
-    }
+    for (const Step& step : steps_)
+      for (const Access& access : operands(step.statement.value))
+        if (is_active(access.tensor)) active_.insert(step.statement.result.tensor);
   }
 
-  const std::vector<Step>& steps() const { return steps_; }
   bool is_active(const std::string& tensor) const { return active_.count(tensor) != 0; }
 
   // Returns the statements of the derivative, `name` the last. `seed`: none is the number 1.
@@ -273,9 +273,9 @@ Result<void> take_name(const std::string& name, FreshNames& names) {
   return {};
 }
 
-Result<void> check_diagonals(const Reverse& reverse) {
-  for (const Step& step : reverse.steps()) {
-    for (const Access& access : operands(step.statement.value)) {
+Result<void> check_diagonals(const Program& program, const Reverse& reverse) {
+  for (const Assignment& statement : program.statements) {
+    for (const Access& access : operands(statement.value)) {
       const std::set<std::string> distinct(access.indices.begin(), access.indices.end());
       if (distinct.size() == access.indices.size() || !reverse.is_active(access.tensor)) continue;
       return support::noting(
@@ -299,6 +299,13 @@ Result<Program> checked(Program made) {
   }
   auto verified = verify(made, text);
   if (verified.ok()) return made;
+  // A sum over an index of intermediates alone: all else that has the index is constant.
+  if (verified.error().code == "extent-unknown") {
+    return support::noting(
+        support::unsupported(
+            "gradient", "the derivative " + quoted(text) + " does not read the tensors that tell an extent"),
+        "write the sum out over a tensor that has the index");
+  }
   SCHAAS_CHECK(verified.error().family == support::Family::unsupported, support::render(verified.error()));
   return support::noting(verified.error(),
                          "this is the program of the derivative; split the program that it is of");
@@ -323,7 +330,7 @@ Result<Program> gradient(const Program& program, const GradientOptions& options,
   if (!options.seed.empty() || !result.indices.empty())
     seed = options.seed.empty() ? names.fresh("d" + result.tensor) : options.seed;
   Reverse reverse(program, options, names);
-  SCHAAS_RETURN_IF_ERROR(check_diagonals(reverse));
+  SCHAAS_RETURN_IF_ERROR(check_diagonals(program, reverse));
   Program made;
   made.statements = reverse.statements(seed, name);
   return checked(std::move(made));
