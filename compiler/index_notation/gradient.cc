@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "compiler/index_notation/arithmetic.h"
+#include "compiler/index_notation/costly_calls.h"
 #include "compiler/index_notation/derivative.h"
 #include "compiler/index_notation/extent_classes.h"
 #include "compiler/index_notation/lexer.h"
@@ -114,6 +115,7 @@ class Reverse {
         passed.push_back(access);
         for (QuotientTerm part : derivative_terms(term.value, access)) {
           if (!share) share = step.fold ? share_of_fold(step, term) : QuotientTerm{};
+          if (&step != &steps_.back()) read_value(part, step);
           part.above.insert(part.above.begin(), share->above.begin(), share->above.end());
           if (adjoint) part.above.insert(part.above.begin(), *adjoint);
           part.below.insert(part.below.end(), share->below.begin(), share->below.end());
@@ -121,6 +123,22 @@ class Reverse {
         }
       }
     }
+  }
+
+  // Reads the value of an intermediate where its slope repeats it: E(i,j) for B(i,j) * exp(T(i,j)).
+  static void read_value(QuotientTerm& part, const Step& step) {
+    if (step.fold || step.terms.size() != 1 || !step.terms.front().sums.empty()) return;
+    if (costly_calls(step.terms.front().value).empty()) return;
+    const QuotientTerm value = quotient_term(step.terms.front().value);
+    if (value.factor != 1 || !value.below.empty()) return;
+    std::vector<Expression> rest = part.above;
+    for (const Expression& factor : value.above) {
+      const auto found = std::find(rest.begin(), rest.end(), factor);
+      if (found == rest.end()) return;
+      rest.erase(found);
+    }
+    rest.push_back({step.statement.result, {}});
+    part.above = std::move(rest);
   }
 
   // Returns the part of a fold's slope that is the same for all elements it folds.

@@ -46,6 +46,18 @@ bool is_exact(const Expression& value) {
   }
 }
 
+// Multiplies without simplifying: an operand that is multiplied by 0 still tells its extents.
+Expression flat_product(const std::vector<Expression>& factors) {
+  if (factors.size() == 1) return factors.front();
+  Product product;
+  for (const Expression& factor : factors) {
+    const auto* inner = std::get_if<Product>(&factor.node);
+    const std::vector<Expression> taken = inner != nullptr ? inner->factors : std::vector{factor};
+    product.factors.insert(product.factors.end(), taken.begin(), taken.end());
+  }
+  return {std::move(product), {}};
+}
+
 class Steps {
  public:
   explicit Steps(FreshNames& names) : names_(names) {}
@@ -131,7 +143,7 @@ class Steps {
       term.sums.insert(term.sums.end(), inner.sums.begin(), inner.sums.end());
       outside.insert(outside.end(), inner.sums.begin(), inner.sums.end());
     }
-    term.value = multiplied(std::move(factors));
+    term.value = flat_product(factors);
     return term;
   }
 
