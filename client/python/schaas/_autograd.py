@@ -12,7 +12,7 @@ import numpy as np
 import torch
 
 from . import _library as library
-from ._derivation import Diagonal, Fold, Layout, derivative_steps, flattened, replace, steps_of, text_of
+from ._derivation import Diagonal, Fold, Layout, derivative_steps, flattened, replace, statement_of, steps_of, text_of
 from ._errors import invalid, unsupported
 from ._expressions import Access, free, printed
 from ._device import on_host
@@ -143,7 +143,7 @@ class _Run:
         return (self.patterns[layout.base].count, *self.shape(rest))
 
     def constant(self, access, step, dtype):
-        """Ones over an index or at the entries of an operand."""
+        """Ones at the entries of an operand."""
         return torch.ones(self.values_shape(step, access), dtype=dtype)
 
 
@@ -160,7 +160,7 @@ class _Node:
             return
         indices, self.scale = step.indices, 1.0
         if isinstance(step, Fold):
-            text = f"{printed(self.result)} = {step.fold}({','.join(step.over)})({printed(step.argument)})"
+            text = statement_of(step)
         else:
             first = step.terms[0].factor
             if kernel is None and first != 1 and (len(step.terms) == 1 or first < 0):

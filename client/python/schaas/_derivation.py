@@ -13,8 +13,8 @@ import itertools
 from dataclasses import dataclass, field, replace
 
 from ._errors import unsupported
-from ._expressions import (ONE, ZERO, Access, Call, Number, Reduction, accesses, call, children, derivative, free, parsed, printed,
-                           product, quotient, rebuilt, renamed, where)
+from ._expressions import ONE, Access, Call, Number, Reduction, accesses, call, children, free, parsed, printed, product, quotient, rebuilt, renamed
+from ._gradient import gradient
 
 
 _RESERVED = "ones__"
@@ -358,11 +358,6 @@ def ones_at(base):
     return f"{_RESERVED}at_{base}"
 
 
-def ones_over(index):
-    """The name of the vector of ones over an index."""
-    return f"{_RESERVED}over_{index}"
-
-
 def _at_entries(step):
     """Sees to it that a step that is stored at entries is computed there alone, over vectors of values where all it reads is there."""
     layout = step.layout()
@@ -494,64 +489,60 @@ def text_of(result, terms):
 
 # ---- derivatives of steps ----
 
-def derivative_steps(step, wanted, gradient, result, names):
-    """The steps, the last of which is `result`, that give the derivative with respect to an access, times the `gradient` of the step's
-    own value, which they may read by its name. None: it is zero everywhere."""
+def statement_of(step):
+    """The text of a step, over all of its indices."""
+    result = Access(step.name, step.indices)
+    if isinstance(step, Fold):
+        return f"{printed(result)} = {step.fold}({','.join(step.over)})({printed(step.argument)})"
+    return text_of(result, step.terms)
+
+
+def derivative_steps(step, wanted, seed, result, names):
+    """The steps, the last of which is `result`, that give the derivative with respect to an access, times the `seed`, the gradient of the
+    step's own value, which they may read by its name. None: it is zero everywhere. The library differentiates the statement of the step."""
     layouts = dict(step.layouts)
     if step.layout() is not None:
-        layouts[gradient] = step.layout()
+        layouts[seed] = step.layout()
     if wanted.name in layouts:
         layouts[result] = layouts[wanted.name]
-    outer = Access(gradient, step.indices)
-    if isinstance(step, Sum):
-        steps, terms = [], []
-        for term in step.terms:
-            slope = derivative(term.tree(), wanted)
-            terms += [(replace(one, factor=one.factor * term.factor), term.sums) for one in terms_of(slope) if slope != ZERO]
-    else:
-        steps, terms = _of_fold(step, wanted, layouts, names)
-    made = []
-    for one, sums in terms:
-        above = (outer, *one.above)
-        over = (sums | set(step.indices)) - set(wanted.indices)
-        inside = {index for part in above + one.below for index in free(part)}
-        above += tuple(Access(ones_over(index), (index,)) for index in sorted(over - inside))
-        made.append(Term(one.factor, above, one.below, frozenset(over)))
-    made = _added_up(made)
-    if not made:
+    alone = Access(names.fresh(wanted.name), wanted.indices)
+    told = parsed(gradient(statement_of(_with_access(step, wanted, alone)), alone.name, seed=seed, name=result))
+    if seed not in [operand["name"] for operand in told["operands"]]:
         return None
-    return _as_kernels([*steps, Sum(result, wanted.indices, layouts, terms=made)], names)
+    statements = [statement for statement in told["statements"] if statement["result"].name != step.name]
+    apart = {statement["result"].name: names.fresh(statement["result"].name) for statement in statements[:-1]}
+    lift = _Lift(names, layouts)
+    for statement in statements:
+        target = statement["result"]
+        value = _with_names(statement["value"], {**apart, alone.name: wanted.name})
+        if isinstance(step, Fold) and target.name != result:
+            value = _counted_at_entries(value, step, layouts)
+        lift.statement(apart.get(target.name, target.name), target.indices, value)
+    return _as_kernels(lift.steps, names)
 
 
-def _added_up(terms):
-    """Terms that differ in their factors alone as one."""
-    factors = {}
-    for term in terms:
-        alike = replace(term, factor=1.0)
-        factors[alike] = factors.get(alike, 0.0) + term.factor
-    return [replace(term, factor=factor) for term, factor in factors.items() if factor != 0]
+def _with_access(step, wanted, other):
+    """A step that reads another tensor in the place of an access."""
+    def change(node):
+        return other if node == wanted else rebuilt(node, change)
+
+    if isinstance(step, Fold):
+        return replace(step, argument=change(step.argument))
+    return replace(step, terms=[replace(term, above=tuple(map(change, term.above)), below=tuple(map(change, term.below))) for term in step.terms])
 
 
-def _of_fold(step, wanted, layouts, names):
-    """Steps and terms (each with what is summed) of a fold's derivative without the gradient of its value."""
-    slope = derivative(step.argument, wanted)
-    value = Access(step.name, step.indices)
-    over = frozenset(step.over)
-    if slope == ZERO or step.fold in ("or", "and"):
-        return [], []
-    if step.fold in ("max", "min"):  # ties share
-        equal = call("==", step.argument, value)
-        stored = _sparse_factors([step.argument], layouts)
-        ones = tuple(Access(ones_at(base), indices) for base, indices in stored)
-        for base, indices in stored:
-            layouts[ones_at(base)] = Layout(base, tuple(range(len(indices))))
-        count = Sum(names.fresh("N"), step.indices, layouts, terms=[Term(1.0, (*ones, equal), (), over)])
-        shared = quotient(product(equal, slope), call("max", Access(count.name, step.indices), ONE))
-        return [count], [(_single(shared), over)]
-    others = Fold(names.fresh("Q"), step.indices, layouts, fold="prod", over=step.over,
-                  argument=where(call("==", step.argument, ZERO), ONE, step.argument))
-    zeros = Sum(names.fresh("Z"), step.indices, layouts, terms=[Term(1.0, (call("==", step.argument, ZERO),), (), over)])
-    count, rest = Access(zeros.name, step.indices), Access(others.name, step.indices)
-    share = where(call("==", step.argument, ZERO), where(call("==", count, ONE), rest, ZERO),
-                  where(call("==", count, ZERO), quotient(value, step.argument), ZERO))
-    return [others, zeros], [(_single(product(share, slope)), over)]
+def _with_names(node, names):
+    """A tree with other names of tensors."""
+    if isinstance(node, Access):
+        return Access(names.get(node.name, node.name), node.indices)
+    return rebuilt(node, lambda child: _with_names(child, names))
+
+
+def _counted_at_entries(value, step, layouts):
+    """How many elements are the extremum: of a sparse tensor, of those that are stored."""
+    stored = _sparse_factors([step.argument], layouts)
+    if step.fold not in ("max", "min") or not stored:
+        return value
+    for base, indices in stored:
+        layouts[ones_at(base)] = Layout(base, tuple(range(len(indices))))
+    return Reduction("sum", step.over, call("*", *(Access(ones_at(base), indices) for base, indices in stored), value.argument))

@@ -1,4 +1,4 @@
-"""Right-hand sides of statements as trees: reading, printing, and the derivative with respect to one access."""
+"""Right-hand sides of statements as trees: reading, walking and printing."""
 
 import json
 import math
@@ -138,89 +138,9 @@ def product(*factors):
     return kept[0] if len(kept) == 1 else Call("*", tuple(kept))
 
 
-def total(*terms):
-    kept = [one for term in terms for one in (term.arguments if isinstance(term, Call) and term.function == "+" else (term,))
-            if one != ZERO]
-    return ZERO if not kept else kept[0] if len(kept) == 1 else Call("+", tuple(kept))
-
-
 def quotient(above, below):
     return ZERO if above == ZERO else above if below == ONE else Call("/", (above, below))
 
 
-def where(condition, one, other):
-    return one if one == other else Call("where", (condition, one, other))
-
-
 def call(function, *arguments):
     return Call(function, arguments)
-
-
-# ---- derivatives ----
-
-_CONSTANT = _COMPARISONS | {"and", "or", "not", "sign", "floor", "ceil", "round"}  # almost everywhere
-_UNARY = {
-    "exp": lambda a: call("exp", a),
-    "log": lambda a: quotient(ONE, a),
-    "sqrt": lambda a: quotient(Number(0.5), call("sqrt", a)),
-    "sin": lambda a: call("cos", a),
-    "cos": lambda a: product(Number(-1), call("sin", a)),
-    "tan": lambda a: total(ONE, product(call("tan", a), call("tan", a))),
-    "tanh": lambda a: call("-", ONE, product(call("tanh", a), call("tanh", a))),
-    "sigmoid": lambda a: product(call("sigmoid", a), call("-", ONE, call("sigmoid", a))),
-    "relu": lambda a: call(">", a, ZERO),
-    "abs": lambda a: call("sign", a),
-}
-
-
-def derivative(node, wanted):
-    """The derivative of a tree without reductions with respect to the access `wanted`. Where there is none, at a tie or a kink: half
-    for each side of `min` and `max`, 0 for `abs` and `relu`. `where` and comparisons are constant in their conditions."""
-    if node == wanted:
-        return ONE
-    if wanted not in accesses(node):
-        return ZERO
-    function, arguments = node.function, node.arguments
-    if function in _CONSTANT:
-        return ZERO
-    if function in _UNARY:
-        return product(_UNARY[function](arguments[0]), derivative(arguments[0], wanted))
-    inner = [derivative(argument, wanted) for argument in arguments]
-    if function == "+":
-        return total(*inner)
-    if function == "-":
-        return product(Number(-1), inner[0]) if len(inner) == 1 else total(inner[0], product(Number(-1), inner[1]))
-    if function == "*":
-        return total(*(product(*arguments[:at], one, *arguments[at + 1:]) for at, one in enumerate(inner)))
-    if function == "/":
-        above, below = arguments
-        parts = below.arguments if isinstance(below, Call) and below.function == "*" else (below,)
-        return total(quotient(inner[0], below), *(quotient(product(Number(-1), above, derivative(part, wanted)), product(below, part))
-                                                  for part in parts))
-    if function == "where":
-        return where(arguments[0], inner[1], inner[2])
-    if function == "pow":
-        return _of_power(*arguments, *inner)
-    return _of_extremum(function, arguments, wanted)
-
-
-def _of_power(base, exponent, by_base, by_exponent):
-    if isinstance(exponent, Number):
-        lower = exponent.value - 1
-        power = ONE if lower == 0 else base if lower == 1 else call("pow", base, Number(lower))
-        return product(exponent, power, by_base) if exponent.value != 0 else ZERO
-    through_base = where(call("==", exponent, ZERO), ZERO, product(exponent, call("pow", base, call("-", exponent, ONE))))
-    through_exponent = where(call("==", base, ZERO), ZERO, product(call("pow", base, exponent), call("log", base)))
-    return total(product(through_base, by_base), product(through_exponent, by_exponent))
-
-
-def _of_extremum(function, arguments, wanted):
-    """`max(a,b,c)` is max(max(a,b),c)."""
-    left = arguments[0] if len(arguments) == 2 else Call(function, arguments[:-1])
-    right = arguments[-1]
-    strict, weak = (">", ">=") if function == "max" else ("<", "<=")
-
-    def share(one, other):
-        return product(Number(0.5), Call("+", (call(strict, one, other), call(weak, one, other))))
-
-    return total(product(share(left, right), derivative(left, wanted)), product(share(right, left), derivative(right, wanted)))
