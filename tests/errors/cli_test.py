@@ -15,7 +15,7 @@ PROGRAMS = sys.argv.pop(1)
 program.WithDaemon.programs = PROGRAMS
 K4 = "A(i,l) = B(i,j) * C(j,k) * D(k,l)"
 NOBODY = "unix:/nonexistent/schaas.sock"
-COMMANDS = "run, schedule, plot, emit, convert, bundle, cache, admin, precompute, jobs, watch, cancel, retry, calibrate, info, doctor, completion"
+COMMANDS = "run, schedule, plot, emit, convert, gradient, bundle, cache, admin, precompute, jobs, watch, cancel, retry, calibrate, info, doctor, completion"
 
 # Wrong whatever the server: words, exit status, the whole of standard error.
 WITHOUT_SERVER = {
@@ -25,6 +25,15 @@ WITHOUT_SERVER = {
                                         "you mean `run`?\n"),
     "unknown option": (["run", K4, "--verfy"], 2, "invalid [command-line]: unknown option `--verfy` of `schaas run`; did you mean "
                                                   "`--verify`?\n"),
+    "gradient of nothing": (["gradient", "y(i) = A(i,j) * x(j)"], 2, "invalid [command-line]: `schaas gradient`: --of is required\n"
+                                                                     "  note: `schaas gradient --help` shows its options\n"),
+    "gradient of no operand": (["gradient", "y(i) = A(i,j) * x(j)", "--of", "xs"], 2,
+                               "invalid [unknown-tensor]: `y(i) = A(i,j) * x(j)` has no operand `xs`; did you mean `x`?\n"),
+    "gradient of a wrong statement": (["gradient", "y(i) = A(i,j * x(j)", "--of", "x"], 2,
+                                      "invalid [syntax]: expected `,` or `)` after index `j` of `A`, found `*`\n"
+                                      "  --> expression:1:14\n  | y(i) = A(i,j * x(j)\n  |              ^\n"),
+    "gradient with a format of nothing": (["gradient", "y(i) = A(i,j) * x(j)", "--of", "x", "-f", "B=csr"], 2,
+                                          "invalid [unknown-tensor]: the format of `B` is given, which is no operand; did you mean `A`?\n"),
     "no expression": (["run", "--verify"], 2, "invalid [command-line]: `schaas run` needs an expression, or `--bundle FILE`\n"
                                               "  note: `schaas run --help` shows its options\n"),
     "unquoted expression": (["run", "A(i)", "=", "B(i)"], 2, "invalid [command-line]: unexpected argument `=` of `schaas run`; an "

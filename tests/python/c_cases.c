@@ -509,6 +509,16 @@ static void fill_values(void) {
   succeeded(schaas_parse("min-plus: y(i) = B(i,j) * x(j)", &told, &error), "parse");
   expect(told != NULL && strstr(told, "\"semiring\":\"min-plus\",\"zero\":\"inf\"") != NULL, "parse tells the zero");
   schaas_text_free(told);
+  const char* csr[] = {"B", "csr"};
+  schaas_gradient_options options = {sizeof options, "B", NULL, "g", csr, 1};
+  char* derivative = NULL;
+  succeeded(schaas_gradient("y(i) = B(i,j) * x(j)", &options, &derivative, &error), "gradient");
+  expect(derivative != NULL && strcmp(derivative, "g(i,j) = (B(i,j) != 0) * dy(i) * x(j)") == 0, "the derivative is a program");
+  schaas_text_free(derivative);
+  options.of = "C";
+  expect(schaas_gradient("y(i) = B(i,j) * x(j)", &options, &derivative, &error) == SCHAAS_INVALID, "an operand that is none");
+  schaas_error_free(error);
+  error = NULL;
 }
 
 int main(void) {

@@ -599,6 +599,22 @@ class OtherCommands(program.WithDaemon):
         self.assertIn("zsh", self.daemon.run("completion", "fish").stderr)
 
 
+class Gradients(program.WithDaemon):
+    """A derivative is a program, which runs as any other."""
+
+    def test_runs_and_is_what_the_oracle_says(self):
+        told = self.daemon.json("gradient", "Y(i,k) = B(i,j) * X(j,k)", "--of", "B", "-f", "B=csr")
+        self.assertEqual(told, {"expression": "Y(i,k) = B(i,j) * X(j,k)", "of": "B", "program": "dB(i,j) = (B(i,j) != 0) * dY(i,k) * X(j,k)"})
+        matrix = program.write_matrix(self.folder / "B.mtx", 25, 20, 60, seed=35)
+        run = self.daemon.json("run", told["program"], "-f", "dB=csr", "-t", f"B={matrix}", "-d", "k=3", "--verify")
+        self.assertTrue(run["verify"]["passed"])
+        self.assertEqual(run["nnz"]["dB"], 60)
+
+    def test_names_are_as_given(self):
+        again = self.daemon.run("gradient", "s = x(i) * x(i) * x(i)", "--of", "x", "--seed", "w", "--name", "g").stdout
+        self.assertEqual(again, "g(i) = 3 * w * x(i) * x(i)\n")
+
+
 class Interrupted(program.WithDaemon):
     """Ctrl-C ends a command at once, and the server stops what nobody waits for any more."""
 
