@@ -8,7 +8,7 @@ namespace schaas::index_notation {
 
 /// True for a sum, a difference and a negation.
 bool is_additive(const Expression& expression);
-/// What the outermost sums, differences and negations join, left to right, with the sign of each.
+/// The terms that the outermost sums, differences and negations join, left to right, with the sign of each.
 struct SignedTerm {
   double sign;
   Expression value;

@@ -108,7 +108,7 @@ class Reverse {
   void pass(const Step& step, const std::optional<Expression>& adjoint) {
     if (step.fold == Monoid::logical_and || step.fold == Monoid::logical_or) return;
     for (const SummedTerm& term : step.terms) {
-      std::optional<QuotientTerm> share;  // of a fold, made for the first access that needs it
+      std::optional<QuotientTerm> share;  // made for the first access that needs it
       std::vector<Access> passed;
       for (const Access& access : operands(term.value)) {
         if (!is_active(access.tensor) || support::contains(passed, access)) continue;
@@ -168,8 +168,7 @@ class Reverse {
                     {is_zero, where_zeros(1, others), where_zeros(0, divided(others, argument))})},
               {}};
     }
-    // Equal elements share. Where a sparse operand's entries are folded with the zeros between, the zeros
-    // have no share.
+    // Equal elements share; the zeros between the entries of a sparse operand have no share.
     const Expression equal = call(Function::equal, {argument, {result, {}}});
     QuotientTerm counted{1, {equal}, {}};
     if (const auto* access = std::get_if<Access>(&argument.node)) {

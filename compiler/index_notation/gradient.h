@@ -15,20 +15,19 @@ struct GradientOptions {
   std::set<std::string> sparse;  ///< operands that store entries alone
 };
 
-/// The program of a derivative: for a result Y and its operand X the derivative of sum(Y(..) * dY(..)) with
-/// respect to each element of X, where dY, the seed, is an operand of the new program with the indices of Y.
-/// A scalar result has the seed 1 unless one is named. So for the gradient L of a scalar by Y, given as dY,
-/// it is the gradient of L by X, and the gradient of a gradient is a product of the Hessian with the seed.
+/// The program of a derivative. For a result Y and its operand X it is that of sum(Y(..) * dY(..)) by each
+/// element of X. The seed dY is an operand of the new program with the indices of Y; a scalar result has the
+/// seed 1 unless one is named. When dY is the gradient of some scalar by Y, the result is its gradient by X.
+/// The gradient of a gradient is a product of the Hessian with the seed.
 ///
 /// The derivative by a sparse operand is that by its entries: a term that could be nonzero elsewhere is
-/// multiplied by `X(..) != 0`, and so are terms of intermediates that only matter at a sparse operand's
-/// entries. Statements of the program that the derivative does not read are left out. `program` is verified;
-/// `source` is its text, for messages. Subgradients: see derivative.h; equal elements share the slope of max
-/// and min.
+/// multiplied by `X(..) != 0`. So are terms of intermediates that only matter at a sparse operand's entries.
+/// Statements of the program that the derivative does not read are left out. `program` is verified; `source`
+/// is its text, for messages. Subgradients: see derivative.h; equal elements share the slope of max and min.
 ///
-/// Errors: invalid [unknown-tensor], [name-taken], [syntax] (a name that is none); unsupported [gradient]
-/// (another semiring, an operand read along its diagonal, more statements than a program has), and what
-/// `verify` says of a derivative that is too large.
+/// Errors: invalid [unknown-tensor], [name-taken], [syntax] (a name that is none). Unsupported [gradient]:
+/// another semiring, an operand read along its diagonal, more statements than a program has, an extent that
+/// no operand tells. A derivative that is too large otherwise has the error of `verify`.
 support::Result<Program> gradient(const Program& program, const GradientOptions& options,
                                   std::string_view source);
 

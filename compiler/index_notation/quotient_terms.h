@@ -21,8 +21,8 @@ std::vector<QuotientTerm> quotient_terms(const Expression& value);
 void add_term(std::vector<QuotientTerm>& terms, QuotientTerm term);
 /// The indices of a term, in order of appearance.
 std::vector<std::string> indices_of(const QuotientTerm& term);
-/// The sum of terms as the right side of a statement for `result`, each summed over its other indices:
-/// by the implied sum where it is a product of accesses and numbers, else explicitly.
+/// The sum of terms as the right side of a statement for `result`, each summed over its other indices. The
+/// sum is implied where the term is a product of accesses and numbers, else explicit.
 Expression value_of(const std::vector<QuotientTerm>& terms, const Access& result);
 
 }  // namespace schaas::index_notation

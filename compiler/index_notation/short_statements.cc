@@ -44,11 +44,11 @@ void join_two(std::vector<Assignment>& statements, Side& side, FreshNames& names
 }
 
 // Computes the factor with the most operands before.
-void take_longest_out(std::vector<Assignment>& statements, Side& side, FreshNames& names) {
-  const auto longest = std::max_element(
+void take_largest_out(std::vector<Assignment>& statements, Side& side, FreshNames& names) {
+  const auto largest = std::max_element(
       side.begin(), side.end(),
       [](const Expression& a, const Expression& b) { return operands(a).size() < operands(b).size(); });
-  *longest = computed_before(statements, {1, {*longest}, {}}, names);
+  *largest = computed_before(statements, {1, {*largest}, {}}, names);
 }
 
 void shorten(std::vector<Assignment>& statements, QuotientTerm& term, FreshNames& names) {
@@ -63,7 +63,7 @@ void shorten(std::vector<Assignment>& statements, QuotientTerm& term, FreshNames
     if (accesses_of(side) == side.size()) {
       join_two(statements, side, names);
     } else {
-      take_longest_out(statements, side, names);
+      take_largest_out(statements, side, names);
     }
   }
 }

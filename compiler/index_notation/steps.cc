@@ -9,9 +9,10 @@
 #include "compiler/support/contains.h"
 
 // Statements as sums of terms, for which differentiation is a rule each. Sums at the top of a statement, and
-// those that are factors of a term there, stay in the statement; every other reduction is computed before,
-// once however often it stands in the program. What `max` and `min` fold is compared with the extremum later,
-// so it must be the same number when it is read again: a computed value becomes an intermediate.
+// those that are factors of a term there, stay in the statement. Every other reduction is computed before,
+// once however often it stands in the program.
+// The extremum that `max` and `min` find is compared with their arguments later. Those must be the same
+// numbers when they are read again, so a computed argument becomes an intermediate.
 namespace schaas::index_notation {
 namespace {
 

@@ -22,9 +22,9 @@ struct Step {
 };
 
 /// Takes a verified program under plus-times apart. A reduction inside a function, a quotient or another
-/// reduction becomes a step of its own before the one that reads it, and so does what a `max` or `min` folds,
-/// when it is computed rather than read:
-///     y(i) = relu(A(i,j) * x(j))    T(i) = A(i,j) * x(j); y(i) = relu(T(i))
+/// reduction becomes a step of its own before the one that reads it. So does the argument of a `max` or
+/// `min`, when it is computed rather than read:
+///     y(i) = relu(sum(j)(A(i,j) * x(j)))    T(i) = sum(j)(A(i,j) * x(j)); y(i) = relu(T(i))
 /// An update becomes a plain statement under a new name, which reads the former result as an operand.
 std::vector<Step> steps_of(const Program& program, FreshNames& names);
 

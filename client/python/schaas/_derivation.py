@@ -2,7 +2,8 @@
 
 A program becomes a list of *steps*, each a kernel whose value is kept for the backward pass: a `Sum` (terms, each a product summed over
 indices) or a `Fold` (max, min, prod, or, and of an expression). Reductions inside functions become steps of their own. The derivative
-of a step with respect to one access of an operand is again a list of steps, so gradients of gradients go the same way.
+of a step with respect to one access of an operand is the program that the library gives (_gradient.py), again as a list of steps, so
+gradients of gradients go the same way.
 
 Sparsity. A step whose terms all have a sparse factor over the step's own indices is stored at that factor's entries, and so is a step
 that is only read where such a factor multiplies it: nothing of the size of a dense matrix is formed between. `Layout` says at whose

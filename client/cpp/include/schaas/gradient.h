@@ -7,12 +7,12 @@
 
 namespace schaas::client {
 
-/// What a derivative is of (docs/language.md, Derivatives).
+/// A derivative to be made (docs/language.md, Derivatives).
 struct GradientOptions {
   std::string of;      ///< operand with respect to which is differentiated
   std::string seed{};  ///< tensor that weights the result; empty: d and the result's name
   std::string name{};  ///< the derivative; empty: d and the operand's name
-  std::map<std::string, std::string> formats{};  ///< of operands that are not dense
+  std::map<std::string, std::string> formats{};  ///< formats of operands that are not dense
 };
 
 /// The program of the derivative, as text: a program like any other, made without a server. Errors: those of

@@ -145,8 +145,7 @@ SCHAAS_API int32_t schaas_kernels_describe(schaas_kernels* kernels, char** json,
  * "-", "<", ...; "-" of one argument negates); {reduction ("sum", "max", ...), indices[], argument}. */
 SCHAAS_API int32_t schaas_parse(const char* expression, char** json, schaas_error** error);
 
-/* The program of a derivative, as text for schaas_text_free, without a server (docs/language.md,
- * Derivatives). Since version 6. */
+/* The program of a derivative, as text, without a server (docs/language.md, Derivatives). Since version 6. */
 typedef struct schaas_gradient_options {
   size_t struct_bytes;
   const char* of;          /* operand with respect to which is differentiated */
