@@ -82,26 +82,30 @@ class Reverse {
  private:
   // Defines the adjoint of an intermediate.
   Expression adjoint_of(const Access& result, const std::string& name) {
-    std::vector<QuotientTerm> terms = std::move(terms_[result.tensor]);
-    // Every reading of the adjoint is multiplied by the base, or is masked by it in the end.
-    if (const auto base = patterns_.base_of(result); base && result.indices.size() > 1)
-      for (QuotientTerm& term : terms) patterns_.mask(term, *base);
     Access access{name, result.indices, {}, {}};
-    append_statement(backward_, access, std::move(terms), names_);
+    // Every reading of the adjoint is multiplied by the base, or is masked by it in the end.
+    append(access, std::move(terms_[result.tensor]),
+           result.indices.size() > 1 ? patterns_.base_of(result) : std::nullopt);
     return {std::move(access), {}};
   }
 
   void finish(const Access& derivative) {
     const Access& operand = home_.at(options_.of);
     std::vector<QuotientTerm> terms = std::move(terms_[options_.of]);
-    if (options_.sparse.count(options_.of) != 0)
-      for (QuotientTerm& term : terms) patterns_.mask(term, operand);
     terms.erase(
         std::remove_if(terms.begin(), terms.end(), [](const QuotientTerm& term) { return term.factor == 0; }),
         terms.end());
     // A zero that has the extents, and no value of the operand is multiplied by it.
     if (terms.empty()) terms = {{1, {call(Function::logical_and, {{operand, {}}, number(0)})}, {}}};
-    append_statement(backward_, derivative, std::move(terms), names_);
+    append(derivative, std::move(terms), patterns_.base_of(operand));
+  }
+
+  // Appends a statement of elements that only count at the entries of `base`, when there is one.
+  void append(const Access& result, std::vector<QuotientTerm> terms, const std::optional<Access>& base) {
+    const auto has_factor = [&](const QuotientTerm& term) { return patterns_.has_factor(term, *base); };
+    std::optional<Expression> mask;
+    if (base && !std::all_of(terms.begin(), terms.end(), has_factor)) mask = mask_of(*base);
+    append_statement(backward_, result, std::move(terms), names_, mask);
   }
 
   // Adds what a step contributes to the adjoints of the tensors it reads.
@@ -172,7 +176,8 @@ class Reverse {
     const Expression equal = call(Function::equal, {argument, {result, {}}});
     QuotientTerm counted{1, {equal}, {}};
     if (const auto* access = std::get_if<Access>(&argument.node)) {
-      if (const auto base = patterns_.base_of(*access)) patterns_.mask(counted, *base);
+      if (const auto base = patterns_.base_of(*access))
+        counted.above.insert(counted.above.begin(), mask_of(*base));
     }
     const Expression count = defined("N", folded(Monoid::sum, multiplied(counted.above)));
     return {1, {equal}, {call(Function::maximum, {count, number(1)})}};
@@ -204,8 +209,8 @@ class Reverse {
     }
   }
 
-  // Returns the names under which the indices of `access` are those of the adjoint, and the others are none
-  // of them: another index of the same extent where one is free.
+  // Returns the names under which the indices of `access` are those of the adjoint, and others are none of
+  // them. These get another index of their extent where one is free.
   Renaming to_home(const QuotientTerm& part, const Access& access) {
     const std::vector<std::string>& home = home_.at(access.tensor).indices;
     Renaming names;

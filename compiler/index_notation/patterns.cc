@@ -17,6 +17,8 @@ bool are_distinct(const std::vector<std::string>& indices) {
 
 }  // namespace
 
+Expression mask_of(const Access& base) { return call(Function::not_equal, {{base, {}}, number(0)}); }
+
 Patterns::Patterns(const std::vector<Step>& steps, const std::set<std::string>& sparse) : sparse_(sparse) {
   for (const Step& step : steps) define(step);
 }
@@ -74,11 +76,6 @@ std::vector<Access> Patterns::bases_of(const QuotientTerm& term) const {
 
 bool Patterns::has_factor(const QuotientTerm& term, const Access& base) const {
   return support::contains(bases_of(term), base);
-}
-
-void Patterns::mask(QuotientTerm& term, const Access& base) const {
-  if (has_factor(term, base)) return;
-  term.above.insert(term.above.begin(), call(Function::not_equal, {{base, {}}, number(0)}));
 }
 
 }  // namespace schaas::index_notation

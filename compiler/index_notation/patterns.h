@@ -10,6 +10,9 @@
 
 namespace schaas::index_notation {
 
+/// 1 where a sparse operand has a value, else 0: `B(i,j) != 0`.
+Expression mask_of(const Access& base);
+
 /// Entries outside of which tensors of a program are zero: those of its sparse operands. An intermediate
 /// whose terms all have such a factor is zero outside of that one's entries, too.
 class Patterns {
@@ -21,8 +24,6 @@ class Patterns {
   std::optional<Access> base_of(const Access& access) const;
   /// True when a factor of the term is zero wherever the sparse operand's element is.
   bool has_factor(const QuotientTerm& term, const Access& base) const;
-  /// Multiplies a term by `B(i,j) != 0`, unless a factor is zero there already.
-  void mask(QuotientTerm& term, const Access& base) const;
 
  private:
   struct Pattern {

@@ -27,29 +27,48 @@ QuotientTerm term_of_product(const std::vector<Expression>& factors) {
   return term;
 }
 
+enum class Sums { implied, written_out };
+
+// True when no part but an access above has an index that is summed.
+bool may_be_implied(const QuotientTerm& term, const std::vector<std::string>& sums) {
+  const auto has_summed = [&](const Expression& part) {
+    return std::any_of(sums.begin(), sums.end(), [&](const auto& index) { return has_free(part, index); });
+  };
+  const auto hides_one = [&](const Expression& part) {
+    return !std::holds_alternative<Access>(part.node) && has_summed(part);
+  };
+  return std::none_of(term.above.begin(), term.above.end(), hides_one) &&
+         std::none_of(term.below.begin(), term.below.end(), has_summed);
+}
+
 // Returns the term without its sign, which the sum around it has.
-Expression summed(const QuotientTerm& term, const Access& result) {
+Expression summed(const QuotientTerm& term, const Access& result, Sums how) {
   std::vector<Expression> factors = term.above;
   factors.insert(factors.begin(), number(std::fabs(term.factor)));
   Expression value = multiplied(std::move(factors));
   if (!term.below.empty()) value = divided(std::move(value), multiplied(term.below));
   std::vector<std::string> sums;
-  bool is_plain = true;
   for (const auto& index : indices_of(term)) {
     if (!support::contains(result.indices, index)) sums.push_back(index);
   }
-  const auto hides_a_sum = [&](const Expression& part) {
-    return !std::holds_alternative<Access>(part.node) &&
-           std::any_of(sums.begin(), sums.end(), [&](const auto& index) { return has_free(part, index); });
-  };
-  for (const auto* side : {&term.above, &term.below})
-    is_plain = is_plain && std::none_of(side->begin(), side->end(), hides_a_sum);
-  for (const Expression& part : term.below) {
-    is_plain = is_plain && std::none_of(sums.begin(), sums.end(),
-                                        [&](const auto& index) { return has_free(part, index); });
-  }
-  if (is_plain) return value;
+  if (sums.empty() || (how == Sums::implied && may_be_implied(term, sums))) return value;
   return {Reduction{operators::Monoid::sum, std::move(sums), {std::move(value)}}, {}};
+}
+
+Expression sum_of(const std::vector<QuotientTerm>& terms, const Access& result, Sums how) {
+  Expression value = number(0);
+  bool empty = true;
+  for (const QuotientTerm& term : terms) {
+    if (term.factor == 0) continue;
+    Expression next = summed(term, result, how);
+    const bool negative = term.factor < 0;
+    if (empty && negative) next = call(Function::negate, {std::move(next)});
+    value = empty      ? std::move(next)
+            : negative ? call(Function::subtract, {std::move(value), std::move(next)})
+                       : added({std::move(value), std::move(next)});
+    empty = false;
+  }
+  return value;
 }
 
 }  // namespace
@@ -107,19 +126,11 @@ std::vector<std::string> indices_of(const QuotientTerm& term) {
 }
 
 Expression value_of(const std::vector<QuotientTerm>& terms, const Access& result) {
-  Expression value = number(0);
-  bool empty = true;
-  for (const QuotientTerm& term : terms) {
-    if (term.factor == 0) continue;
-    Expression next = summed(term, result);
-    const bool negative = term.factor < 0;
-    if (empty && negative) next = call(Function::negate, {std::move(next)});
-    value = empty      ? std::move(next)
-            : negative ? call(Function::subtract, {std::move(value), std::move(next)})
-                       : added({std::move(value), std::move(next)});
-    empty = false;
-  }
-  return value;
+  return sum_of(terms, result, Sums::implied);
+}
+
+Expression value_with_explicit_sums(const std::vector<QuotientTerm>& terms, const Access& result) {
+  return sum_of(terms, result, Sums::written_out);
 }
 
 }  // namespace schaas::index_notation

@@ -24,5 +24,7 @@ std::vector<std::string> indices_of(const QuotientTerm& term);
 /// The sum of terms as the right side of a statement for `result`, each summed over its other indices. The
 /// sum is implied where the term is a product of accesses and numbers, else explicit.
 Expression value_of(const std::vector<QuotientTerm>& terms, const Access& result);
+/// The same as a factor of a product, with every sum explicit.
+Expression value_with_explicit_sums(const std::vector<QuotientTerm>& terms, const Access& result);
 
 }  // namespace schaas::index_notation

@@ -4,6 +4,7 @@
 #include <limits>
 #include <utility>
 
+#include "compiler/index_notation/arithmetic.h"
 #include "compiler/support/limits.h"
 
 namespace schaas::index_notation {
@@ -68,26 +69,40 @@ void shorten(std::vector<Assignment>& statements, QuotientTerm& term, FreshNames
   }
 }
 
+// Several terms are summed before they are masked.
+Expression masked_value(const std::vector<QuotientTerm>& terms, const Access& result,
+                        const std::optional<Expression>& mask) {
+  if (!mask) return value_of(terms, result);
+  return multiplied({*mask, value_with_explicit_sums(terms, result)});
+}
+
 }  // namespace
 
 void append_statement(std::vector<Assignment>& statements, const Access& result,
-                      std::vector<QuotientTerm> terms, FreshNames& names) {
+                      std::vector<QuotientTerm> terms, FreshNames& names,
+                      const std::optional<Expression>& mask) {
+  if (mask && terms.size() == 1) {
+    QuotientTerm only = std::move(terms.front());
+    only.above.insert(only.above.begin(), *mask);
+    return append_statement(statements, result, {std::move(only)}, names, std::nullopt);
+  }
   for (QuotientTerm& term : terms) shorten(statements, term, names);
+  const std::size_t limit = Limits::operands - (mask ? 1 : 0);
   const auto count = [&](std::size_t end) {
     std::size_t all = 0;
     for (std::size_t n = 0; n < end; ++n) all += accesses_of(terms[n]);
     return all;
   };
-  while (terms.size() > 1 && count(terms.size()) > Limits::operands) {
+  while (terms.size() > 1 && count(terms.size()) > limit) {
     std::size_t taken = 1;
-    while (taken + 1 < terms.size() && count(taken + 1) < Limits::operands) ++taken;
+    while (taken + 1 < terms.size() && count(taken + 1) < limit) ++taken;
     const auto end = terms.begin() + static_cast<std::ptrdiff_t>(taken);
     Access part{names.fresh("V"), result.indices, {}, {}};
-    statements.push_back({part, value_of({terms.begin(), end}, part), std::nullopt, {}});
+    statements.push_back({part, masked_value({terms.begin(), end}, part, mask), std::nullopt, {}});
     terms.erase(terms.begin(), end);
     terms.push_back({1, {{std::move(part), {}}}, {}});
   }
-  statements.push_back({result, value_of(terms, result), std::nullopt, {}});
+  statements.push_back({result, masked_value(terms, result, mask), std::nullopt, {}});
 }
 
 }  // namespace schaas::index_notation

@@ -45,6 +45,11 @@ TEST(Gradient, OfASparseOperandHasItsEntries) {
   EXPECT_EQ("dB(i,j) = 2 * B(i,j)", derivative_of("s = B(i,j) * B(i,j)", "B", {"B"}));
 }
 
+TEST(Gradient, MasksSeveralTermsOnce) {
+  EXPECT_EQ("dA(i,j) = (A(i,j) != 0) * (sum(k)(dC(i,k) * A(j,k)) + sum(k)(dC(k,j) * A(k,i)))",
+            derivative_of("C(i,k) = A(i,j) * A(j,k)", "A", {"A"}));
+}
+
 TEST(Gradient, KeepsTheStatementsItReads) {
   EXPECT_EQ("T(i) = sum(j)(A(i,j) * x(j)); dT(i) = dy(i) * (T(i) - b(i) > 0); dx(j) = dT(i) * A(i,j)",
             derivative_of("y(i) = relu(sum(j)(A(i,j) * x(j)) - b(i))", "x"));
@@ -91,14 +96,12 @@ TEST(Gradient, OfAnUpdateReadsTheFormerResult) {
 TEST(Gradient, MasksWhatMattersAtTheEntriesAlone) {
   EXPECT_EQ(
       "T(i,j) = Q(i,k) * K(j,k); E(i,j) = B(i,j) * exp(T(i,j)); S(i) = E(i,j); dS(i) = -(dY(i,l) * E(i,j) * "
-      "V(j,l) / "
-      "(S(i) * S(i))); dE(i,j) = (B(i,j) != 0) * dY(i,l) * V(j,l) / S(i) + (B(i,j) != 0) * dS(i); dT(i,j) = "
-      "dE(i,j) * "
-      "E(i,j); dQ(i,k) = dT(i,j) * K(j,k)",
-      derivative_of(
-          "T(i,j) = Q(i,k) * K(j,k); E(i,j) = B(i,j) * exp(T(i,j)); S(i) = E(i,j); Y(i,l) = E(i,j) / S(i) * "
-          "V(j,l)",
-          "Q", {"B"}));
+      "V(j,l) / (S(i) * S(i))); "
+      "dE(i,j) = (B(i,j) != 0) * (sum(l)(dY(i,l) * V(j,l) / S(i)) + dS(i)); dT(i,j) = dE(i,j) * E(i,j); "
+      "dQ(i,k) = dT(i,j) * K(j,k)",
+      derivative_of("T(i,j) = Q(i,k) * K(j,k); E(i,j) = B(i,j) * exp(T(i,j)); S(i) = E(i,j); Y(i,l) = E(i,j) "
+                    "/ S(i) * V(j,l)",
+                    "Q", {"B"}));
 }
 
 // Eight factors and a seed that is one more.
