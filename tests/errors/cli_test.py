@@ -28,12 +28,12 @@ WITHOUT_SERVER = {
     "gradient of nothing": (["gradient", "y(i) = A(i,j) * x(j)"], 2, "invalid [command-line]: `schaas gradient`: --of is required\n"
                                                                      "  note: `schaas gradient --help` shows its options\n"),
     "gradient of no operand": (["gradient", "y(i) = A(i,j) * x(j)", "--of", "xs"], 2,
-                               "invalid [unknown-tensor]: `y(i) = A(i,j) * x(j)` has no operand `xs`; did you mean `x`?\n"),
+                               "invalid [unknown-tensor]: `y(i) = A(i,j) * x(j)` has no operand `xs`\n"),
     "gradient of a wrong statement": (["gradient", "y(i) = A(i,j * x(j)", "--of", "x"], 2,
                                       "invalid [syntax]: expected `,` or `)` after index `j` of `A`, found `*`\n"
                                       "  --> expression:1:14\n  | y(i) = A(i,j * x(j)\n  |              ^\n"),
     "gradient with a format of nothing": (["gradient", "y(i) = A(i,j) * x(j)", "--of", "x", "-f", "B=csr"], 2,
-                                          "invalid [unknown-tensor]: the format of `B` is given, which is no operand; did you mean `A`?\n"),
+                                          "invalid [unknown-tensor]: the format of `B` is given, which is no operand\n"),
     "no expression": (["run", "--verify"], 2, "invalid [command-line]: `schaas run` needs an expression, or `--bundle FILE`\n"
                                               "  note: `schaas run --help` shows its options\n"),
     "unquoted expression": (["run", "A(i)", "=", "B(i)"], 2, "invalid [command-line]: unexpected argument `=` of `schaas run`; an "
