@@ -12,6 +12,7 @@
 #include "compiler/index_notation/patterns.h"
 #include "compiler/index_notation/printer.h"
 #include "compiler/index_notation/rename.h"
+#include "compiler/index_notation/shared_calls.h"
 #include "compiler/index_notation/short_statements.h"
 #include "compiler/index_notation/steps.h"
 #include "compiler/index_notation/verifier.h"
@@ -237,7 +238,7 @@ class Reverse {
   }
 
   // Returns the statements that the last one reads, directly or not.
-  std::vector<Assignment> needed() const {
+  std::vector<Assignment> needed() {
     std::vector<Assignment> all = forward_, kept;
     all.insert(all.end(), backward_.begin(), backward_.end());
     std::set<std::string> read = {all.back().result.tensor};
@@ -247,6 +248,7 @@ class Reverse {
       kept.push_back(*statement);
     }
     std::reverse(kept.begin(), kept.end());
+    share_costly_calls(kept, names_);
     return kept;
   }
 

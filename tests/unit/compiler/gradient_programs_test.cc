@@ -104,6 +104,15 @@ TEST(Gradient, MasksWhatMattersAtTheEntriesAlone) {
                     "Q", {"B"}));
 }
 
+TEST(Gradient, SharesCostlyCalls) {
+  EXPECT_EQ(
+      "P(i,j) = exp(s(i) + t(j)); E(i,j) = B(i,j) * P(i,j); Z(i) = E(i,j); dZ(i) = -(dH(i) * E(i,j) * x(j) / "
+      "(Z(i) * Z(i))); "
+      "dE(i,j) = (B(i,j) != 0) * (dH(i) * x(j) / Z(i) + dZ(i)); dB(i,j) = (B(i,j) != 0) * dE(i,j) * P(i,j)",
+      derivative_of("E(i,j) = B(i,j) * exp(s(i) + t(j)); Z(i) = E(i,j); H(i) = E(i,j) * x(j) / Z(i)", "B",
+                    {"B"}));
+}
+
 // Eight factors and a seed that is one more.
 TEST(Gradient, ComputesPartsBeforeWhereAProductIsTooLong) {
   EXPECT_EQ("V(i) = dy(i) * b(i); dx(j) = V(i) * A(i,j) * c(i) * d(j) * e(j) * f(j) * g(j) * exp(x(j))",
