@@ -23,7 +23,7 @@ Expression with_access(const Expression& value, const Expression& replaced, cons
 }
 
 // Returns the outermost costly call of a statement that a later one has as well. A statement that is nothing
-// else than the call is read by its name where that is possible, and is left alone.
+// else than the call stays as it is.
 std::optional<Expression> shared_call(const std::vector<Assignment>& statements, std::size_t at) {
   for (const Expression* each : costly_calls(statements[at].value)) {
     const auto later = statements.begin() + static_cast<std::ptrdiff_t>(at) + 1;
@@ -39,9 +39,10 @@ void share_costly_calls(std::vector<Assignment>& statements, FreshNames& names) 
   for (std::size_t at = 0; at < statements.size() && statements.size() < support::Limits::statements; ++at) {
     while (const auto call = shared_call(statements, at)) {
       const Access access{names.fresh("P"), free_indices(*call), {}, {}};
-      for (Assignment& statement : statements) statement.value = with_access(statement.value, *call, access);
-      statements.insert(statements.begin() + static_cast<std::ptrdiff_t>(at),
-                        {access, *call, std::nullopt, {}});
+      const auto first = statements.begin() + static_cast<std::ptrdiff_t>(at);
+      for (auto statement = first; statement != statements.end(); ++statement)
+        statement->value = with_access(statement->value, *call, access);
+      statements.insert(first, {access, *call, std::nullopt, {}});
       ++at;
       if (statements.size() == support::Limits::statements) break;
     }
