@@ -2,8 +2,8 @@
 #include <optional>
 #include <vector>
 
-#include "compiler/index_notation/fresh_names.h"
 #include "compiler/index_notation/quotient_terms.h"
+#include "compiler/index_notation/rename.h"
 
 namespace schaas::index_notation {
 

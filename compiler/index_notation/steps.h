@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "compiler/index_notation/fresh_names.h"
 #include "compiler/index_notation/nodes.h"
+#include "compiler/index_notation/rename.h"
 
 namespace schaas::index_notation {
 
