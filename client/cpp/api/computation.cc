@@ -62,8 +62,8 @@ support::Result<void> BoundKernel::check_order(const std::map<std::string, Packe
 
 bool Computation::order_matters() const { return state_->bound.order_matters(); }
 
-// Only a computation whose result and operands are the caller's, all of them on the processor or all on the
-// device, and as kernels write them, takes other arrays.
+// Only a computation whose result and operands are the caller's, as kernels write them, takes other arrays.
+// All of them lie on the processor, or all on the device.
 bool Computation::is_rebindable() const {
   const State& state = *state_;
   const bool is_plain =

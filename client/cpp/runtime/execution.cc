@@ -252,8 +252,7 @@ void Execution::State::prepare_appending() {
   // Several threads copy what they append, which takes longer than counting in such kernels.
   if (descriptor().appends == SCHAAS_APPENDS_ALONE && (threads > 1 || !bound)) return;
   appending.emplace(descriptor().phases[counted_phases], result, arguments.list(),
-                    shared.counter(descriptor().counters[0].shared_slot), tasks, threads, bound,
-                    result_name);
+                    shared.counter(descriptor().counters[0].shared_slot), tasks, threads, bound, result_name);
 }
 
 // The structure is there afterwards, unless the entries have to be counted.

@@ -19,7 +19,7 @@ namespace {
 
 constexpr double warp = 32;
 constexpr double sector_bytes = 32;
-// Fitted to 131 sets of 10 to 33 schedules measured on an NVIDIA H100 (tests/bench/gpu/choice.py).
+// Fitted to 135 sets of 14 to 33 schedules measured on an NVIDIA H100 (tests/bench/gpu/choice.py).
 /// Warps that a multiprocessor issues in a cycle, those it needs to hide what memory takes, and those it
 /// holds.
 constexpr double issued = 4, hiding = 1.4, resident = 55;

@@ -4,10 +4,10 @@
 
 namespace schaas::lower {
 
-/// Unrolls and jams loops of a GPU's threads over stored entries (Callahan, Carr, Kennedy, PLDI 1990): loads under way
-/// hide the latency of memory (Volkov, GTC 2010). Four entries are taken at a time, then two, then one. Their loads
-/// come before the first use, so that a thread waits once for all of them. A load that the copies share is done
-/// once, as is a fold into an element that they share.
+/// Unrolls and jams loops of a GPU's threads over stored entries (Callahan, Carr, Kennedy, PLDI 1990). Loads
+/// under way hide the latency of memory (Volkov, GTC 2010). Four entries are taken at a time, then two, then
+/// one. Their loads come before the first use, so that a thread waits once for all of them. A load that the
+/// copies share is done once, as is a fold into an element that they share.
 ///
 ///     for pj in b .. e entries of A_crd1 {      for pj in b .. (e - 3) by 4 jammed entries of A_crd1 {
 ///       let j: index = A_crd1[pj]                 let j: index = A_crd1[pj]   let j_1: index = A_crd1[(pj +
@@ -15,8 +15,8 @@ namespace schaas::lower {
 ///       * n_k)] ...
 ///     }                                           t += (v * v_1)              t += (v_2 * v_3) ...
 ///
-/// Applies where the body reads no array that it writes, inner loops have the same bounds for all entries,
-/// and conditions do not depend on the entry. Sums may be reassociated, nothing else changes.
+/// Applies where the body reads no array that it writes. Bounds of inner loops and conditions are the same
+/// for all entries. Sums may be reassociated, nothing else changes.
 loop_ir::Kernel unroll_entries(loop_ir::Kernel kernel, Names& names);
 
 }  // namespace schaas::lower
