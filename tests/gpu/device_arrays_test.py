@@ -127,6 +127,19 @@ class DeviceArrays(unittest.TestCase):
         self.dense.write(2 * self.b)
         np.testing.assert_allclose(bound().get(), 2 * (self.a @ self.b))
 
+    def test_a_call_of_equal_sizes_is_kept(self):
+        self.product(A=self.there, B=self.dense)
+        other, wide = sp.random(40, 30, 0.2, format="csr", random_state=SEED + 1), 2 * self.b
+        there, dense, out = Matrix(other), Array(wide), Array(np.zeros((40, 5)))
+        moved = counted("fake_to_device") + counted("fake_to_host")
+        made = self.product(A=there, B=dense)
+        self.assertIs(self.product(A=self.there, B=dense, out=out), out)
+        self.assertEqual(counted("fake_to_device") + counted("fake_to_host"), moved, "the rows of the other matrix were measured")
+        np.testing.assert_allclose(made.get(), other @ wide)
+        np.testing.assert_allclose(out.get(), self.a @ wide)
+        del there, dense, made  # what was kept must not read them again
+        np.testing.assert_allclose(self.product(A=self.there, B=self.dense).get(), self.a @ self.b)
+
     def test_what_lies_in_memory_is_brought(self):
         made = self.product(A=self.a, B=self.dense)
         self.assertIs(type(made), Array)
