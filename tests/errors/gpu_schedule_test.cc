@@ -182,11 +182,9 @@ TEST(GpuErrors, NumbersThatNoGpuHas) {
 
 TEST(GpuErrors, Syntax) {
   EXPECT_EQ(reason_of(spmm, "threads(loop=i, each=2/4)"),
-            "invalid [trace-syntax]: each is a number of iterations, like 4, or a part of one, like 1/4, not "
-            "`2/4`\n"
-            "  --> schedule:1:22\n"
-            "  | threads(loop=i, each=2/4)\n"
-            "  |                      ^~~");
+            "no error: forall(i threads 2/4, forall(k, forall(j, C(i,k) += A(i,j) * B(j,k))))");
+  EXPECT_EQ(reason_of(spmm, "threads(loop=i, each=2/0)"),
+            "a thread gets no iteration of loop `i`; the least is 1/32 of one");
   EXPECT_EQ(reason_of(spmm, "group(loop=i, width=4, reduce=warp)"),
             "invalid [trace-syntax]: argument `reduce` is `atomic`, `parallel` or `segment`, not `warp`\n"
             "  --> schedule:1:31\n"

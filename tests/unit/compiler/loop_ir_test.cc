@@ -323,7 +323,7 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"for k in 0 .. n by 0 { }", "`k` advances by 0"},
         Wrong{"for i in 0 .. n jammed { }", "`i` is jammed, but takes one value at a time"},
         Wrong{"for i in 0 .. n remainder { }", "`i` is a remainder, but does not begin at a counter"},
-        Wrong{"for i in n .. n by 2 remainder { }", "`i` is a remainder, but does not begin at a counter"},
+        Wrong{"for i in (n + 1) .. n by 2 remainder { }", "`i` is a remainder, but does not begin at a counter"},
         Wrong{"for i in 0 .. n entries of C { }", "`i` visits entries of `C`, which holds no indices"},
         Wrong{"for i in 0 .. n entries of B { }", "`i` visits entries of `B`, which holds no indices"},
         Wrong{"for i in 0 .. n by 4 interleaved { }",
