@@ -144,7 +144,9 @@ class DeviceArrays(unittest.TestCase):
         made = self.product(A=self.a, B=self.dense)
         self.assertIs(type(made), Array)
         np.testing.assert_allclose(made.get(), self.a @ self.b)
-        told = self.product.bind(A=self.there, B=self.b).describe()
+        # Of a larger matrix, so that bringing it to the processor would take longer than bringing `B` there.
+        large = sp.random(400, 300, 0.2, format="csr", random_state=SEED)
+        told = self.product.bind(A=Matrix(large), B=np.ones((300, 5))).describe()
         self.assertIn("; `B` is brought to Fake GPU", told["reason"])
 
     def test_out(self):

@@ -57,6 +57,18 @@ __device__ static inline void load_adjacent(const value* from, value& a, value& 
 }
 template <int count>
 __device__ static inline void store_adjacent(value* to, const adjacent_values<count>& x) {
+#if defined(__CUDA_ARCH__)
+  /* Of a struct the compiler would store each value by itself. */
+  if constexpr (sizeof(value) == 4 && count == 4) {
+    __stwb((float4*)to, make_float4(x.at[0], x.at[1], x.at[2], x.at[3]));
+    return;
+  }
+  if constexpr (count == 2) {
+    if constexpr (sizeof(value) == 8) __stwb((double2*)to, make_double2(x.at[0], x.at[1]));
+    else __stwb((float2*)to, make_float2(x.at[0], x.at[1]));
+    return;
+  }
+#endif
   *(adjacent_values<count>*)to = x;
 }
 /* Numbers that are not negative; long division is slow and nearly always for short ones. */

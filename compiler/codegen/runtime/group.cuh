@@ -34,7 +34,7 @@ template <class Monoid, int count>
 __device__ static inline void fold_adjacent(value* to, const adjacent_values<count>& x) {
   adjacent_values<count> all = *(const adjacent_values<count>*)to;
   for (int n = 0; n < count; ++n) all.at[n] = Monoid::fold(all.at[n], x.at[n]);
-  *(adjacent_values<count>*)to = all;
+  store_adjacent(to, all);
 }
 template <class Monoid, int count>
 __device__ static inline void atomic_adjacent(value* to, const adjacent_values<count>& x) {

@@ -41,7 +41,7 @@ def figures(nvcc, folder, source):
         ptx = pathlib.Path(f"{work}/out").read_text()
     loads = re.findall(r"\bld\.global(?:\.nc)?(\.v[24])?\.[bf](\d+)", ptx)
     wide = sum(1 for vector, bits in loads if int(bits) * int(vector[2:] or 1 if vector else 1) == 128)
-    stores = len(re.findall(r"\bst\.global\.v[24]\.", ptx))
+    stores = len(re.findall(r"\bst\.global(?:\.wb)?\.v[24]\.", ptx))
     atomics = len(re.findall(r"\b(?:red|atom)\.global", ptx))
     return " | ".join([*out, str(wide), str(len(loads) - wide), str(stores), str(atomics)])
 
