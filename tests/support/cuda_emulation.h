@@ -2,8 +2,9 @@
 // -include.
 //
 // The threads of a warp are fibers that run one after another and wait at shuffles and ballots until all
-// threads of the mask have come by; one that does not come is an error, not a hang. Warps and blocks run in
-// order, on one thread of the host. Values are those of CUDA; timing is not, and races are not found.
+// threads of the mask have come by; one that does not come is an error, not a hang. All run on one thread of the
+// host: lanes in a mixed order, warps of a block from the last to the first, blocks in order. So neighbours write
+// before and after each other. Values are those of CUDA; timing is not, and other races are not found.
 #pragma once
 #include <math.h>
 #include <setjmp.h>
@@ -114,7 +115,8 @@ inline int run_warp(Machine& m, unsigned first_thread) {
   }
   for (;;) {
     bool ran = false, all_done = true;
-    for (int lane = 0; lane < warp_size; ++lane) {
+    for (int n = 0; n < warp_size; ++n) {
+      const int lane = n * 5 % warp_size;  // 13 of 32 lanes run before the one below them
       const State state = m.lanes[lane].state;
       if (state != State::fresh && state != State::ready) continue;
       resume(m, lane, first_thread);
@@ -223,7 +225,7 @@ int32_t schaas_emulate(int64_t blocks, int threads, const Kernel& kernel) {
   m.grid_size.x = static_cast<unsigned>(blocks);
   for (int64_t block = 0; block < blocks; ++block) {
     m.block.x = static_cast<unsigned>(block);
-    for (int first = 0; first < threads; first += warp_size) {
+    for (int first = (threads - 1) / warp_size * warp_size; first >= 0; first -= warp_size) {
       if (const int error = run_warp(m, static_cast<unsigned>(first))) return error;
     }
   }
