@@ -2,9 +2,10 @@
 // -include.
 //
 // The threads of a warp are fibers that run one after another and wait at shuffles and ballots until all
-// threads of the mask have come by; one that does not come is an error, not a hang. All run on one thread of the
-// host: lanes in a mixed order, warps of a block from the last to the first, blocks in order. So neighbours write
-// before and after each other. Values are those of CUDA; timing is not, and other races are not found.
+// threads of the mask have come by; one that does not come is an error, not a hang. All run on one thread of
+// the host: lanes in a mixed order, warps of a block from the last to the first, blocks in order. So
+// neighbours write before and after each other. Values are those of CUDA; timing is not, and other races are
+// not found.
 #pragma once
 #include <math.h>
 #include <setjmp.h>
