@@ -1,14 +1,12 @@
 // Predicts the time of each schedule for a GPU on matrices of the travelling bench (tests/bench/gpu), without
 // a device: tests/bench/gpu/choice.py compares the choice with what was measured.
 //
-//     gpu_choice_bench COLUMNS[,COLUMNS...] MATRIX.bin...
+//     gpu_choice_bench COLUMNS[,COLUMNS...] NAME,ROWS,COLUMNS,ENTRIES,DEVIATION,LARGEST...
 //
 // Prints a line of JSON for each problem, matrix, number of columns and schedule. The device's facts are
 // those of an NVIDIA H100 80GB HBM3.
-#include <cmath>
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -41,26 +39,16 @@ struct Matrix {
   client::Spread spread;
 };
 
-/// Reads the header and the positions of a matrix that make_travel.py wrote.
-Matrix read_matrix(const std::string& path) {
-  Matrix matrix;
-  matrix.name = std::filesystem::path(path).stem().string();
-  std::FILE* file = std::fopen(path.c_str(), "rb");
-  std::int64_t header[3];
-  if (file == nullptr || std::fread(header, sizeof header, 1, file) != 1) std::exit(2);
-  std::vector<std::int32_t> positions(static_cast<std::size_t>(header[0]) + 1);
-  if (std::fread(positions.data(), 4, positions.size(), file) != positions.size()) std::exit(2);
-  std::fclose(file);
-  matrix.rows = header[0], matrix.columns = header[1], matrix.entries = header[2];
-  const double mean = static_cast<double>(header[2]) / static_cast<double>(header[0]);
-  double squares = 0;
-  for (std::size_t i = 0; i + 1 < positions.size(); ++i) {
-    const double length = positions[i + 1] - positions[i];
-    squares += (length - mean) * (length - mean);
-    matrix.spread.largest = std::max(matrix.spread.largest, length);
-  }
-  matrix.spread.deviation = std::sqrt(squares / static_cast<double>(header[0]));
-  return matrix;
+/// Reads `name,rows,columns,entries,deviation,largest`: the spread is that of the rows' lengths.
+bool read_matrix(const std::string& text, Matrix& matrix) {
+  const std::size_t comma = text.find(',');
+  if (comma == std::string::npos) return false;
+  matrix.name = text.substr(0, comma);
+  long long rows = 0, columns = 0, entries = 0;
+  const int read = std::sscanf(text.c_str() + comma, ",%lld,%lld,%lld,%lf,%lf", &rows, &columns, &entries,
+                               &matrix.spread.deviation, &matrix.spread.largest);
+  matrix.rows = rows, matrix.columns = columns, matrix.entries = entries;
+  return read == 5;
 }
 
 client::GpuTarget target() {
@@ -131,6 +119,8 @@ int main(int argc, char** argv) {
     at = end;
   }
   std::vector<Matrix> matrices;
-  for (int a = 2; a < argc; ++a) matrices.push_back(read_matrix(argv[a]));
+  for (int a = 2; a < argc; ++a) {
+    if (!read_matrix(argv[a], matrices.emplace_back())) return 1;
+  }
   return run(columns, matrices);
 }

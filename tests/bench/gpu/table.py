@@ -21,7 +21,7 @@ def cell(ratio):
 
 
 def main():
-    rows = choice.read_rows(pathlib.Path(sys.argv[1]))
+    rows = choice.read(pathlib.Path(sys.argv[1]))
     theirs = best(rows, lambda row: row["family"] == "cusparse")
     ours = best(rows, lambda row: row["family"] == "proposed")
     columns = [(problem, n) for problem in PROBLEMS for n in COLUMNS]
