@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "compiler/loop_ir/store_target.h"
 #include "compiler/loop_ir/uses.h"
 
 // Prints statements as C or CUDA. Loops that may become vector code are offered to CVectorLoops first.
@@ -135,9 +136,8 @@ void CStatements::print_wide_store(const std::vector<StatementPtr>& stores, std:
 /// Returns the statements from `at` on that one instruction stands for.
 std::size_t adjacent_statements(const StatementPtr& at) {
   if (const auto* let = loop_ir::as<loop_ir::Let>(at)) return static_cast<std::size_t>(let->wide);
-  if (const auto* store = loop_ir::as<loop_ir::Store>(at)) return static_cast<std::size_t>(store->wide);
-  const auto* group = loop_ir::as<loop_ir::GroupStore>(at);
-  return group == nullptr ? 1 : static_cast<std::size_t>(group->wide);
+  const auto target = loop_ir::store_target(at);
+  return target ? static_cast<std::size_t>(target->wide) : 1;
 }
 
 void CStatements::print(const StatementPtr& statement) {

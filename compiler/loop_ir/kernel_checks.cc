@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 
+#include "compiler/loop_ir/store_target.h"
 #include "compiler/loop_ir/uses.h"
 
 // Checks of declarations around statements, called by the verifier. They come after its walk over the
@@ -55,24 +56,6 @@ bool is_aligned(const std::string& array, int width, const Alignment* alignment)
          std::count(alignment->arrays.begin(), alignment->arrays.end(), array) > 0;
 }
 
-/// Elements that a store writes, and how.
-struct Target {
-  std::string array;
-  ExpressionPtr index;
-  Write mode = Write::set;
-  operators::Monoid monoid = operators::Monoid::sum;
-  int width = 1, wide = 1;
-};
-
-/// Returns the target of a store, or of a group's; none of other statements.
-std::optional<Target> target_of(const StatementPtr& statement) {
-  if (const auto* store = as<Store>(statement))
-    return Target{store->array, store->index, store->mode, store->monoid, 1, store->wide};
-  const auto* store = as<GroupStore>(statement);
-  if (store == nullptr) return std::nullopt;
-  return Target{store->array, store->index, store->mode, store->monoid, store->width, store->wide};
-}
-
 }  // namespace
 
 Result<void> check_wide_load(const std::vector<StatementPtr>& statements, std::size_t at,
@@ -97,16 +80,16 @@ Result<void> check_wide_load(const std::vector<StatementPtr>& statements, std::s
 
 Result<void> check_wide_store(const std::vector<StatementPtr>& statements, std::size_t at,
                               const Alignment* alignment) {
-  const Target first = *target_of(statements[at]);
+  const StoreTarget first = *store_target(statements[at]);
   if (!is_aligned(first.array, first.wide, alignment))
     return wrong("`" + first.array + "` is written " + std::to_string(first.wide) +
                  " values wide but not known to be aligned");
   // The values of one write are those of as many adjacent stores, in order of their elements.
   for (int n = 1; n < first.wide; ++n) {
     const std::size_t next = at + static_cast<std::size_t>(n);
-    const auto other = next < statements.size() ? target_of(statements[next]) : std::nullopt;
-    if (!other || other->array != first.array || other->mode != first.mode || other->monoid != first.monoid ||
-        other->width != first.width || other->wide != 1 || !equal(other->index, add(first.index, integer(n))))
+    const auto other = next < statements.size() ? store_target(statements[next]) : std::nullopt;
+    if (!other || !write_alike(*other, first) || other->wide != 1 ||
+        !equal(other->index, add(first.index, integer(n))))
       return wrong("`" + first.array + "` is written " + std::to_string(first.wide) +
                    " values wide, and the next stores do not write the others");
   }
@@ -114,7 +97,7 @@ Result<void> check_wide_store(const std::vector<StatementPtr>& statements, std::
 }
 
 bool is_wide_store(const StatementPtr& statement) {
-  const auto target = target_of(statement);
+  const auto target = store_target(statement);
   return target && target->wide > 1;
 }
 

@@ -22,13 +22,6 @@ const schaas_gpu* gpu_of(const schaas_options* given) {
   return given == nullptr || !SCHAAS_HAS(*given, gpu) ? nullptr : given->gpu;
 }
 
-bool is_on_device(const schaas_options* given, const std::string& name) {
-  const schaas_gpu* const gpu = gpu_of(given);
-  for (std::int32_t n = 0; gpu != nullptr && n < gpu->on_device_count; ++n)
-    if (name == text_or(gpu->on_device[n], "")) return true;
-  return false;
-}
-
 support::Result<std::optional<GpuUse>> gpu_use(const Session& session, const schaas_options* given) {
   const schaas_gpu* const gpu = gpu_of(given);
   if (gpu == nullptr) return std::optional<GpuUse>();
@@ -72,7 +65,8 @@ Trust trust_of(const schaas_options* given) {
 support::Result<PackedTensor> borrow_where_it_lies(const schaas_options* given, const BindOptions& options,
                                                    const schaas_tensor& view, const std::string& name,
                                                    double fill, Trust trust) {
-  if (!is_on_device(given, name)) {
+  const schaas_gpu* const gpu = gpu_of(given);
+  if (gpu == nullptr || !is_on_device(*gpu, name)) {
     const int threads = options.threads > 0 ? options.threads : host_threads();
     return borrow(view, name, fill, trust, threads);
   }
@@ -99,6 +93,12 @@ support::Result<PackedTensor> borrow_in_disorder(const schaas_kernels& kernels, 
 }
 
 }  // namespace
+
+bool is_on_device(const schaas_gpu& gpu, const std::string& name) {
+  for (std::int32_t n = 0; n < gpu.on_device_count; ++n)
+    if (name == text_or(gpu.on_device[n], "")) return true;
+  return false;
+}
 
 std::optional<std::chrono::milliseconds> limit_of(double seconds) {
   // More seconds than anybody waits; a larger number would overflow milliseconds.

@@ -27,6 +27,9 @@ inline std::string text_or(const char* text, const char* otherwise) {
   return text == nullptr ? otherwise : text;
 }
 
+/// The caller says that the tensor lies on the device.
+bool is_on_device(const schaas_gpu& gpu, const std::string& name);
+
 /// The wait limit that a number of seconds of the C interface stands for.
 std::optional<std::chrono::milliseconds> limit_of(double seconds);
 

@@ -1,11 +1,11 @@
 #include "client/cpp/api/kept_calls.h"
 
 #include <algorithm>
-#include <cstring>
 #include <mutex>
 #include <utility>
 
 #include "client/cpp/api/c_boundary.h"
+#include "client/cpp/api/c_operands.h"
 #include "client/cpp/tensor/struct_check.h"
 #include "client/cpp/tensor/tensor_checks.h"
 
@@ -53,11 +53,6 @@ bool is_plain_call(const schaas_options* options) {
   return options != nullptr && SCHAAS_HAS(*options, progress_context) && options->deterministic == 0 &&
          options->extent_count == 0 && options->schedule == nullptr && options->wait_seconds == 0 &&
          options->result != nullptr;
-}
-
-bool is_on_device(const schaas_gpu& gpu, const char* name) {
-  return std::any_of(gpu.on_device, gpu.on_device + gpu.on_device_count,
-                     [&](const char* one) { return one != nullptr && std::strcmp(one, name) == 0; });
 }
 
 // All tensors lie on the device, the result too: there is nothing to bring there or back.

@@ -52,6 +52,7 @@ struct GpuExecution::State {
   Result<void> check_memory() const;
   Result<void> bind_levels(const PackedTensor& tensor, std::vector<schaas_level>& levels);
   Result<void> bind_arguments();
+  void lend_levels();
   Result<void> allocate_scratch();
   Result<void> start_result(const PackedTensor* before);
   support::Diagnostic refused(const schaas_gpu_phase& phase) const;
@@ -163,10 +164,15 @@ Result<void> GpuExecution::State::bind_arguments() {
     views.push_back(view);
     arguments.push_back(&views.back());
   }
-  if (const auto of = descriptor().result_entries_of; of > 0)
-    views[0].levels = views[static_cast<std::size_t>(of)].levels;
+  lend_levels();
   tensor_bytes = arrays.bytes();
   return {};
+}
+
+/// A result with an operand's entries is written by way of that operand's levels.
+void GpuExecution::State::lend_levels() {
+  if (const auto of = descriptor().result_entries_of; of > 0)
+    views[0].levels = views[static_cast<std::size_t>(of)].levels;
 }
 
 Result<void> GpuExecution::State::allocate_scratch() {
@@ -256,8 +262,8 @@ bool GpuExecution::rebind() {
     std::copy(s.views[n].levels, s.views[n].levels + s.views[n].order, s.levels[n].begin());
     s.views[n].levels = s.levels[n].data();
   }
+  s.lend_levels();
   const auto of = s.descriptor().result_entries_of;
-  if (of > 0) s.views[0].levels = s.views[static_cast<std::size_t>(of)].levels;
   return of <= 0 || same_levels(*s.tensors[0], *s.tensors[static_cast<std::size_t>(of)]);
 }
 

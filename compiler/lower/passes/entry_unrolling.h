@@ -9,11 +9,15 @@ namespace schaas::lower {
 /// one. Their loads come before the first use, so that a thread waits once for all of them. A load that the
 /// copies share is done once, as is a fold into an element that they share.
 ///
-///     for pj in b .. e entries of A_crd1 {      for pj in b .. (e - 3) by 4 jammed entries of A_crd1 {
-///       let j: index = A_crd1[pj]                 let j: index = A_crd1[pj]   let j_1: index = A_crd1[(pj +
-///       1)] ... t += (A[pj] * B[(j * n_k)])         ->    let v: value = A[pj]        let v_1: value = B[(j
-///       * n_k)] ...
-///     }                                           t += (v * v_1)              t += (v_2 * v_3) ...
+///     for pj in b .. e entries of A_crd1 {      counter next = b
+///       let j: index = A_crd1[pj]               for pj in next .. (e - 3) by 4 jammed entries of A_crd1 {
+///       t += (A[pj] * B[j])                 ->    let j: index = A_crd1[pj]  let j_1: index = ...
+///     }                                           let v: value = A[pj]       let v_1: value = B[j] ...
+///                                                 t += (v * v_1)             t += (v_2 * v_3) ...
+///                                                 set next = (pj + 4)
+///                                               }
+///                                               for pj in next .. (e - 1) by 2 jammed ... { ... }
+///                                               for pj in next .. e remainder ... { ... }
 ///
 /// Applies where the body reads no array that it writes. Bounds of inner loops and conditions are the same
 /// for all entries. Sums may be reassociated, nothing else changes.

@@ -12,6 +12,7 @@
 #include "compiler/loop_ir/map_expressions.h"
 #include "compiler/loop_ir/phase_range.h"
 #include "compiler/loop_ir/printer.h"
+#include "compiler/loop_ir/store_target.h"
 #include "compiler/loop_ir/substitute.h"
 #include "compiler/loop_ir/uses.h"
 
@@ -319,36 +320,25 @@ class VectorLoads {
     return std::none_of(first.begin(), first.end(), [&](const auto& name) { return second.count(name) > 0; });
   }
 
-  /// Elements that a store, or that of a group, writes, and its mode.
-  struct Target {
-    std::string array, how;
-    Sum at;
-  };
-  static std::optional<Target> target_of(const StatementPtr& statement) {
-    const auto how = [](loop_ir::Write mode, operators::Monoid monoid, int width) {
-      return std::to_string(static_cast<int>(mode)) + operators::name(monoid) + std::to_string(width);
-    };
-    if (const auto* store = loop_ir::as<loop_ir::Store>(statement))
-      return Target{store->array, how(store->mode, store->monoid, 0), sum_of(store->index)};
-    if (const auto* store = loop_ir::as<loop_ir::GroupStore>(statement))
-      return Target{store->array, how(store->mode, store->monoid, store->width), sum_of(store->index)};
-    return std::nullopt;
-  }
-
   /// Returns how many stores from `at` on write adjacent elements, from an aligned one; 1: it stays single.
   int stores_at(const Statements& statements, std::size_t at) {
-    const auto first = target_of(statements[at]);
+    const auto first = loop_ir::store_target(statements[at]);
     if (!first || written_.count(first->array) == 0) return 1;
+    const Sum begin = sum_of(first->index);
     for (int width = width_; width > 1; width /= 2) {
       std::set<std::string> extents;
-      if (at + static_cast<std::size_t>(width) > statements.size() || first->at.constant % width != 0 ||
-          !is_multiple(first->at, width, extents))
+      if (at + static_cast<std::size_t>(width) > statements.size() || begin.constant % width != 0 ||
+          !is_multiple(begin, width, extents))
         continue;
       bool all = true;
       for (int n = 1; n < width && all; ++n) {
-        const auto next = target_of(statements[at + static_cast<std::size_t>(n)]);
-        all = next && next->array == first->array && next->how == first->how &&
-              next->at.constant == first->at.constant + n && next->at.text() == first->at.text();
+        const auto next = loop_ir::store_target(statements[at + static_cast<std::size_t>(n)]);
+        if (!next || !loop_ir::write_alike(*next, *first)) {
+          all = false;
+          continue;
+        }
+        const Sum index = sum_of(next->index);
+        all = index.constant == begin.constant + n && index.text() == begin.text();
       }
       if (!all) continue;
       used_extents_.insert(extents.begin(), extents.end());
@@ -364,11 +354,7 @@ class VectorLoads {
     for (std::size_t at = 0; at < statements.size(); ++at) {
       const int width = stores_at(statements, at);
       if (width == 1) continue;
-      const auto index_of = [](const StatementPtr& each) {
-        const auto* store = loop_ir::as<loop_ir::Store>(each);
-        return store != nullptr ? store->index : loop_ir::as<loop_ir::GroupStore>(each)->index;
-      };
-      const ExpressionPtr base = index_of(statements[at]);
+      const ExpressionPtr base = loop_ir::store_target(statements[at])->index;
       for (int n = 0; n < width; ++n) {
         StatementPtr& each = statements[at + static_cast<std::size_t>(n)];
         const auto change = [&](auto store) {

@@ -8,11 +8,10 @@ namespace schaas::lower {
 /// the first and the last row of a range are added to atomically (compare the carry-out of merge-based SpMV:
 /// Merrill and Garland, SC 2016).
 ///
-///     for pj in max(A_pos1[i], begin) .. min(A_pos1[(i + 1)], end) cut entries of A_crd1 { t += ... }
-///     atomic C[i] += t                 ->    let whole: index = and((begin <= A_pos1[i]), (A_pos1[(i + 1)]
-///     <= end))
-///                                            if whole { C[i] = t }
-///                                            if (whole == 0) { atomic C[i] += t }
+///     for pj in max(p, begin) .. min(q, end) cut entries of A_crd1 { t += ... }
+///     atomic C[i] += t     ->     let whole: index = and((begin <= p), (q <= end))
+///                                 if whole { C[i] = t }
+///                                 if (whole == 0) { atomic C[i] += t }
 ///
 /// Applies where only atomic stores follow the loop in its block.
 loop_ir::Kernel store_whole_rows(loop_ir::Kernel kernel, Names& names);
