@@ -60,7 +60,7 @@ const std::vector<Pass>& table() {
        .rewrites = "vector loop over entries that gathers rows beside other loops or below other entries",
        .keeps = "statements and their order"},
       {.name = "unroll-and-jam",
-       .run = static_cast<Pass::OnKernel>(&unroll_and_jam),
+       .run = static_cast<Pass::OnKernelWithNames>(&unroll_and_jam),
        .rewrites = "loop whose copies share a load or fold independent values",
        .after = {"coalesce-rows", "prefetch-gathers"},
        .why = "jammed loops are no longer one, and remainder loops look like other loops beside a gather",

@@ -210,10 +210,28 @@ class Evaluation {
     std::vector<std::string> summed;
     unbound(expression, point, {}, summed);
     if (summed.empty()) return value(expression, point);
+    if (multiplies_nothing_by_infinity(expression, summed, point)) return open_number();
     return reduced(semiring_.sum, semiring_.zero, summed, expression, point);
   }
 
  private:
+  /// A product is summed over nothing and a factor that stays the same is infinite: a schedule may take the
+  /// factor out of the sum, which then gives 0 * infinity.
+  bool multiplies_nothing_by_infinity(const Expression& expression, const std::vector<std::string>& summed,
+                                      Point& point) const {
+    const auto* product = std::get_if<Product>(&expression.node);
+    const bool is_empty = std::any_of(summed.begin(), summed.end(),
+                                      [&](const std::string& index) { return extents_.at(index) == 0; });
+    if (product == nullptr || !is_empty) return false;
+    return std::any_of(product->factors.begin(), product->factors.end(), [&](const Expression& factor) {
+      std::vector<std::string> own;
+      unbound(factor, point, {}, own);
+      if (!own.empty()) return false;
+      const Number one = value(factor, point);
+      return one.open() || std::isinf(one.value);
+    });
+  }
+
   static Number negative(const Number& x) { return x.open() ? x : of_one(Function::negate, x); }
 
   static Number both(Function function, const Number& a, const Number& b) {

@@ -76,14 +76,19 @@ Extents common_and_few(const problem::Problem& problem, std::mt19937_64& random)
 
 }  // namespace
 
-Result<std::string> source_of(const schedule::Trace& trace, const problem::Problem& problem,
-                              const lower::PassList& passes) {
+Result<loop_ir::Kernel> kernel_of(const schedule::Trace& trace, const problem::Problem& problem,
+                                  const lower::PassList& passes) {
   SCHAAS_ASSIGN_OR_RETURN(const auto tree, schedule::apply(trace, problem));
   SCHAAS_ASSIGN_OR_RETURN(const auto with_copies, schedule::problem_of(trace, problem));
   SCHAAS_RETURN_IF_ERROR(concrete_notation::verify(tree, with_copies));
-  SCHAAS_ASSIGN_OR_RETURN(const auto kernel,
-                          lower::lower(tree, with_copies, {.passes = passes, .verify = true}));
+  SCHAAS_ASSIGN_OR_RETURN(auto kernel, lower::lower(tree, with_copies, {.passes = passes, .verify = true}));
   SCHAAS_RETURN_IF_ERROR(loop_ir::verify(kernel));
+  return kernel;
+}
+
+Result<std::string> source_of(const schedule::Trace& trace, const problem::Problem& problem,
+                              const lower::PassList& passes) {
+  SCHAAS_ASSIGN_OR_RETURN(const auto kernel, kernel_of(trace, problem, passes));
   codegen::KernelLabel label;
   label.schedule = schedule::print(trace);
   label.isa = "x86-64-v3";

@@ -13,6 +13,10 @@
 
 namespace schaas::test_support {
 
+/// The kernel of a schedule of a problem, through every stage and its verifier.
+support::Result<loop_ir::Kernel> kernel_of(const schedule::Trace& trace, const problem::Problem& problem,
+                                           const lower::PassList& passes = lower::all_passes());
+
 /// The C of a schedule of a problem, through every stage and its verifier; `symbol`s are as in print_c.
 support::Result<std::string> source_of(const schedule::Trace& trace, const problem::Problem& problem,
                                        const lower::PassList& passes = lower::all_passes());

@@ -382,7 +382,19 @@ class Numbering {
     if (reads == around.rend() || (*reads)->block || !is_chain((*reads)->body)) return false;
     const LoopSpace reading = loop_space((*reads)->body, index, tree_);
     return reading.kind == LoopSpace::Kind::range && reading.located.empty() &&
-           vanishes_with(leaf, factor, index);
+           vanishes_with(leaf, factor, index) && !reads_beside_a_list(leaf, factor, index);
+  }
+
+  /// The loop over the index walks the list of another factor and reads this one where it may be unwritten.
+  /// It holds 0 there, which is not its fill value.
+  bool reads_beside_a_list(const Leaf& leaf, int factor, int index) const {
+    const int vector = tree_.operands[static_cast<std::size_t>(factor)].tensor;
+    if (tree_.tensors[static_cast<std::size_t>(vector)].fill == 0) return false;
+    return std::any_of(leaf.factors.begin(), leaf.factors.end(), [&](int other) {
+      const Operand& read = tree_.operands[static_cast<std::size_t>(other)];
+      return read.tensor != vector && level_of(read, index) >= 0 &&
+             tree_.tensors[static_cast<std::size_t>(read.tensor)].occupancy_levels > 0;
+    });
   }
 
   /// The leaf contributes nothing where the factor, a vector over the index, holds its fill value.

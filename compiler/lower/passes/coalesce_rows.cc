@@ -221,7 +221,7 @@ StatementPtr coalesced(const StatementPtr& statement, const std::set<std::string
   const auto* rows = as<For>(inside);
   const auto* entries = rows == nullptr ? nullptr : as<For>(rows->body);
   if (entries == nullptr || !walks_in_order(*rows) || entries->shape == loop_ir::Shape::vector ||
-      entries->step != 1 || !adjoin(*rows, *entries, positions))
+      entries->step != 1 || entries->unroll != 1 || !adjoin(*rows, *entries, positions))
     return inside;
   const auto body = loop_ir::without_unused_lets(statements_of(entries->body));
   if (!folds_alone(body, rows->variable)) return inside;

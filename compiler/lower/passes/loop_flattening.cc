@@ -92,9 +92,9 @@ std::optional<ShortRows> rows_of(const StatementPtr& statement) {
 /// Builds the flattened loop, beside the loop over rows for lists that are too long.
 class Joined {
  public:
-  Joined(const ShortRows& rows, const loop_ir::Kernel& kernel, Names& names)
+  Joined(const ShortRows& rows, Names& names)
       : rows_(rows),
-        kernel_(kernel),
+        names_(names),
         list_(names.fresh("rows")),
         first_(names.fresh("first")),
         last_(names.fresh("last")),
@@ -169,11 +169,11 @@ class Joined {
     entries.end = loop_ir::load(rows_.positions, loop_ir::name(last_));
     entries.part = loop_ir::Part::whole;
     entries.body = loop_ir::block(std::move(body));
-    return unroll_and_jam(loop_ir::make(std::move(entries)), kernel_);
+    return unroll_and_jam(loop_ir::make(std::move(entries)), names_);
   }
 
   const ShortRows& rows_;
-  const loop_ir::Kernel& kernel_;
+  Names& names_;
   std::string list_, first_, last_, from_, entries_, few_;
 };
 
@@ -185,7 +185,7 @@ loop_ir::Kernel flatten_loops(loop_ir::Kernel kernel, Names& names) {
     auto statements = statements_of(kernel.phases[n].numeric);
     const auto rows = statements.empty() ? std::nullopt : rows_of(statements.back());
     if (!rows) continue;
-    const Joined joined(*rows, kernel, names);
+    const Joined joined(*rows, names);
     kernel.arrays.push_back(joined.list());
     statements.back() = joined.result();
     kernel.phases[n].numeric = loop_ir::block(std::move(statements));

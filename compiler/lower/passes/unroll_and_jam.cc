@@ -419,19 +419,13 @@ StatementPtr walk(const StatementPtr& statement, Names& names, bool* jammed) {
 
 }  // namespace
 
-StatementPtr unroll_and_jam(const StatementPtr& statement, const loop_ir::Kernel& kernel) {
-  Names names(kernel);
-  names.take(statement);
+StatementPtr unroll_and_jam(const StatementPtr& statement, Names& names) {
   bool jammed = false;
   return walk(statement, names, &jammed);
 }
 
-loop_ir::Kernel unroll_and_jam(loop_ir::Kernel kernel) {
-  Names names(kernel);
-  for (auto& phase : kernel.phases) {
-    bool jammed = false;
-    phase.body = walk(phase.body, names, &jammed);
-  }
+loop_ir::Kernel unroll_and_jam(loop_ir::Kernel kernel, Names& names) {
+  for (auto& phase : kernel.phases) phase.body = unroll_and_jam(phase.body, names);
   return kernel;
 }
 

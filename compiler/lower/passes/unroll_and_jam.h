@@ -1,5 +1,6 @@
 #pragma once
 #include "compiler/loop_ir/kernel.h"
+#include "compiler/lower/analysis/names.h"
 
 namespace schaas::lower {
 
@@ -20,8 +21,8 @@ namespace schaas::lower {
 /// Applies where it is legal and the copies share a load, or fold independent values. The body is lets and
 /// accumulators, then loops with invariant bounds that only fold, then stores; the loop does not read what it
 /// writes. Sums may be reassociated, nothing else changes. Idempotent: both parts are marked (For::part).
-loop_ir::Kernel unroll_and_jam(loop_ir::Kernel kernel);
+loop_ir::Kernel unroll_and_jam(loop_ir::Kernel kernel, Names& names);
 /// Unrolls and jams a statement that is to become one of the kernel's.
-loop_ir::StatementPtr unroll_and_jam(const loop_ir::StatementPtr& statement, const loop_ir::Kernel& kernel);
+loop_ir::StatementPtr unroll_and_jam(const loop_ir::StatementPtr& statement, Names& names);
 
 }  // namespace schaas::lower
