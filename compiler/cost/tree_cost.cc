@@ -3,6 +3,7 @@
 #include <map>
 #include <optional>
 
+#include "compiler/concrete_notation/masked_elements.h"
 #include "compiler/concrete_notation/result_workspace.h"
 #include "compiler/concrete_notation/stored_by_entries.h"
 #include "compiler/cost/cost.h"
@@ -316,20 +317,19 @@ class TreeCost {
       extents |= extent(index);
       reached |= reachable(index, in_blocks_.count(index) != 0 ? in_blocks_.at(index).space : written);
     }
-    const bool by_entries = position.phase && concrete_notation::stored_by_entries(both, problem_);
+    const auto entries = position.phase ? concrete_notation::stored_by_entries(both, problem_) : std::nullopt;
+    const Term elements = entries ? entries_of(*entries) : extents;
     const bool hashed = both.storage == concrete_notation::Storage::hash;
     const Scope scope = position.phase ? Scope::shared : Scope::thread;
-    if (!hashed) add_memory(by_entries ? reached : extents, scope);
+    if (!hashed) add_memory(elements, scope);
     if (listed && !hashed) add_memory(extents, scope);  // the list and flags
     // An array of the whole result is made zero once, however few of its elements are written.
     if (listed && position.phase && !hashed) cost_.time.push_back(make_term(extents, Access::cleared));
     if (papers_ || listed) return;
-    if (problem_.mask_of(leaf_of(both.producer).target.tensor) != nullptr) {
-      // Elements are written before they are read. Only what phases pass is cleared, by whoever runs the
-      // kernel.
-      if (position.phase) cost_.time.push_back(make_term(by_entries ? reached : extents, Access::cleared));
-      return;
-    }
+    if (position.phase && problem_.mask_of(leaf_of(both.producer).target.tensor) != nullptr)
+      return cost_.time.push_back(make_term(elements, Access::cleared));
+    // Elements are written before they are read.
+    if (concrete_notation::writes_whole_mask(both, problem_)) return;
     std::vector<Term> clear;
     for (Term above : trips_of(written, position)) {
       if (const Term term = clearing(position.phase, above | position.serial, reached, extents); term != 0)
@@ -373,6 +373,15 @@ class TreeCost {
   /// Returns an upper bound of the values of a temporary's index that its producer may write, as one product.
   Term reachable(const std::string& index, const IterationSpace& written) const {
     return written.size() == 1 ? trips(number(index), written.front()) : extent(index);
+  }
+
+  /// The entries of a pattern that has all indices of a temporary.
+  Term entries_of(const index_notation::Access& pattern) const {
+    const auto operand = operands_.number(pattern);
+    Term entries = 0;
+    for (const std::string& index : pattern.indices)
+      entries |= operand ? trips(number(index), OperandSet{1} << *operand) : extent(index);
+    return entries;
   }
 
   int number(const std::string& index) const { return number_of(variables_, index); }

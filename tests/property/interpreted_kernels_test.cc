@@ -99,5 +99,39 @@ TEST(InterpretedKernels, OfProgramsComputeWhatTheOracleSays) {
   EXPECT_GE(session.kernels(), problems * 3 / 2);
 }
 
+/// A schedule whose kernel was wrong once.
+struct Case {
+  const char* expression;
+  std::map<std::string, std::string> formats;
+  const char* trace;
+};
+
+const std::vector<Case> cases{
+    // The mask is B's pattern, and D leaves out entries of it.
+    {"T(i,j) = D(i,j) * C(i,k) * E(j,k); S(i) = B(i,j) * exp(T(i,j)); A(i,j) = B(i,j) * exp(T(i,j)) / S(i)",
+     {{"A", "csr"}, {"B", "csr"}, {"D", "csr"}},
+     "mask(tensor=T, by={B}); share(nest=1, loops={i}); share(nest=0, loops={i})"},
+    {"max-plus: T(i) = B(i); A = C(i) * T(i)", {{"B", "csf"}, {"C", "csf"}}, "mask(tensor=T, by={C})"},
+    // One loop reads two workspaces whose start value is not 0 and walks the list of one.
+    {"max-min: A(k,n,l) = B(k,n,l) * C(k,n,l)",
+     {{"B", "compressed,compressed,hashed:0,2,1"}, {"C", "compressed,compressed,hashed:0,2,1"}},
+     "loopfuse(path={}, loc=1, pol=left, fuse=2); loopfuse(path={1}, loc=1, pol=right, fuse=0); "
+     "permute(path={0}, factors={0})"},
+    // Rows are coalesced unless their loop is to be unrolled.
+    {"A = B(i,j)", {{"B", "csr"}}, "unroll(path={}, loop=j, factor=4)"},
+};
+
+TEST(InterpretedKernels, OfKnownCasesComputeWhatTheOracleSays) {
+  Session session;
+  for (const Case& each : cases) {
+    problem::ProblemText text;
+    text.expression = each.expression;
+    text.formats = each.formats;
+    const auto problem = problem::build(text).value();
+    for (int n = 0; n < 10; ++n) session.check(problem, schedule::parse(each.trace).value());
+  }
+  EXPECT_EQ(session.kernels(), static_cast<int>(cases.size()) * 30);
+}
+
 }  // namespace
 }  // namespace schaas

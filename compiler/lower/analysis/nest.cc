@@ -5,6 +5,7 @@
 #include <numeric>
 #include <set>
 
+#include "compiler/concrete_notation/masked_elements.h"
 #include "compiler/concrete_notation/semantics.h"
 #include "compiler/concrete_notation/stored_by_entries.h"
 #include "compiler/loop_ir/nodes.h"
@@ -136,7 +137,7 @@ class Numbering {
     SCHAAS_ASSIGN_OR_RETURN(NestPtr consumer, convert(where.consumer));
     const int temporary = tree_.operands[static_cast<std::size_t>(target_of(producer))].tensor;
     Tensor& kept = tree_.tensors[static_cast<std::size_t>(temporary)];
-    kept.masked = problem_.mask_of(passed.tensor) != nullptr;
+    kept.masked = concrete_notation::writes_whole_mask(where, problem_);
     kept.hashed = where.storage == concrete_notation::Storage::hash;
     if (kept.hashed) kept.levels.front() = format::LevelFormat::hashed;
     // Both sides bind the temporary's block index inside the block.
