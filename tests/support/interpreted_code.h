@@ -27,6 +27,8 @@ struct InterpretedWork {
   double steps = 0;       ///< of merges of several lists
   double cleared = 0;     ///< elements of fills
   double loads = 0;       ///< values loaded
+  double jumps = 0;       ///< loads and stores of values away from where the same statement was last
+  double functions = 0;   ///< calls of exp, log and other costly functions
   void add(const InterpretedWork& other);
 };
 
@@ -41,6 +43,7 @@ struct Frame {
   std::vector<std::int64_t> indices;
   std::vector<double> values;
   std::vector<ArrayView> arrays;
+  std::vector<std::int64_t> sites;  ///< index of the last access, by place in the code
   InterpretedWork work;
   bool overflow = false;  ///< a hash table is too full: the phase ends
   int clustered = 0;      ///< OccupyGroups met so far; every other one is told to be clustered
@@ -106,12 +109,15 @@ class ExpressionCode {
   IndexCode index_apply(const loop_ir::Apply& apply) const;
   IndexCode search(const loop_ir::Search& search) const;
   std::function<std::size_t(const Frame&, std::int64_t)> checked(const std::string& array) const;
+  /// As checked(), of values: counts a jump where the access is not beside the last one of this place.
+  std::function<std::size_t(Frame&, std::int64_t)> followed(const std::string& array) const;
 
   const loop_ir::Kernel& kernel_;
   bool single_;
   std::map<std::string, Symbol> symbols_;
   std::map<std::string, std::size_t> arrays_;
   std::size_t slots_ = 0;
+  mutable std::size_t sites_ = 0;  ///< places in the code that access values
 };
 
 /// Code of a statement and of all inside; names of a block may be declared again outside of it.

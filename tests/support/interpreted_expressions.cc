@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
+#include <utility>
 
 #include "tests/support/interpreted_code.h"
 
@@ -19,6 +21,8 @@ void InterpretedWork::add(const InterpretedWork& other) {
   steps += other.steps;
   cleared += other.cleared;
   loads += other.loads;
+  jumps += other.jumps;
+  functions += other.functions;
 }
 
 ExpressionCode::ExpressionCode(const loop_ir::Kernel& kernel)
@@ -48,6 +52,7 @@ Frame ExpressionCode::frame() const {
   frame.indices.resize(slots_);
   frame.values.resize(slots_);
   frame.arrays.resize(kernel_.arrays.size());
+  frame.sites.resize(sites_);
   return frame;
 }
 
@@ -73,6 +78,13 @@ std::function<std::size_t(const Frame&, std::int64_t)> ExpressionCode::checked(
     if (at < 0 || at >= view.count || view.data == nullptr)
       throw BrokenCode(name + "[" + std::to_string(at) + "] of " + std::to_string(view.count));
     return static_cast<std::size_t>(at);
+  };
+}
+
+std::function<std::size_t(Frame&, std::int64_t)> ExpressionCode::followed(const std::string& array) const {
+  return [check = checked(array), site = sites_++](Frame& frame, std::int64_t at) {
+    if (std::abs(at - std::exchange(frame.sites[site], at)) > 1) ++frame.work.jumps;
+    return check(frame, at);
   };
 }
 
@@ -119,7 +131,7 @@ std::function<void(Frame&, std::int64_t, std::int64_t)> ExpressionCode::index_st
 
 std::function<double(Frame&, std::int64_t)> ExpressionCode::value_loader(const std::string& array) const {
   const auto number = this->array(array);
-  const auto check = checked(array);
+  const auto check = followed(array);
   if (element(array) != Element::value) throw BrokenCode(array + " holds no values");
   return [=, single = single_](Frame& frame, std::int64_t at) {
     const auto place = check(frame, at);
@@ -133,7 +145,7 @@ std::function<double(Frame&, std::int64_t)> ExpressionCode::value_loader(const s
 std::function<void(Frame&, std::int64_t, double)> ExpressionCode::value_storer(
     const std::string& array) const {
   const auto number = this->array(array);
-  const auto check = checked(array);
+  const auto check = followed(array);
   if (element(array) != Element::value) throw BrokenCode(array + " holds no values");
   return [=, single = single_](Frame& frame, std::int64_t at, double value) {
     const auto place = check(frame, at);
@@ -146,6 +158,7 @@ std::function<void(Frame&, std::int64_t, double)> ExpressionCode::value_storer(
 }
 
 double ExpressionCode::folded(operators::Monoid monoid, double into, double value) const {
+  if (monoid == operators::Monoid::sum) return rounded(into + value);
   return rounded(operators::evaluate(operators::combine(monoid), {into, value}));
 }
 
@@ -275,9 +288,16 @@ ValueCode ExpressionCode::apply(Function function, std::vector<ValueCode> argume
   // Of `where` only the chosen argument is evaluated.
   if (function == Function::where)
     return [=](Frame& frame) { return arguments[0](frame) != 0 ? arguments[1](frame) : arguments[2](frame); };
-  return [=, this](Frame& frame) {
+  if (arguments.size() == 2 && (function == Function::add || function == Function::multiply)) {
+    const auto& a = arguments[0];
+    const auto& b = arguments[1];
+    if (function == Function::add) return [a, b, this](Frame& frame) { return rounded(a(frame) + b(frame)); };
+    return [a, b, this](Frame& frame) { return rounded(a(frame) * b(frame)); };
+  }
+  return [=, this, costly = operators::is_costly(function)](Frame& frame) {
     std::vector<double> values;
     values.reserve(arguments.size());
+    if (costly) ++frame.work.functions;
     for (const auto& each : arguments) values.push_back(each(frame));
     return rounded(operators::evaluate(function, values));
   };

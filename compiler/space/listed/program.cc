@@ -107,9 +107,14 @@ class Sequences {
 
 class Search {
  public:
-  Search(Nests nests, const problem::Problem& problem, const ProgramOptions& options,
+  /// `folded`: the default nest is the tree that its nests make in order, so paths lead to them as they are.
+  Search(Nests nests, bool folded, const problem::Problem& problem, const ProgramOptions& options,
          const support::Cancellation& cancellation)
-      : default_(std::move(nests)), problem_(problem), options_(options), cancellation_(cancellation) {}
+      : default_(std::move(nests)),
+        folded_(folded),
+        problem_(problem),
+        options_(options),
+        cancellation_(cancellation) {}
 
   Result<ListedMembers> run() {
     std::vector<int> order;
@@ -356,10 +361,10 @@ class Search {
     const bool apart =
         std::all_of(default_.begin(), default_.end(), [](const Nest& nest) { return nest.shared == 0; });
     Nests now = nests_;
-    if (in_order && same_sharing(chosen)) {
+    if (in_order && folded_ && same_sharing(chosen)) {
       now = default_;
     } else {
-      if (!in_order || !apart) trace.directives.push_back(schedule::Sequence{sequence_});
+      if (!in_order || !apart || !folded_) trace.directives.push_back(schedule::Sequence{sequence_});
       for (std::size_t n = chosen.size() - 1; n-- > 0;) {
         if (shared_[n].empty()) continue;
         trace.directives.push_back(schedule::Share{static_cast<int>(n), shared_[n]});
@@ -396,6 +401,7 @@ class Search {
   }
 
   Nests default_;
+  bool folded_;
   const problem::Problem& problem_;
   const ProgramOptions& options_;
   const support::Cancellation& cancellation_;
@@ -420,7 +426,9 @@ Result<ListedMembers> program_members(const concrete_notation::StatementPtr& tre
                                       const problem::Problem& problem, const ProgramOptions& options,
                                       const support::Cancellation& cancellation) {
   SCHAAS_ASSIGN_OR_RETURN(Nests nests, schedule::nests_of(tree));
-  return Search(std::move(nests), problem, options, cancellation).run();
+  SCHAAS_ASSIGN_OR_RETURN(const auto folded, schedule::tree_of(nests));
+  const bool is_folded = concrete_notation::equal(folded, tree);
+  return Search(std::move(nests), is_folded, problem, options, cancellation).run();
 }
 
 }  // namespace schaas::space

@@ -1,0 +1,144 @@
+// Programs, sums, masks and products of several sparse operands, at counted work: members of their spaces are
+// lowered without passes and interpreted (tests/support/interpreted_kernel.h), and what they do is counted.
+// No schedule that the search dropped may be much faster than every one that it kept. SCHAAS_SEED=n chooses
+// another seed, SCHAAS_PROGRAMS=n another number of programs.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <iostream>
+#include <limits>
+#include <optional>
+#include <random>
+
+#include "compiler/frontier/frontier.h"
+#include "compiler/schedule/replay/apply.h"
+#include "compiler/space/listed/program.h"
+#include "compiler/space/space.h"
+#include "compiler/cost/cost.h"
+#include "tests/support/interpreted_kernel.h"
+#include "tests/support/kernel_runner.h"
+#include "tests/support/kernel_trial.h"
+#include "tests/support/random_program.h"
+
+namespace schaas {
+namespace {
+
+constexpr std::size_t most_members = 40;
+/// Rows are not of average length and their patterns not independent, as costs take them to be; access
+/// classes weigh what an average processor takes.
+constexpr double slack = 2, few_steps = 1500;
+
+const support::Cancellation never;
+
+std::uint64_t number_from(const char* variable, std::uint64_t otherwise) {
+  const char* text = std::getenv(variable);
+  return text ? std::strtoull(text, nullptr, 10) : otherwise;
+}
+
+/// Extents of 8 to 24, densities from 0.02 to 0.9.
+test_support::RandomInput random_input(const problem::Problem& problem, std::mt19937_64& random) {
+  test_support::Extents extents;
+  const auto common = std::uniform_int_distribution<std::int64_t>(8, 24)(random);
+  for (const auto& index : problem.indices())
+    extents[index] = random() % 2 == 0 ? common : std::uniform_int_distribution<std::int64_t>(8, 24)(random);
+  return test_support::random_input(problem, extents, random);
+}
+
+struct Members {
+  std::vector<schedule::Trace> kept, some;  ///< representatives of the frontier; members of the space
+};
+
+/// Members that begin with these directives.
+void add_members(const schedule::Trace& begin, const problem::Problem& asked,
+                 std::vector<schedule::Trace>& out) {
+  const auto problem = schedule::problem_of(begin, asked);
+  if (!problem.ok()) return;
+  const auto found = space::program_members(schedule::default_nest(*problem), *problem, {}, never);
+  if (!found.ok()) return;
+  for (const auto& member : found->members) {
+    auto trace = member.trace;
+    trace.directives.insert(trace.directives.begin(), begin.directives.begin(), begin.directives.end());
+    if (!trace.directives.empty()) out.push_back(std::move(trace));
+  }
+}
+
+std::optional<Members> members_of(const problem::Problem& problem, std::mt19937_64& random) {
+  frontier::Options options = frontier::options_for(problem.profile);
+  options.solver_milliseconds = 50;
+  const auto found = frontier::compute(problem, options, {}, never);
+  if (!found.ok()) return std::nullopt;
+  Members members;
+  if (std::getenv("SHOW")) {
+    const auto vs = cost::variables_of(schedule::problem_of(schedule::default_trace(problem), problem).value());
+    std::cout << "complete " << found->complete << " " << found->limited << "\n";
+    for (const auto& r : found->removals) std::cout << "  removed " << (r.summary() ? "summary" : cost::print_time(r.cost, vs) + " M " + cost::print_memory(r.cost, vs)) << " BY " << (r.certificate.winner ? cost::print_time(*r.certificate.winner, vs) + " M " + cost::print_memory(*r.certificate.winner, vs): "") << " kind " << int(r.certificate.kind) << "\n";
+  }
+  for (const auto& survivor : found->survivors) members.kept.push_back(survivor.traces.front());
+  const schedule::Trace all = schedule::default_trace(problem);
+  schedule::Trace copies = all;
+  std::erase_if(copies.directives, [](const schedule::Directive& directive) {
+    return std::holds_alternative<schedule::Mask>(directive);
+  });
+  add_members(all, problem, members.some);
+  if (copies != all) add_members(copies, problem, members.some);
+  std::shuffle(members.some.begin(), members.some.end(), random);
+  if (members.some.size() > most_members) members.some.resize(most_members);
+  return members;
+}
+
+/// Weighted work of one run on one thread; nothing where the schedule cannot be lowered.
+std::optional<double> work_of(const schedule::Trace& trace, const problem::Problem& problem,
+                              const test_support::Trials& trials, std::mt19937_64& random) {
+  const auto kernel = test_support::kernel_of(trace, problem, {});
+  if (!kernel.ok()) {
+    if (std::getenv("SHOW")) std::cout << schedule::print(trace) << support::render(kernel.error());
+    return std::nullopt;
+  }
+  test_support::InterpretedKernel interpreted(*kernel);
+  const auto error = trials.error_of(interpreted.descriptor(), 0, test_support::Cuts::none, random);
+  EXPECT_EQ(error + interpreted.error(), "") << test_support::described(trace, problem, "");
+  const auto work = interpreted.work();
+  if (std::getenv("SHOW")) {
+    const auto tree = schedule::apply(trace, problem).value();
+    const auto with = schedule::problem_of(trace, problem).value();
+    std::cout << "  leaves " << work.leaves << " cleared " << work.cleared << " jumps " << work.jumps << " functions " << work.functions << " steps " << work.steps << ": " << cost::print_time(cost::of(tree, with), cost::variables_of(with)) << " | " << schedule::print(trace) << "\n";
+  }
+  return work.leaves + work.cleared + work.jumps * 5 + work.functions * cost::weight(cost::Access::function) +
+         work.steps * cost::weight(cost::Access::merged);
+}
+
+TEST(CountedPrograms, NoDroppedScheduleBeatsEverySurvivorInCountedWork) {
+  const auto wanted = number_from("SCHAAS_PROGRAMS", 60);
+  const auto first = number_from("SCHAAS_SEED", 20261127);
+  std::size_t programs = 0, compared = 0, dropped_alone = 0;
+  int failures = 0;
+  for (std::uint64_t seed = first; programs < wanted && failures < 5; ++seed) {
+    std::mt19937_64 random(seed);
+    const auto problem = problem::build(test_support::random_program_text({}, random));
+    if (!problem.ok()) continue;
+    const auto members = members_of(*problem, random);
+    if (!members || members->some.size() < 2) continue;
+    const test_support::Trials trials(*problem, {random_input(*problem, random)});
+    double best = std::numeric_limits<double>::infinity();
+    for (const auto& trace : members->kept)
+      best = std::min(best, work_of(trace, *problem, trials, random).value_or(best));
+    ++programs;
+    for (const auto& trace : members->some) {
+      const auto own = work_of(trace, *problem, trials, random);
+      if (!own) continue;
+      ++compared;
+      dropped_alone += *own < best ? 1 : 0;
+      if (best <= slack * *own + few_steps) continue;
+      ++failures;
+      ADD_FAILURE() << "seed " << seed << ": takes " << *own << ", the best survivor " << best
+                    << test_support::described(trace, *problem, "");
+    }
+  }
+  std::cout << programs << " programs, " << compared << " members, " << dropped_alone
+            << " with less counted work\n";
+  EXPECT_EQ(programs, wanted);
+}
+
+}  // namespace
+}  // namespace schaas
