@@ -236,6 +236,8 @@ loop_ir::Phase Emitter::describe(const NestPtr& nest) {
 /// Emits a nest whose value goes to the sink. Loops around a single leaf are a chain (emit_chain).
 void Emitter::emit(const NestPtr& nest, const Scope& scope, const Sink& sink, Statements& out) {
   if (is_chain(nest)) {
+    if (const auto needed = absent_factors(nest, scope, sink); !needed.empty())
+      return emit_where_present(nest, needed, scope, sink, out);
     known_.clear();
     const NestPtr* at = &nest;
     while (const auto* loop = std::get_if<Loop>(&(*at)->node)) at = &loop->body;
@@ -271,6 +273,38 @@ void Emitter::emit(const NestPtr& nest, const Scope& scope, const Sink& sink, St
                  [&](const Leaf&) {},
              },
              nest->node);
+}
+
+/// Returns the operands of a summed chain of loops that loops around may not hold, each of which makes the sum
+/// the semiring's zero where it is absent. In vector loops their flags are values and decide no loop.
+std::set<int> Emitter::absent_factors(const NestPtr& nest, const Scope& scope, const Sink& sink) const {
+  const bool sums = sink.monoid == tree_.semiring->sum &&
+                    (sink.kind != Sink::Kind::array ||
+                     (is_complete(sink.operand, scope) && sums_in_register(sink.operand)));
+  if (!sums || vector_depth_ > 0 || for_gpu_ || !std::holds_alternative<Loop>(nest->node)) return {};
+  const NestPtr* at = &nest;
+  while (const auto* loop = std::get_if<Loop>(&(*at)->node)) at = &loop->body;
+  const auto& leaf = std::get<Leaf>((*at)->node);
+  std::set<int> absent;
+  if (leaf.value != nullptr) {
+    annihilators(leaf.value, scope, absent);
+    return absent;
+  }
+  for (const int factor : leaf.factors)
+    if (position_of(factor, scope).present) absent.insert(factor);
+  return absent;
+}
+
+/// Emits a summed chain under the condition that these operands are present.
+void Emitter::emit_where_present(const NestPtr& nest, const std::set<int>& operands, const Scope& scope,
+                                 const Sink& sink, Statements& out) {
+  reduce(scope, sink, out, [&](const Sink& inner) {
+    Scope held = scope;
+    for (const int number : operands) held.positions[static_cast<std::size_t>(number)].present = nullptr;
+    Statements inside;
+    emit(nest, held, inner, inside);
+    out.push_back(make(loop_ir::If{presence(operands, scope), loop_ir::block(std::move(inside))}));
+  });
 }
 
 /// Emits several terms, or a loop with a branch below, around a register accumulator when the sum goes to one

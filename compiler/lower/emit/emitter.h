@@ -73,6 +73,9 @@ class Emitter {
   loop_ir::StatementPtr emit_fix_up(const NestPtr& nest, const Sink& sink, const RowSplit& row_split,
                                     const std::vector<int>& indices);
   void emit(const NestPtr& nest, const Scope& scope, const Sink& sink, Statements& out);
+  std::set<int> absent_factors(const NestPtr& nest, const Scope& scope, const Sink& sink) const;
+  void emit_where_present(const NestPtr& nest, const std::set<int>& operands, const Scope& scope,
+                          const Sink& sink, Statements& out);
   /// Emits statements around a body that continues with the given sink.
   using Around = std::function<void(const Sink& inner)>;
   void reduce(const Scope& scope, const Sink& sink, Statements& out, const Around& around);
