@@ -105,6 +105,30 @@ bool Emitter::iterates_rows_in_order(const NestPtr& nest) const {
   return loop_space(loop->body, loop->index, tree_).kind == LoopSpace::Kind::range;
 }
 
+/// The temporary is a sparse accumulator whose elements decide which entries are appended: a loop over a level
+/// of the result walks its list, or the producer of another such temporary reads it. Reductions below the
+/// entries do not change the set of entries.
+bool Emitter::decides_entries(const Branch& branch) const {
+  if (!tracks(target_of(branch.producer))) return false;
+  const Loop* walk = occupied_walk(branch, tree_);
+  if (walk != nullptr && level_of(operand(target_of(branch.consumer)), walk->index) >= 0) return true;
+  const NestPtr* at = &branch.consumer;
+  for (;;) {
+    if (const auto* loop = std::get_if<Loop>(&(*at)->node)) {
+      at = &loop->body;
+    } else if (const auto* inner = std::get_if<Branch>(&(*at)->node)) {
+      const auto read = factors_below(inner->producer, tree_);
+      const bool reads = std::any_of(read.begin(), read.end(), [&](int number) {
+        return operand(number).tensor == branch.temporary;
+      });
+      if (reads && decides_entries(*inner)) return true;
+      at = &inner->consumer;
+    } else {
+      return false;
+    }
+  }
+}
+
 /// Emits the loops that decide what is appended, without values.
 void Emitter::emit_count(const NestPtr& nest, const Scope& scope, Statements& out) {
   std::visit(Match{
@@ -118,11 +142,7 @@ void Emitter::emit_count(const NestPtr& nest, const Scope& scope, Statements& ou
                  [&](const Blocks&) { SCHAAS_CHECK(false, "a sparse result is appended to in blocks"); },
                  [&](const Branch& branch) {
                    const auto consume = [&] { emit_count(branch.consumer, scope, out); };
-                   // Reductions below the entries do not change the set of entries.
-                   const Loop* walk = occupied_walk(branch, tree_);
-                   const bool decides =
-                       walk != nullptr && level_of(operand(target_of(branch.consumer)), walk->index) >= 0;
-                   if (!tracks(target_of(branch.producer)) || !decides) return consume();
+                   if (!decides_entries(branch)) return consume();
                    emit_accumulator(
                        branch, out, [&] { emit_inserts(branch.producer, scope, out); }, consume);
                  },

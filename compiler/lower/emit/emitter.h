@@ -168,6 +168,7 @@ class Emitter {
   bool appends_to(int target) const;
   void emit_appending_phases(const NestPtr& nest, const Sink& sink);
   bool iterates_rows_in_order(const NestPtr& nest) const;
+  bool decides_entries(const Branch& branch) const;
   void emit_count(const NestPtr& nest, const Scope& scope, Statements& out);
   void open_rows(const Loop& loop, Statements& out);
   Body with_counters(const Loop& loop, const Body& body);
