@@ -143,7 +143,7 @@ StatementCode merge_code(const loop_ir::Merge& x, ExpressionCode& names) {
     MergeRun run(cursors, frame);
     const auto visit = [&](std::int64_t coordinate) {
       const std::size_t holders = run.bind(coordinate);
-      if (run.size() > 1) ++frame.work.steps;
+      if (run.size() > 1 && !over) ++frame.work.steps;
       if (!all || holders == run.size()) {
         frame.indices[variable] = coordinate;
         ++frame.work.iterations;
