@@ -6,8 +6,8 @@
 
 #include "compiler/concrete_notation/match.h"
 
-// An operand beside the mask may be absent at an entry of the mask, so that the loops of the producer skip
-// the element, which then holds what another row left there. Formats tell: an index is skipped only by a
+// An operand beside the mask may be absent at an entry of the mask. The loops of the producer skip such an
+// element, which then holds a value of another row. Formats tell: an index is skipped only by a
 // sparse level. The mask's own operand skips nothing more.
 namespace schaas::concrete_notation {
 namespace {

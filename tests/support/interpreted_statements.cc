@@ -13,7 +13,6 @@ namespace {
 
 using loop_ir::ExpressionPtr;
 using loop_ir::Match;
-using loop_ir::StatementPtr;
 using loop_ir::Type;
 
 std::mutex atomic_folds;
@@ -163,7 +162,7 @@ StatementCode merge_code(const loop_ir::Merge& x, ExpressionCode& names) {
   };
 }
 
-StatementCode block_code(const std::vector<StatementPtr>& statements, ExpressionCode& names) {
+StatementCode block_code(const std::vector<loop_ir::StatementPtr>& statements, ExpressionCode& names) {
   std::vector<StatementCode> all;
   for (const auto& each : statements) all.push_back(statement_code(each, names));
   return [all](Frame& frame) {
@@ -238,7 +237,7 @@ StatementCode sort_code(const loop_ir::Sort& x, ExpressionCode& names) {
 
 }  // namespace
 
-StatementCode statement_code(const StatementPtr& statement, ExpressionCode& names) {
+StatementCode statement_code(const loop_ir::StatementPtr& statement, ExpressionCode& names) {
   if (auto code = sparse_row_code(statement, names)) return code;
   const bool opens_scope =
       loop_ir::is_any<loop_ir::Block, loop_ir::If, loop_ir::For, loop_ir::Merge>(statement);

@@ -336,8 +336,7 @@ class Numbering {
     return writing.kind != LoopSpace::Kind::range && !writing.whole;
   }
 
-  /// Tells whether every loop that reads the vector may walk a list of its entries instead of the extent;
-  /// nothing when no leaf below reads it. `around`: the loops above.
+  /// Every loop that reads the vector may walk a list of its entries. Nothing: no leaf below reads it.
   std::optional<bool> reads_at_entries(const NestPtr& nest, int vector,
                                        std::vector<const Loop*>& around) const {
     const auto all = [&](const std::vector<NestPtr>& parts) {
@@ -418,8 +417,7 @@ class Numbering {
     return loop_over(loop->body, index);
   }
 
-  /// Gives occupancy down to the result's last sparse level to a temporary that is walked only to append to
-  /// it.
+  /// Gives occupancy down to the result's last sparse level to a temporary that is walked only to append.
   void accumulate_appended(const Branch& branch) {
     std::vector<int> loops;
     const NestPtr* at = &branch.consumer;

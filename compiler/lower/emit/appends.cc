@@ -105,9 +105,9 @@ bool Emitter::iterates_rows_in_order(const NestPtr& nest) const {
   return loop_space(loop->body, loop->index, tree_).kind == LoopSpace::Kind::range;
 }
 
-/// The temporary is a sparse accumulator whose elements decide which entries are appended: a loop over a level
-/// of the result walks its list, or the producer of another such temporary reads it. Reductions below the
-/// entries do not change the set of entries.
+/// The temporary is a sparse accumulator whose elements decide which entries are appended. A loop over a
+/// level of the result walks its list, or the producer of another such temporary reads it. Reductions below
+/// the entries do not change the set of entries.
 bool Emitter::decides_entries(const Branch& branch) const {
   if (!tracks(target_of(branch.producer))) return false;
   const Loop* walk = occupied_walk(branch, tree_);
@@ -118,9 +118,8 @@ bool Emitter::decides_entries(const Branch& branch) const {
       at = &loop->body;
     } else if (const auto* inner = std::get_if<Branch>(&(*at)->node)) {
       const auto read = factors_below(inner->producer, tree_);
-      const bool reads = std::any_of(read.begin(), read.end(), [&](int number) {
-        return operand(number).tensor == branch.temporary;
-      });
+      const bool reads = std::any_of(read.begin(), read.end(),
+                                     [&](int number) { return operand(number).tensor == branch.temporary; });
       if (reads && decides_entries(*inner)) return true;
       at = &inner->consumer;
     } else {

@@ -275,8 +275,8 @@ void Emitter::emit(const NestPtr& nest, const Scope& scope, const Sink& sink, St
              nest->node);
 }
 
-/// Returns the operands of a summed chain of loops that loops around may not hold, each of which makes the sum
-/// the semiring's zero where it is absent. In vector loops their flags are values and decide no loop.
+/// Returns the operands of a summed chain of loops that may be absent in loops around. Each of them makes the
+/// sum the semiring's zero where it is. In vector loops their flags are values and decide no loop.
 std::set<int> Emitter::absent_factors(const NestPtr& nest, const Scope& scope, const Sink& sink) const {
   const bool sums = sink.monoid == tree_.semiring->sum &&
                     (sink.kind != Sink::Kind::array ||

@@ -17,6 +17,7 @@ struct ListedMember {
   cost::Cost cost;
   mpz_class schedules;           ///< it stands for
   std::uint64_t loop_trees = 1;  ///< distinct ones among these
+  bool counted = true;           ///< they are not those of an earlier member of the list as well
 };
 
 /// The members of a space that is small enough, or too irregular, to be counted otherwise.

@@ -216,6 +216,7 @@ class Search {
     if (!problem_.formats.at(problem_.statement.result.tensor).all_dense())
       entries_.push_back({result_entries(chosen, problem_), 0});
     count(orders);
+    first_of_trie_ = true;
     list(0, chosen, orders);
     return true;
   }
@@ -298,7 +299,7 @@ class Search {
     if (nest == chosen.size()) {
       schedule::Trace trace = trace_of(chosen);
       const auto tree = schedule::tree_of(chosen).value();
-      take_member(trace, tree, orders);
+      take_member(trace, tree, orders, std::exchange(first_of_trie_, false));
       if (options_.distributed) distribute(0, schedule::paths_of(chosen), trace, tree, orders);
       return;
     }
@@ -310,11 +311,12 @@ class Search {
     chosen[nest].loops = before;
   }
 
-  /// A sparse result may be gathered in a hash table, too.
+  /// A sparse result may be gathered in a hash table, too. `counted`: no other member stands for these
+  /// orders.
   void take_member(schedule::Trace trace, const concrete_notation::StatementPtr& tree,
-                   const mpz_class& orders) {
+                   const mpz_class& orders, bool counted) {
     const auto complete = schedule::with_ordered_appends(tree, problem_);
-    add_member({trace, cost::of(complete, problem_), orders, 1});
+    add_member({trace, cost::of(complete, problem_), orders, 1, counted});
     const schedule::WorkspaceStorage directive{concrete_notation::Storage::hash};
     const auto table = schedule::apply_workspace_storage(complete, directive, problem_);
     if (!table.ok() || !concrete_notation::check_annotations(*table, problem_).ok()) return;
@@ -345,7 +347,7 @@ class Search {
         if (!apart.ok()) break;  // no sum
         if (!take_a_step()) return;
         trace.directives.push_back(directive);
-        take_member(trace, *apart, orders);
+        take_member(trace, *apart, orders, /*counted=*/true);
         count(orders);
         distribute(at + 1, paths, trace, *apart, orders);
         trace.directives.pop_back();
@@ -417,6 +419,7 @@ class Search {
     mpz_class schedules;
   };
   std::vector<OfTrie> entries_;
+  bool first_of_trie_ = false;          ///< no member of the present trie is listed yet
   std::vector<std::size_t> made_with_;  ///< by member: its trie, of entries_
 };
 

@@ -44,9 +44,11 @@ class Entries {
     for (std::size_t n = 0; n + 1 < nests_.size(); ++n) {
       const auto& leaf = nests_[n].leaf();
       if (leaf.monoid != problem_.semiring->sum) continue;
-      const auto written = met(n, std::max(loops_over_target(nests_[n]), shared_with_readers(n)));
-      if (!is_workspace(leaf.target.tensor)) {
-        const std::vector<std::size_t> own = own_modes(n);
+      const std::vector<std::size_t> own = own_modes(n);
+      const bool decides = is_workspace(leaf.target.tensor) || decides_entries(n, own);
+      const std::size_t shared = shared_with_readers(n);
+      const auto written = met(n, decides ? std::max(loops_over_target(nests_[n]), shared) : shared);
+      if (decides && !is_workspace(leaf.target.tensor)) {
         if (own.size() > 1) continue;
         if (own.size() == 1 &&
             !(is_listed(n, own.front()) && restricted(written, leaf.target.indices[own.front()], operands_)))
@@ -132,6 +134,36 @@ class Entries {
     return modes;
   }
 
+  /// Entries may depend on which elements of the temporary are written over these modes. They do not where
+  /// only the last nest reads it, inside loops that both have, and by indices below the result's sparse
+  /// levels.
+  bool decides_entries(std::size_t number, const std::vector<std::size_t>& modes) const {
+    if (shared_with_readers(number) == 0) return true;
+    const std::string& tensor = nests_[number].leaf().target.tensor;
+    for (std::size_t n = number + 1; n < nests_.size(); ++n) {
+      for (const Access& read : index_notation::operands(nests_[n].leaf().value)) {
+        if (read.tensor != tensor) continue;
+        const bool is_last = n + 1 == nests_.size();
+        if (!is_last || std::any_of(modes.begin(), modes.end(),
+                                    [&](std::size_t mode) { return is_appended(read.indices[mode]); }))
+          return true;
+      }
+    }
+    return false;
+  }
+
+  /// The index belongs to a level of the result that is sparse or above a sparse one.
+  bool is_appended(const std::string& index) const {
+    const Access& result = problem_.statement.result;
+    const auto& format = problem_.formats.at(result.tensor);
+    for (std::size_t level = 0; level < format.levels.size(); ++level) {
+      if (result.indices[static_cast<std::size_t>(format.mode_order[level])] != index) continue;
+      return std::any_of(format.levels.begin() + static_cast<std::ptrdiff_t>(level), format.levels.end(),
+                         format::is_sparse);
+    }
+    return false;
+  }
+
   /// The last nest does nothing but append the temporary.
   bool is_workspace(const std::string& tensor) const {
     const auto* read = std::get_if<Access>(&nests_.back().leaf().value.node);
@@ -193,7 +225,7 @@ void keep_fewest_entries(ListedMembers& listed, const std::vector<ResultEntries>
   const std::vector<bool> fewest = with_fewest_entries(entries);
   std::size_t n = 0;
   std::erase_if(listed.members, [&](const ListedMember& member) {
-    if (!fewest[n]) listed.schedules -= member.schedules;
+    if (!fewest[n] && member.counted) listed.schedules -= member.schedules;
     return !fewest[n++];
   });
 }
