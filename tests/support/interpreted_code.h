@@ -24,7 +24,7 @@ struct BrokenCode : std::runtime_error {
 struct InterpretedWork {
   double iterations = 0;  ///< of `for` loops and merges
   double leaves = 0;      ///< values folded or stored
-  double steps = 0;       ///< of merges of several lists; over a range an iteration has all of its steps
+  double steps = 0;       ///< comparisons of merges of lists; over a range an iteration has all of them
   double cleared = 0;     ///< elements of fills
   double loads = 0;       ///< values loaded
   double jumps = 0;       ///< loads and stores of values away from where the same statement was last

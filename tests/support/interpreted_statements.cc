@@ -142,7 +142,7 @@ StatementCode merge_code(const loop_ir::Merge& x, ExpressionCode& names) {
     MergeRun run(cursors, frame);
     const auto visit = [&](std::int64_t coordinate) {
       const std::size_t holders = run.bind(coordinate);
-      if (run.size() > 1 && !over) ++frame.work.steps;
+      if (!over) frame.work.steps += static_cast<double>(run.size()) - 1;
       if (!all || holders == run.size()) {
         frame.indices[variable] = coordinate;
         ++frame.work.iterations;
