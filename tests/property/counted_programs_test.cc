@@ -122,7 +122,7 @@ std::string priced(const schedule::Trace& trace, const problem::Problem& asked, 
 }
 
 TEST(CountedPrograms, NoDroppedScheduleBeatsEverySurvivorInCountedWork) {
-  const auto wanted = number_from("SCHAAS_PROGRAMS", 40);
+  const auto wanted = number_from("SCHAAS_PROGRAMS", 20);
   const auto first = number_from("SCHAAS_SEED", 20261127);
   // Which entries of a sparse result a schedule appends decides whether it is one of the space.
   test_support::RandomProgramOptions options;
