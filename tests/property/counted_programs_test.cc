@@ -45,6 +45,14 @@ test_support::RandomInput random_input(const problem::Problem& problem, std::mt1
   return test_support::random_input(problem, extents, random);
 }
 
+/// Options under which a search takes no longer than proofs without a solver do, about.
+frontier::Options quick_options(const problem::Problem& problem) {
+  frontier::Options options = frontier::options_for(problem.profile);
+  options.solver_milliseconds = 50;
+  options.solver_total_milliseconds = 500;
+  return options;
+}
+
 struct Members {
   std::vector<schedule::Trace> kept, some;  ///< representatives of the frontier; members of the space
 };
@@ -64,10 +72,7 @@ void add_members(const schedule::Trace& begin, const problem::Problem& asked,
 }
 
 std::optional<Members> members_of(const problem::Problem& problem, std::mt19937_64& random) {
-  frontier::Options options = frontier::options_for(problem.profile);
-  options.solver_milliseconds = 50;
-  options.solver_total_milliseconds = 500;
-  const auto found = frontier::compute(problem, options, {}, never);
+  const auto found = frontier::compute(problem, quick_options(problem), {}, never);
   if (!found.ok()) return std::nullopt;
   Members members;
   for (const auto& survivor : found->survivors) members.kept.push_back(survivor.traces.front());
@@ -83,12 +88,13 @@ std::optional<Members> members_of(const problem::Problem& problem, std::mt19937_
   return members;
 }
 
-/// Kernel without passes; nothing where lowering refuses the schedule. A refusal that is an error of ours
+/// Kernel of a schedule; nothing where lowering refuses the schedule. A refusal that is an error of ours
 /// fails the test.
 std::optional<loop_ir::Kernel> kernel_or_failure(const schedule::Trace& trace,
-                                                 const problem::Problem& problem) {
+                                                 const problem::Problem& problem,
+                                                 const lower::PassList& passes) {
   try {
-    auto kernel = test_support::kernel_of(trace, problem, {});
+    auto kernel = test_support::kernel_of(trace, problem, passes);
     if (kernel.ok()) return std::move(kernel).value();
     const bool ours =
         kernel.error().family == support::Family::internal || kernel.error().code == "illegal-directive";
@@ -102,7 +108,7 @@ std::optional<loop_ir::Kernel> kernel_or_failure(const schedule::Trace& trace,
 /// Weighted work of one run on one thread; nothing where the schedule cannot be lowered.
 std::optional<double> work_of(const schedule::Trace& trace, const problem::Problem& problem,
                               const test_support::RandomInput& input, std::mt19937_64& random) {
-  const auto kernel = kernel_or_failure(trace, problem);
+  const auto kernel = kernel_or_failure(trace, problem, {});
   if (!kernel) return std::nullopt;
   test_support::InterpretedKernel interpreted(*kernel);
   const test_support::Trials trials(problem, {input});
@@ -161,6 +167,29 @@ TEST(CountedPrograms, NoDroppedScheduleBeatsEverySurvivorInCountedWork) {
   std::cout << programs << " programs, " << compared << " members, " << dropped_alone
             << " with less counted work\n";
   EXPECT_EQ(programs, wanted);
+}
+
+// Traces that the search writes are replayed, and lowered with all passes.
+TEST(CountedPrograms, EverySurvivorHasAKernel) {
+  const auto wanted = number_from("SCHAAS_PROGRAMS", 20) * 3;
+  const auto first = number_from("SCHAAS_SEED", 20261128);
+  std::size_t programs = 0, kernels = 0;
+  for (std::uint64_t seed = first; programs < wanted && !HasFailure(); ++seed) {
+    std::mt19937_64 random(seed);
+    const auto problem = problem::build(test_support::random_program_text({}, random));
+    if (!problem.ok()) continue;
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const auto found = frontier::compute(*problem, quick_options(*problem), {}, never);
+    if (!found.ok()) {
+      EXPECT_NE(found.error().family, support::Family::internal) << support::render(found.error());
+      continue;
+    }
+    ++programs;
+    for (const auto& survivor : found->survivors)
+      kernels += kernel_or_failure(survivor.traces.front(), *problem, lower::all_passes()) ? 1 : 0;
+  }
+  std::cout << programs << " programs, " << kernels << " kernels\n";
+  EXPECT_GE(kernels, wanted);
 }
 
 }  // namespace
