@@ -119,7 +119,7 @@ Result<void> add_value_types(const Json& value, Combinations& combinations) {
   std::vector<client::ValueType> types;
   for (const std::string& text : texts) {
     const auto type = client::value_type_named(text);
-    if (!type) return wrong("`dtype` is `" + text + "`; expected f64 or f32");
+    if (!type) return wrong("`dtype` is `" + text + "`; expected " + client::value_type_choices());
     types.push_back(*type);
   }
   return combinations.multiply<client::ValueType>(

@@ -21,7 +21,7 @@ void add_to(CLI::App& command, ProblemOptions& options) {
                   "What is known of extents and nonzeros: '8 <= k <= 256', 'density(B) <= 1e-3'")
       ->type_name("TEXT")
       ->allow_extra_args(false);
-  command.add_option("--dtype", options.value_type, "Type of the values: f64 or f32")
+  command.add_option("--dtype", options.value_type, "Type of the values: " + client::value_type_choices())
       ->capture_default_str()
       ->type_name("TYPE");
   command.add_option("--profile", options.profile, "Rules of the search: default or sparseauto")
@@ -45,7 +45,7 @@ support::Result<client::ProblemText> problem_text(const ProblemOptions& options)
   text.constraints = options.constraints;
   const auto type = client::value_type_named(options.value_type);
   if (!type)
-    return support::invalid("value-type", "`--dtype " + options.value_type + "`: expected f64 or f32");
+    return support::invalid("value-type", "`--dtype " + options.value_type + "`: expected " + client::value_type_choices());
   text.value_type = *type;
   text.position_bits = options.positions;
   text.profile = options.profile;

@@ -13,7 +13,7 @@ std::string argument(int number) { return "args[" + std::to_string(number) + "]"
 }  // namespace
 
 std::vector<std::string> wrong_arguments(const loop_ir::Kernel& kernel) {
-  const std::string value_type = kernel.value_type == loop_ir::ValueType::f64 ? "0" : "1";
+  const std::string value_type = std::to_string(static_cast<int>(kernel.value_type));
   std::vector<std::string> conditions;
   for (const auto& array : kernel.arrays) {
     if (const auto* values = std::get_if<loop_ir::ArgumentValues>(&array.origin)) {

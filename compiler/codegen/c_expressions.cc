@@ -72,6 +72,8 @@ const char* c_name(Function function) {
     case Function::floor:
     case Function::ceil:
     case Function::round:
+    case Function::add_absorbing_largest:
+    case Function::add_absorbing_smallest:
       return operators::facts(function).name;
   }
   return "";
@@ -95,7 +97,8 @@ std::string joined(const std::vector<std::string>& parts, const std::string& op)
 }  // namespace
 
 CExpressions::CExpressions(const loop_ir::Kernel& kernel)
-    : streaming_target_(loop_ir::streaming_target(kernel)), operands_(operand_arrays(kernel)) {
+    : integers_(operators::is_integer(kernel.value_type)),
+      streaming_target_(loop_ir::streaming_target(kernel)), operands_(operand_arrays(kernel)) {
   for (const auto& array : kernel.arrays) elements_[array.name] = array.element;
   for (const auto& phase : kernel.phases) {
     learn(phase.body);
@@ -215,7 +218,7 @@ bool CExpressions::is_value(const ExpressionPtr& expression) const {
 std::string CExpressions::print(const ExpressionPtr& expression, const Loadable& loadable) const {
   return std::visit(Match{
                         [](const loop_ir::Integer& x) { return std::to_string(x.value); },
-                        [](const loop_ir::Number& x) { return number(x.value); },
+                        [&](const loop_ir::Number& x) { return number(x.value); },
                         [](const loop_ir::Name& x) { return x.name; },
                         [&](const loop_ir::Load& x) { return x.array + "[" + print(x.index) + "]"; },
                         [&](const loop_ir::Apply& x) { return apply(x, loadable); },
@@ -300,7 +303,11 @@ std::string CExpressions::real(double value) {
   return text;
 }
 
-std::string CExpressions::number(double value) { return "(value)" + real(value); }
+std::string CExpressions::number(double value) const {
+  if (!integers_) return "(value)" + real(value);
+  if (std::isinf(value)) return value < 0 ? "VALUE_SMALLEST" : "VALUE_LARGEST";
+  return "(value)" + std::to_string(static_cast<std::int64_t>(value));
+}
 
 std::string CExpressions::infix(Function function) {
   const bool operators = function == Function::add || function == Function::subtract ||

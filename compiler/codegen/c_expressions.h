@@ -25,8 +25,8 @@ class CExpressions {
 
   /// Returns "0.5", "__builtin_inf()".
   static std::string real(double value);
-  /// Returns "(value)0.5".
-  static std::string number(double value);
+  /// Returns "(value)0.5"; of integers "(value)2", and VALUE_LARGEST or VALUE_SMALLEST for an infinity.
+  std::string number(double value) const;
   /// Returns the infix operator of C, such as "+", or "" when the function has none.
   static std::string infix(operators::Function function);
   /// Returns the function of runtime/function.h for a type: "value_maximum", "vec_exp".
@@ -66,6 +66,7 @@ class CExpressions {
   std::string apply_to_indices(const loop_ir::Apply& apply) const;
   std::string choose(const loop_ir::Choose& choice, const Loadable& loadable) const;
 
+  bool integers_;  ///< values are integers
   std::set<std::string> values_;  ///< names that are values; all others are indices
   std::map<std::string, operators::Monoid> monoids_;
   std::map<std::string, loop_ir::Element> elements_;

@@ -110,21 +110,32 @@ class KernelPrinter {
   CText out_;
 };
 
+/// Returns the type of values, and of integers the range. The toolchain compiles VALUE_IS_INTEGER with
+/// arithmetic that wraps around.
+std::string value_declarations(const operators::ValueTypeFacts& type) {
+  std::string text = std::string("typedef ") + type.c_type + " value;\ntypedef " + type.c_word + " value_word;\n";
+  if (!type.is_integer) return text;
+  const std::string bits = std::to_string(8 * type.bytes);
+  return text + "#define VALUE_IS_INTEGER /* compile with -fwrapv */\n#define VALUE_LARGEST ((value)INT" + bits +
+         "_MAX)\n#define VALUE_SMALLEST ((value)INT" + bits + "_MIN)\n";
+}
+
 void KernelPrinter::print_prologue() {
-  const bool f64 = kernel_.value_type == loop_ir::ValueType::f64;
+  const auto& type = operators::facts(kernel_.value_type);
   // Kernels that are compiled as one unit share the prologue.
   const auto once = [&](const std::string& what, const std::string& declarations) {
     const std::string guard = "SCHAAS_KERNEL_" + what;
     out_.raw("#ifndef " + guard + "\n#define " + guard + "\n" + declarations + "#endif\n\n");
   };
   out_.raw("#include <stddef.h>\n#include <stdint.h>\n#include <string.h>\n\n");
-  once("PROLOGUE", std::string(abi_declarations()) + "\ntypedef " + (f64 ? "double" : "float") + " value;\n" +
-                       (f64 ? "typedef uint64_t value_word;\n" : "typedef uint32_t value_word;\n") +
+  once("PROLOGUE", std::string(abi_declarations()) + "\n" + value_declarations(type) +
                        std::string(vector_declarations()));
   if (expressions_.needs_functions()) {
-    once("FUNCTIONS", std::string(f64 ? "#define MATH(name) name\n" : "#define MATH(name) name##f\n") +
-                          std::string(function_declarations()) + std::string(vector_function_declarations()) +
-                          std::string(exponential_declarations()));
+    const bool f64 = type.type == loop_ir::ValueType::f64;
+    const std::string math = f64 ? "#define MATH(name) name\n" : "#define MATH(name) name##f\n";
+    once("FUNCTIONS", (type.is_integer ? "" : math) + std::string(function_declarations()) +
+                          std::string(vector_function_declarations()) +
+                          (type.is_integer ? "" : std::string(exponential_declarations())));
   }
   if (expressions_.needs_atomics()) once("ATOMICS", std::string(atomic_declarations()));
   if (expressions_.needs_find()) once("FIND", std::string(find_declarations()));

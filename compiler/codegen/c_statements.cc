@@ -161,7 +161,7 @@ void CStatements::print(const StatementPtr& statement) {
           },
           [&](const loop_ir::Accumulator& x) {
             const double initial = x.initial.value_or(operators::identity(x.monoid));
-            text_.line("value " + x.name + " = " + CExpressions::number(initial) + ";");
+            text_.line("value " + x.name + " = " + expressions_.number(initial) + ";");
           },
           [&](const loop_ir::Accumulate& x) {
             const auto monoid = expressions_.monoid_of(x.name);

@@ -65,7 +65,7 @@ void CVectorLoops::print_other_folds(const loop_ir::For& loop, const Folds& fold
   };
   open_range(loop);
   // Broadcast by subtraction of zero, which keeps every value.
-  const std::string identity = CExpressions::number(operators::identity(monoid));
+  const std::string identity = expressions_.number(operators::identity(monoid));
   for (const auto* fold : folds) {
     for (int part = 0; part < parts; ++part)
       text_.line("vec " + partial(*fold, part) + " = " + identity + " - (vec){0};");

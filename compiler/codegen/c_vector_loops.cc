@@ -313,7 +313,7 @@ void CVectorLoops::print_accumulator(const loop_ir::Accumulator& accumulator, co
   const double initial = accumulator.initial.value_or(operators::identity(accumulator.monoid));
   const std::string zero = "(" + block.type + "){0}";
   const std::string value =
-      initial == 0 && !std::signbit(initial) ? zero : CExpressions::number(initial) + " - " + zero;
+      initial == 0 && !std::signbit(initial) ? zero : expressions_.number(initial) + " - " + zero;
   for (int part = 0; part < block.count; ++part) {
     text_.line(block.type + " " + part_name(accumulator.name, part) + " = " + value + ";");
   }

@@ -6,11 +6,12 @@
 #include <vector>
 
 #include "compiler/loop_ir/nodes.h"
+#include "compiler/operators/value_type.h"
 
 /// Declarations around the statements of a kernel: arguments, arrays and phases (proto/kernel_abi.h).
 namespace schaas::loop_ir {
 
-enum class ValueType { f64, f32 };
+using operators::ValueType;
 
 /// Size of one mode of an argument; `required` when the kernel was made for that size only.
 struct Extent {

@@ -26,7 +26,9 @@ class Parser : private Tokenizer {
   Kernel kernel() {
     Kernel kernel;
     expect("kernel");
-    kernel.value_type = choose({"f64", "f32"}) == 0 ? ValueType::f64 : ValueType::f32;
+    std::vector<std::string> types;
+    for (const auto& type : operators::value_types()) types.emplace_back(type.name);
+    kernel.value_type = operators::value_types()[static_cast<std::size_t>(choose(types))].type;
     expect("arguments");
     kernel.arguments = small_number();
     expect("{");
@@ -552,9 +554,13 @@ class Parser : private Tokenizer {
     return name(text);
   }
 
-  /// Returns the function with this name; `negate` has none that users write.
+  /// Returns the function with this name, also one that users do not write.
   static std::optional<operators::Function> called(const std::string& text) {
-    if (text == operators::facts(operators::Function::negate).name) return operators::Function::negate;
+    using operators::Function;
+    for (const Function own :
+         {Function::negate, Function::add_absorbing_largest, Function::add_absorbing_smallest}) {
+      if (text == operators::facts(own).name) return own;
+    }
     return operators::function_named(text);
   }
 

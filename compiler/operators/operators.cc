@@ -20,7 +20,7 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 
 // Function, name, infix sign, precedence, arity, any more arguments (nodes of any length). Rows may have any
 // order.
-constexpr std::array<FunctionFacts, 32> table = {{
+constexpr std::array<FunctionFacts, 34> table = {{
     {Function::add, "add", "+", 4, 2, true},
     {Function::subtract, "subtract", "-", 4, 2, false},
     {Function::multiply, "multiply", "*", 5, 2, true},
@@ -53,6 +53,8 @@ constexpr std::array<FunctionFacts, 32> table = {{
     {Function::floor, "floor", "", 0, 1, false},
     {Function::ceil, "ceil", "", 0, 1, false},
     {Function::round, "round", "", 0, 1, false},
+    {Function::add_absorbing_largest, "add_absorbing_largest", "", -1, 2, true},
+    {Function::add_absorbing_smallest, "add_absorbing_smallest", "", -1, 2, true},
 }};
 
 constexpr std::array<std::pair<Monoid, const char*>, 6> monoids = {{{Monoid::sum, "sum"},
@@ -66,6 +68,8 @@ constexpr std::array<std::pair<Monoid, const char*>, 6> monoids = {{{Monoid::sum
 double fold(Function function, double a, double b) {
   switch (function) {
     case Function::add:
+    case Function::add_absorbing_largest:  // infinities absorb by themselves
+    case Function::add_absorbing_smallest:
       return a + b;
     case Function::multiply:
       return a * b;
@@ -150,7 +154,7 @@ double of_one(Function function, double x) {
 
 }  // namespace
 
-// Looks a row up by its function; 32 rows need no index.
+// Looks a row up by its function; 34 rows need no index.
 const FunctionFacts& facts(Function function) {
   for (const auto& row : table) {
     if (row.function == function) return row;

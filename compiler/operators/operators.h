@@ -46,13 +46,15 @@ enum class Function {
   floor,
   ceil,
   round,
+  add_absorbing_largest,   ///< loop IR: integer sum, the largest if an argument is the largest
+  add_absorbing_smallest,  ///< loop IR: the same with the smallest
 };
 
 struct FunctionFacts {
   Function function;
   const char* name;   ///< text of a call: "max", "where"; of an infix operator a word for messages
   const char* infix;  ///< "+", "<="; "" for calls; "-" also for negate, written before its argument
-  int precedence;     ///< precedence of infix operators, higher binds tighter; 0 for calls
+  int precedence;     ///< precedence of infix operators, higher binds tighter; 0 for calls; -1: loop IR alone
   std::size_t arity;  ///< minimum number of arguments
   bool any_more;      ///< takes any number from `arity` on: associative and commutative
 };

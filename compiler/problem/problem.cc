@@ -17,6 +17,7 @@
 #include "compiler/problem/factors.h"
 #include "compiler/problem/inline_intermediates.h"
 #include "compiler/problem/upper_bounds.h"
+#include "compiler/problem/value_type_check.h"
 #include "compiler/support/limits.h"
 #include "compiler/support/nearest_name.h"
 
@@ -209,10 +210,13 @@ Result<void> read_choices(const ProblemText& text, Problem& problem) {
     return support::invalid(code, "unknown " + noun + " `" + found + "`, expected " + expected +
                                       support::did_you_mean(found, known));
   };
-  if (text.value_type != "f64" && text.value_type != "f32") {
-    return unknown("value-type", text.value_type, {"f64", "f32"});
+  const auto type = operators::value_type_named(text.value_type);
+  if (!type) {
+    std::vector<std::string> known;
+    for (const auto& row : operators::value_types()) known.emplace_back(row.name);
+    return unknown("value-type", text.value_type, known);
   }
-  problem.value_type = text.value_type == "f64" ? ValueType::f64 : ValueType::f32;
+  problem.value_type = *type;
   if (text.profile != "default" && text.profile != "sparseauto") {
     return unknown("profile", text.profile, {"default", "sparseauto"});
   }
@@ -225,28 +229,6 @@ Result<void> read_choices(const ProblemText& text, Problem& problem) {
     return support::invalid("space", "profile sparseauto searches the published space, which `" +
                                          print(problem.space) + "` would widen");
   }
-  return {};
-}
-
-/// Refuses finite numbers beyond the range of 32-bit values.
-Result<void> check_number(const ProblemText& text, const index_notation::Expression& value) {
-  if (const auto* literal = std::get_if<index_notation::Literal>(&value.node)) {
-    const double size = std::fabs(literal->value);
-    if (!std::isinf(size) && size > static_cast<double>(std::numeric_limits<float>::max())) {
-      return support::at(
-          support::noting(support::invalid("number-range", "number `" + index_notation::print(value) +
-                                                               "` cannot be told in values of 32 bits"),
-                          "f64 can"),
-          "expression", text.expression, value.range);
-    }
-  }
-  for (const auto& part : index_notation::parts(value)) SCHAAS_RETURN_IF_ERROR(check_number(text, part));
-  return {};
-}
-Result<void> check_numbers(const ProblemText& text, const Problem& problem) {
-  if (problem.value_type == ValueType::f64) return {};
-  for (const auto& statement : problem.statements())
-    SCHAAS_RETURN_IF_ERROR(check_number(text, statement.value));
   return {};
 }
 
@@ -361,15 +343,15 @@ Result<Problem> build(const ProblemText& text) {
     SCHAAS_RETURN_IF_ERROR(read_constraints(text, problem));
     SCHAAS_ASSIGN_OR_RETURN(problem, with_blocks(problem, blocking));
   }
+  const auto written = problem.statements();
   problem = with_factors_apart(with_sparse_intermediates_inlined(std::move(problem)));
   SCHAAS_RETURN_IF_ERROR(read_choices(text, problem));
-  SCHAAS_RETURN_IF_ERROR(check_numbers(text, problem));
+  SCHAAS_RETURN_IF_ERROR(check_value_type(text.expression, written, problem));
   if (blocking.empty()) SCHAAS_RETURN_IF_ERROR(read_constraints(text, problem));
   problem.position_bits = position_bits(text.position_bits, problem);
   return problem;
 }
 
-const char* name(ValueType type) { return type == ValueType::f64 ? "f64" : "f32"; }
 const char* name(Profile profile) { return profile == Profile::standard ? "default" : "sparseauto"; }
 
 }  // namespace schaas::problem

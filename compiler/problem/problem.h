@@ -6,6 +6,7 @@
 #include "compiler/format/tensor_format.h"
 #include "compiler/index_notation/nodes.h"
 #include "compiler/operators/operators.h"
+#include "compiler/operators/value_type.h"
 #include "compiler/problem/constraint.h"
 #include "compiler/problem/copy.h"
 #include "compiler/problem/mask.h"
@@ -16,7 +17,8 @@
 /// nonzero counts, and rule set of the search.
 namespace schaas::problem {
 
-enum class ValueType { f64, f32 };
+using operators::name;
+using operators::ValueType;
 enum class Profile {
   standard,    ///< the symmetric space, sound pruning, access-aware cost (`--profile default`)
   sparseauto,  ///< the papers' as-written space and stages (`--profile sparseauto`)
@@ -99,7 +101,6 @@ struct ProblemText {
 /// both are quoted).
 support::Result<Problem> build(const ProblemText& text);
 
-const char* name(ValueType type);   ///< "f64", "f32"
 const char* name(Profile profile);  ///< "default", "sparseauto"
 
 /// Lines, in fixed order, of a problem without copies; parse_problem(print(p)) == p. The text a key is made

@@ -90,6 +90,8 @@ class CToolchain : public Toolchain {
     SCHAAS_RETURN_IF_ERROR(write_source(input, source));
 
     auto arguments = code_flags(target);
+    // Values that are integers wrap around (codegen/c_printer.cc). Other kernels keep the freedom of indices.
+    if (source.find("#define VALUE_IS_INTEGER") != std::string::npos) arguments.emplace_back("-fwrapv");
     arguments.insert(arguments.end(), {"-o", "kernel.so", "kernel.c", "-Wl,--as-needed", "-lm"});
     SCHAAS_ASSIGN_OR_RETURN(const auto result, run(arguments, directory.path(), cancellation));
     if (result.timed_out) {

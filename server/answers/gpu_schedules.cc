@@ -117,13 +117,16 @@ Result<pipeline::GpuSchedule> GpuSchedules::schedule(const std::string& id) cons
                                   "it is left out where an answer must be the same each time");
     ids.push_back(schedule.id);
   }
-  if (ids.empty()) return no_gpu_schedule();
+  if (ids.empty()) return no_gpu_schedule(prepared_.canonical.problem.value_type);
   return support::invalid("unknown-schedule", "there is no schedule `" + id + "` for GPUs; there are " +
                                                   ids.front() + " to " + ids.back() +
                                                   support::did_you_mean(id, ids));
 }
 
-support::Diagnostic no_gpu_schedule() {
+support::Diagnostic no_gpu_schedule(problem::ValueType type) {
+  if (operators::is_integer(type))
+    return support::unsupported("no-gpu-schedule", std::string("kernels for GPUs compute with f64 and f32, the values are ") +
+                                                       name(type) + "; `--target cpu` computes them");
   return support::unsupported(
       "no-gpu-schedule",
       "none of the schedules of the frontier runs on a GPU: they append to a sparse result, "

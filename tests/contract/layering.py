@@ -28,8 +28,8 @@ COMPILER = TREE + SCHEDULE + PROOFS + ["compiler/cost", "compiler/frontier", "co
 
 # Packages of the client; each may include those before it. docs/decisions/0001 says why the formats are shared.
 PLATFORM = SUPPORT + ["client/cpp/platform"]
-TENSOR = PLATFORM + ["compiler/format", "proto", "client/cpp/tensor"]
-READING = TENSOR + ["compiler/operators", "compiler/index_notation"]
+TENSOR = PLATFORM + ["compiler/format", "compiler/operators", "proto", "client/cpp/tensor"]
+READING = TENSOR + ["compiler/index_notation"]
 EXPRESSION = READING + ["client/cpp/expression"]
 RUNTIME = EXPRESSION + ["client/cpp/oracle", "client/cpp/runtime"]
 SELECTION = RUNTIME + ["client/cpp/tensor_io", "client/cpp/selection"]
@@ -90,7 +90,7 @@ MAY_INCLUDE = {
                                  "server/rpc", "server/storage", "server/telemetry"],
     "server/trial": SUPPORT + ["client/cpp/include"],  # a client that the server starts
     "client/cpp/platform": SUPPORT,
-    "client/cpp/tensor": PLATFORM + ["compiler/format", "proto"],
+    "client/cpp/tensor": PLATFORM + ["compiler/format", "compiler/operators", "proto"],
     "client/cpp/tensor_io": TENSOR,
     "client/cpp/expression": READING,
     "client/cpp/oracle": EXPRESSION,

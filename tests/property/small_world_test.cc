@@ -10,7 +10,7 @@
 
 // A small world in full: every expression of one to three matrix operands joined by + - * / and max, as an
 // element of a matrix, as sums of its rows and as a sum of all, with every operand and a matrix result in
-// every named format; compiled and run on random tensors, against the dense oracle. The fast test takes every
+// every named format; compiled and run as f64, and without quotients also as i64 or i32, on random tensors, against the dense oracle. The fast test takes every
 // n-th. Of three operands at most one has a format that results do not have; the others then are dense, csr
 // or dcsr.
 namespace schaas {
@@ -106,12 +106,19 @@ TEST_P(SmallWorld, AgreesWithDenseEvaluation) {
   std::size_t number = 0;
   std::size_t accepted = 0;
   std::map<std::string, std::size_t> refused;
-  for_all([&](const problem::ProblemText& text) {
-    if (number++ % step != GetParam() || failures >= 5) return;
+  const auto add = [&](const problem::ProblemText& text) {
     const auto problem = problem::build(text);
     ASSERT_TRUE(problem.ok()) << support::render(problem.error());
     const auto added = queue.add({}, *problem);
     ++(added.ok() ? accepted : refused[added.error().code]);
+  };
+  for_all([&](const problem::ProblemText& text) {
+    if (number++ % step != GetParam() || failures >= 5) return;
+    add(text);
+    if (text.expression.find('/') != std::string::npos) return;  // integers have no quotients
+    problem::ProblemText integers = text;
+    integers.value_type = number / step % 2 == 0 ? "i64" : "i32";
+    add(integers);
   });
   queue.finish();
   const std::size_t written = written_formats().size(), others = formats().size() - written;

@@ -14,6 +14,8 @@
 #include <thread>
 #include <utility>
 
+#include "tests/support/typed_number.h"
+
 // A runtime for kernels by the rules of proto/kernel_abi.h, which is all that it shares with
 // client/cpp/runtime. It is as strict as the ABI allows. Buffers have guard bytes, hash tables start with two
 // slots, and arrays start as NaN where a kernel must write them. Ranges are cut at random, empty ones
@@ -115,9 +117,9 @@ double identity(std::int32_t fold) {
 class OwnTarget {
  public:
   OwnTarget(const Run& run, const schaas_phase& phase)
-      : single_(run.arguments[0]->value_type == SCHAAS_F32),
+      : type_(run.arguments[0]->value_type),
         elements_(elements(run, phase)),
-        values_(elements_ * (single_ ? 4 : 8)),
+        values_(elements_ * static_cast<std::int64_t>(value_bytes(type_))),
         result_(*run.arguments[0]),
         arguments_(run.arguments, run.arguments + run.kernel.argument_count),
         shared_(run.shared_data) {
@@ -144,21 +146,13 @@ class OwnTarget {
     const schaas_tensor& result = *run.arguments[0];
     if (phase.fold_target >= 0)
       return run.kernel.shared_bytes(run.arguments, phase.fold_target) /
-             (result.value_type == SCHAAS_F32 ? 4 : 8);
+             static_cast<std::int64_t>(value_bytes(result.value_type));
     return result.order == 0 ? 1 : result.levels[result.order - 1].entries;
   }
-  double get(const void* from, std::int64_t n) const {
-    return single_ ? static_cast<const float*>(from)[n] : static_cast<const double*>(from)[n];
-  }
-  void set(void* to, std::int64_t n, double value) const {
-    if (single_) {
-      static_cast<float*>(to)[n] = static_cast<float>(value);
-    } else {
-      static_cast<double*>(to)[n] = value;
-    }
-  }
+  double get(const void* from, std::int64_t n) const { return read_number(from, type_, n); }
+  void set(void* to, std::int64_t n, double value) const { write_number(to, type_, n, value); }
 
-  bool single_;
+  std::int32_t type_;
   std::int64_t elements_;
   Buffer values_;
   schaas_tensor result_;
@@ -199,8 +193,8 @@ std::vector<Piece> with_parts(const std::vector<Piece>& pieces, const schaas_pha
 /// Carry-out array of a partial result.
 class OwnCarry {
  public:
-  OwnCarry(std::int64_t elements, bool single, std::int32_t fold)
-      : elements_(elements), single_(single), values_(elements * (single ? 4 : 8)) {
+  OwnCarry(std::int64_t elements, std::int32_t type, std::int32_t fold)
+      : elements_(elements), type_(type), values_(elements * static_cast<std::int64_t>(value_bytes(type))) {
     for (std::int64_t n = 0; n < elements_; ++n) set(n, identity(fold));
   }
   void* data() const { return values_.data(); }
@@ -210,18 +204,10 @@ class OwnCarry {
   }
 
  private:
-  double get(std::int64_t n) const {
-    return single_ ? static_cast<const float*>(data())[n] : static_cast<const double*>(data())[n];
-  }
-  void set(std::int64_t n, double value) const {
-    if (single_) {
-      static_cast<float*>(data())[n] = static_cast<float>(value);
-    } else {
-      static_cast<double*>(data())[n] = value;
-    }
-  }
+  double get(std::int64_t n) const { return read_number(data(), type_, n); }
+  void set(std::int64_t n, double value) const { write_number(data(), type_, n, value); }
   std::int64_t elements_;
-  bool single_;
+  std::int32_t type_;
   Buffer values_;
 };
 
@@ -305,7 +291,7 @@ std::string run_phase(Run& run, int number, Cuts cuts, std::mt19937_64& random) 
   std::vector<void*> carry_of(pieces.size(), nullptr);
   for (std::size_t n = 0; n < pieces.size(); ++n) {
     if (pieces[n].first < 0 || phase.carry_elements == nullptr) continue;
-    carries.emplace_back(phase.carry_elements(run.arguments), run.arguments[0]->value_type == SCHAAS_F32,
+    carries.emplace_back(phase.carry_elements(run.arguments), run.arguments[0]->value_type,
                          phase.part_fold);
     carry_of[n] = carries.back().data();
     parts[pieces[n].begin].push_back(&carries.back());
@@ -373,11 +359,7 @@ std::string rerun_values(Run& run, Cuts cuts, std::mt19937_64& random) {
   const schaas_tensor& result = *run.arguments[0];
   const double start = run.kernel.writes_all != 0 ? std::nan("") : run.kernel.result_fill;
   for (std::int64_t n = 0; n < result.levels[result.order - 1].entries; ++n) {
-    if (result.value_type == SCHAAS_F32) {
-      static_cast<float*>(result.values)[n] = static_cast<float>(start);
-    } else {
-      static_cast<double*>(result.values)[n] = start;
-    }
+    write_number(result.values, result.value_type, n, start);
   }
   for (std::int32_t slot = 0; slot < run.kernel.shared_count; ++slot) {
     const auto* end = run.kernel.counters + run.kernel.counter_count;

@@ -27,11 +27,14 @@ double initial_of(const problem::Problem& problem) {
   if (!problem.statement.update) return 0;
   const auto monoid = *problem.statement.update;
   const bool logical = monoid == operators::Monoid::logical_or || monoid == operators::Monoid::logical_and;
-  return logical ? 1 : 0.75;
+  return logical || operators::is_integer(problem.value_type) ? 1 : 0.75;
 }
 
 /// Returns the largest allowed error, relative to magnitudes.
-double tolerance(problem::ValueType type) { return type == problem::ValueType::f32 ? 1e-4 : 1e-10; }
+double tolerance(problem::ValueType type) {
+  if (operators::is_integer(type)) return 0;
+  return type == problem::ValueType::f32 ? 1e-4 : 1e-10;
+}
 
 /// " at 3: 1.5 instead of 2"
 std::string first_difference(const DenseTensor& found, const Evaluated& want) {

@@ -5,6 +5,8 @@
 #include <functional>
 #include <set>
 
+#include "tests/support/typed_number.h"
+
 // Packs tensors by the definition of each level format, without client/cpp/tensor. The stored coordinates are
 // sorted, and a level splits each range of its parent by coordinate. Unpacking follows positions and
 // coordinates, not what was packed. Arrays have exactly the bytes that the ABI demands, so a sanitizer sees
@@ -275,18 +277,10 @@ struct PackedTensor::Arrays {
   Bytes values;
   schaas_tensor abi{};
 
-  std::size_t size() const { return values.data.size() / (abi.value_type == SCHAAS_F32 ? 4 : 8); }
-  double value(std::int64_t n) const {
-    if (abi.value_type == SCHAAS_F32) return static_cast<double>(element<float>(values.data.data(), n));
-    return element<double>(values.data.data(), n);
-  }
+  std::size_t size() const { return values.data.size() / value_bytes(abi.value_type); }
+  double value(std::int64_t n) const { return read_number(values.data.data(), abi.value_type, n); }
   void set(std::size_t n, double value) {
-    if (abi.value_type == SCHAAS_F32) {
-      const auto narrow = static_cast<float>(value);
-      std::memcpy(values.data.data() + n * 4, &narrow, 4);
-    } else {
-      std::memcpy(values.data.data() + n * 8, &value, 8);
-    }
+    write_number(values.data.data(), abi.value_type, static_cast<std::int64_t>(n), value);
   }
 };
 
@@ -296,7 +290,7 @@ PackedTensor PackedTensor::shifted() const {
   PackedTensor out;
   out.arrays_ = std::make_shared<Arrays>(*arrays_);  // its struct points to the levels of this one
   auto& data = out.arrays_->values.data;
-  const std::size_t element = arrays_->abi.value_type == SCHAAS_F32 ? 4 : 8;
+  const std::size_t element = value_bytes(arrays_->abi.value_type);
   data.insert(data.begin(), element, {});
   out.arrays_->abi.values = data.data() + element;
   return out;
@@ -366,9 +360,9 @@ PackedTensor pack(const RandomTensor& tensor, const format::TensorFormat& format
     if (!a.pos[l].data.empty()) a.levels[l].pos = a.pos[l].data.data();
     a.levels[l].crd = a.crd[l].data.data();
   }
-  const bool narrow = problem.value_type == problem::ValueType::f32;
-  a.values.data.resize(positions.size() * (narrow ? 4 : 8));
-  a.abi = {format.order(),   narrow ? SCHAAS_F32 : SCHAAS_F64,
+  const auto type = static_cast<std::int32_t>(problem.value_type);
+  a.values.data.resize(positions.size() * value_bytes(type));
+  a.abi = {format.order(),   type,
            a.extents.data(), a.mode_order.data(),
            a.levels.data(),  a.values.data.data()};
   for (std::size_t n = 0; n < positions.size(); ++n) {
@@ -418,7 +412,7 @@ void PackedTensor::allocate(const std::vector<std::int64_t>& entries, double fil
     level.crd = a.crd[l].data.data();
     parents = level.entries;
   }
-  a.values.data.assign(static_cast<std::size_t>(parents) * (a.abi.value_type == SCHAAS_F32 ? 4 : 8), 0);
+  a.values.data.assign(static_cast<std::size_t>(parents) * value_bytes(a.abi.value_type), 0);
   a.abi.values = a.values.data.data();
   fill(fill_value);
 }

@@ -175,7 +175,8 @@ problem::ProblemText random_problem_text(const RandomProblemOptions& options, st
   if (sparse_result && options.lists && result.size() > 1 && random() % 2 == 0)
     text.formats["A"] = with_mode_order(list_levels(result.size(), kinds, random), result.size(), random);
   text.expression = access("A", result) + " = " + product;
-  text.value_type = random() % 3 == 0 ? "f32" : "f64";
+  const auto type = random() % 12;
+  text.value_type = type % 3 == 0 ? "f32" : type == 1 ? "i64" : type == 2 ? "i32" : "f64";
   text.position_bits = random() % 2 == 0 ? "32" : "64";
   return text;
 }

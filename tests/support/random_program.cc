@@ -51,11 +51,19 @@ class Generator {
       text.formats["A"] =
           result_format(static_cast<int>(left.size()), sparse ? Levels::written : Levels::dense);
     text.value_type = one_in(4) ? "f32" : "f64";
+    if (is_integral(text.expression) && one_in(2)) text.value_type = one_in(4) ? "i32" : "i64";
     text.position_bits = one_in(2) ? "32" : "64";
     return text;
   }
 
  private:
+  /// Nothing in the program takes integers to other numbers.
+  static bool is_integral(const std::string& expression) {
+    for (const char* const word : {"/", ".", "inf", "pow", "exp", "log", "sqrt", "sin", "cos", "tan", "sigmoid"}) {
+      if (expression.find(word) != std::string::npos) return false;
+    }
+    return true;
+  }
   bool one_in(int n) { return between(1, n) == 1; }
   int between(int low, int high) {
     return low + static_cast<int>(random_() % static_cast<std::uint64_t>(std::max(1, high - low + 1)));

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-// Random tensors and extents for a problem. Values are multiples of a quarter up to 2, so that sums and
+// Random tensors and extents for a problem. Values are multiples of a quarter up to 2, or integers up to 8, so that sums and
 // products of a few are exact in f32. One stored entry in ten is zero, the semiring's zero. Sparse operands
 // have densities of 0.1, 0.4, 0.8 and 1, seldom 0, since an empty tensor hides nearly every fault. Extents
 // are equal where one tensor is read under two indices.
@@ -11,12 +11,12 @@ namespace schaas::test_support {
 namespace {
 
 /// Draws a stored value in the domain of the semiring, never its zero.
-double random_value(const operators::Semiring& semiring, std::mt19937_64& random) {
-  const auto quarters = static_cast<double>(1 + random() % 8) / 4;
+double random_value(const operators::Semiring& semiring, double unit, std::mt19937_64& random) {
+  const auto size = static_cast<double>(1 + random() % 8) * unit;
   const bool positive =
       semiring.product == operators::Function::multiply && semiring.sum == operators::Monoid::maximum;
   if (semiring.product == operators::Function::logical_and) return 1;
-  return positive || random() % 2 == 0 ? quarters : -quarters;
+  return positive || random() % 2 == 0 ? size : -size;
 }
 
 /// Every access of a program, of definitions too.
@@ -56,7 +56,7 @@ RandomTensor random_tensor(const std::vector<std::int64_t>& extents, const Rando
   for (double& value : out.dense.values) {
     const bool stored = is_stored(random);
     out.stored.push_back(stored);
-    value = stored && !is_zero(random) ? random_value(*options.semiring, random) : options.semiring->zero;
+    value = stored && !is_zero(random) ? random_value(*options.semiring, options.unit, random) : options.semiring->zero;
   }
   return out;
 }
@@ -90,6 +90,7 @@ RandomInput random_input(const problem::Problem& problem, const Extents& given, 
     const bool dense = std::none_of(levels.begin(), levels.end(), format::is_sparse);
     RandomTensorOptions options;
     options.semiring = problem.semiring;
+    if (operators::is_integer(problem.value_type)) options.unit = 1;
     // Empty tensors now and then only: they hide every mistake but one.
     const auto choice = random() % 16;
     options.density = dense ? 1.0 : choice == 0 ? densities[0] : densities[1 + choice % 4];

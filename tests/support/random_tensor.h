@@ -18,12 +18,13 @@ struct RandomTensor {
 
 struct RandomTensorOptions {
   double density = 0.5;         ///< chance that an entry is stored
+  double unit = 0.25;           ///< values are multiples of it
   double explicit_zeros = 0.1;  ///< chance that a stored entry is zero
   /// Arithmetic of the values: its zero is not stored, and values are in its domain.
   const operators::Semiring* semiring = &operators::plus_times();
 };
 
-/// Values are quarters, +-1/4 to +-2 without 0, so that sums and products of a few are exact in f32 too; of
+/// Values are +-1 to +-8 units (quarters, of integers ones) without 0, so that sums and products of a few are exact in f32 too; of
 /// max-times not negative, of or-and 1.
 RandomTensor random_tensor(const std::vector<std::int64_t>& extents, const RandomTensorOptions& options,
                            std::mt19937_64& random);

@@ -82,8 +82,7 @@ ThreadedKernel::ThreadedKernel(const problem::ProblemText& text, const std::stri
     const auto extents = extents_of(tensor, program, shape.extents);
     client::PackOptions options;
     options.name = tensor;
-    options.value_type =
-        problem.value_type == problem::ValueType::f64 ? client::ValueType::f64 : client::ValueType::f32;
+    options.value_type = problem.value_type;
     options.position_bits = problem.position_bits;
     options.fill_value = problem.semiring->zero;
     const auto& format = problem.formats.at(tensor);

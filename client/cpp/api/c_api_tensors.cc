@@ -19,8 +19,8 @@ support::Result<schaas_storage_options> checked(const schaas_storage_options* gi
 
 // Copies the lists that a caller of schaas_pack gives. Null lists are right where there is nothing to list.
 support::Result<CooTensor> listed(const std::string& name, std::int32_t order, const std::int64_t* extents,
-                                  const std::int64_t* const* coordinates, const double* values,
-                                  std::int64_t entries) {
+                                  const std::int64_t* const* coordinates, const void* values,
+                                  std::int64_t entries, ValueType type) {
   if (order < 0 || order > max_order)
     return support::invalid("tensor-structure", "`" + name + "` has order " + std::to_string(order) +
                                                     "; expected 0 to " + std::to_string(max_order));
@@ -37,7 +37,14 @@ support::Result<CooTensor> listed(const std::string& name, std::int32_t order, c
     tensor.coordinates.emplace_back();
     if (entries > 0) tensor.coordinates.back().assign(coordinates[mode], coordinates[mode] + entries);
   }
-  tensor.values.assign(values, values + entries);
+  tensor.value_type = is_integer(type) ? ValueType::i64 : ValueType::f64;
+  if (is_integer(type)) {
+    const auto* const numbers = static_cast<const std::int64_t*>(values);
+    tensor.integers.assign(numbers, numbers + entries);
+  } else {
+    const auto* const numbers = static_cast<const double*>(values);
+    tensor.values.assign(numbers, numbers + entries);
+  }
   return tensor;
 }
 
@@ -76,7 +83,7 @@ double schaas_storage_fill(const schaas_storage* storage) {
 }
 
 int32_t schaas_pack(const char* name, int32_t order, const int64_t* extents,
-                    const int64_t* const* coordinates, const double* values, int64_t entries,
+                    const int64_t* const* coordinates, const void* values, int64_t entries,
                     const char* format, int32_t value_type, int32_t position_bits, schaas_storage** storage,
                     schaas_error** error) {
   return schaas_pack_with(name, order, extents, coordinates, values, entries, format, value_type,
@@ -84,7 +91,7 @@ int32_t schaas_pack(const char* name, int32_t order, const int64_t* extents,
 }
 
 int32_t schaas_pack_with(const char* name, int32_t order, const int64_t* extents,
-                         const int64_t* const* coordinates, const double* values, int64_t entries,
+                         const int64_t* const* coordinates, const void* values, int64_t entries,
                          const char* format, int32_t value_type, int32_t position_bits,
                          const schaas_storage_options* options, schaas_storage** storage,
                          schaas_error** error) {
@@ -97,7 +104,7 @@ int32_t schaas_pack_with(const char* name, int32_t order, const int64_t* extents
     SCHAAS_ASSIGN_OR_RETURN(how.value_type, value_type_of(value_type));
     SCHAAS_ASSIGN_OR_RETURN(how.position_bits, position_bits_of(position_bits));
     SCHAAS_ASSIGN_OR_RETURN(const CooTensor tensor,
-                            listed(name, order, extents, coordinates, values, entries));
+                            listed(name, order, extents, coordinates, values, entries, how.value_type));
     SCHAAS_ASSIGN_OR_RETURN(const auto levels, format_for(format, order, name));
     SCHAAS_ASSIGN_OR_RETURN(PackedTensor packed, pack(tensor, levels, how));
     *storage = stored(std::move(packed));

@@ -96,7 +96,7 @@ class Beyond {
 void copy_common(const DenseTensor& from, DenseTensor& to) {
   const auto order = from.extents.size();
   if (order == 0 || from.size() == 0 || to.size() == 0) {
-    if (order == 0) to.set(0, from.at(0));
+    if (order == 0) std::memcpy(to.values.data(), from.values.data(), bytes_of(from.value_type));
     return;
   }
   const auto element = static_cast<std::int64_t>(bytes_of(from.value_type));
@@ -183,6 +183,8 @@ CooTensor Blocks::split(const std::string& tensor, const CooTensor& data) const 
   CooTensor out;
   out.extents = extents(tensor, data.extents);
   out.values = data.values;
+  out.integers = data.integers;
+  out.value_type = data.value_type;
   for (std::size_t mode = 0; mode < data.coordinates.size(); ++mode) {
     const auto split = blocking_.indices.find(reading->second.indices[mode]);
     if (split == blocking_.indices.end()) {
@@ -232,6 +234,7 @@ Result<PackedTensor> Blocks::joined(const std::string& tensor, const PackedTenso
     const CooTensor blocked = unpack(result);
     CooTensor entries;
     entries.extents = extents;
+    entries.value_type = blocked.value_type;
     entries.coordinates.resize(2);
     for (std::size_t e = 0; e < blocked.entries(); ++e) {
       const std::int64_t row = blocked.coordinates[0][e] * matrix->second.rows + blocked.coordinates[2][e];
@@ -240,7 +243,11 @@ Result<PackedTensor> Blocks::joined(const std::string& tensor, const PackedTenso
       if (row >= extents[0] || column >= extents[1]) continue;
       entries.coordinates[0].push_back(row);
       entries.coordinates[1].push_back(column);
-      entries.values.push_back(blocked.values[e]);
+      if (is_integer(blocked.value_type)) {
+        entries.integers.push_back(blocked.integers[e]);
+      } else {
+        entries.values.push_back(blocked.values[e]);
+      }
     }
     return pack(entries, format, options);
   }

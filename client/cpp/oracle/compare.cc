@@ -13,17 +13,31 @@ namespace {
 
 // Beyond the numbers of the type there are infinity and zero.
 bool out_of_range(double actual, double expected, ValueType type) {
-  if (type == ValueType::f64) return false;
+  if (type != ValueType::f32) return false;
   const double largest = std::numeric_limits<float>::max();
   if (std::isinf(actual)) return std::fabs(expected) > largest && (actual > 0) == (expected > 0);
   return std::fabs(actual - expected) < static_cast<double>(std::numeric_limits<float>::min());
+}
+
+/// A value; `integer` of integer types alone.
+struct Number {
+  double value = 0;
+  std::int64_t integer = 0;
+};
+
+Number number_of(double value, ValueType type) {
+  return {value, is_integer(type) ? operators::integer_of(value, type) : 0};
+}
+
+Number number_at(const DenseTensor& tensor, std::int64_t linear) {
+  return {tensor.at(linear), is_integer(tensor.value_type) ? tensor.integer_at(linear) : 0};
 }
 
 class Worst {
  public:
   explicit Worst(ValueType type) : type_(type) {}
 
-  void see(Wide position, double actual, double expected, double magnitude) {
+  void see(Wide position, Number actual, Number expected, double magnitude) {
     const double error = error_of(actual, expected, magnitude);
     if (error <= found.max_relative_error) return;
     found.max_relative_error = error;
@@ -33,7 +47,9 @@ class Worst {
   Comparison found;
 
  private:
-  double error_of(double actual, double expected, double magnitude) const {
+  double error_of(Number actual_number, Number expected_number, double magnitude) const {
+    if (is_integer(type_)) return actual_number.integer == expected_number.integer ? 0 : infinity;
+    const double actual = actual_number.value, expected = expected_number.value;
     if (actual == expected || std::isinf(magnitude)) return 0;
     if (std::isnan(expected)) return std::isnan(actual) ? 0 : infinity;
     const double difference = std::fabs(actual - expected);
@@ -47,8 +63,10 @@ class Worst {
 /// Numbered entries in ascending order; everything between has the background.
 struct NumberedEntries {
   std::vector<Wide> keys;
-  std::vector<double> values, magnitudes;  ///< magnitudes of expected ones only
-  double background = 0, background_magnitude = 0;
+  std::vector<Number> values;
+  std::vector<double> magnitudes;  ///< of expected ones only
+  Number background{};
+  double background_magnitude = 0;
 };
 
 NumberedEntries numbered(const CooTensor& entries, const std::vector<double>& magnitudes) {
@@ -65,7 +83,7 @@ NumberedEntries numbered(const CooTensor& entries, const std::vector<double>& ma
   NumberedEntries out;
   for (const std::size_t e : order) {
     out.keys.push_back(keys[e]);
-    out.values.push_back(entries.values[e]);
+    out.values.push_back({entries.at(e), is_integer(entries.value_type) ? entries.integers[e] : 0});
     if (!magnitudes.empty()) out.magnitudes.push_back(magnitudes[e]);
   }
   return out;
@@ -85,7 +103,8 @@ Comparison against_dense(const NumberedEntries& actual, const Expected& expected
   std::size_t next = 0;
   for (std::int64_t e = 0; e < expected.values.size(); ++e) {
     const bool stored = next < actual.keys.size() && actual.keys[next] == static_cast<Wide>(e);
-    worst.see(static_cast<Wide>(e), stored ? actual.values[next] : actual.background, expected.values.at(e),
+    worst.see(static_cast<Wide>(e), stored ? actual.values[next] : actual.background,
+              number_at(expected.values, e),
               expected.magnitudes.at(e));
     next += stored ? 1 : 0;
   }
@@ -99,7 +118,7 @@ Comparison of_dense(const DenseTensor& actual, const NumberedEntries& expected) 
   std::size_t next = 0;
   for (std::int64_t e = 0; e < actual.size(); ++e) {
     const bool stored = next < expected.keys.size() && expected.keys[next] == static_cast<Wide>(e);
-    worst.see(static_cast<Wide>(e), actual.at(e), stored ? expected.values[next] : expected.background,
+    worst.see(static_cast<Wide>(e), number_at(actual, e), stored ? expected.values[next] : expected.background,
               stored ? expected.magnitudes[next] : expected.background_magnitude);
     next += stored ? 1 : 0;
   }
@@ -130,7 +149,7 @@ Comparison of_entries(const NumberedEntries& actual, const NumberedEntries& expe
 
 NumberedEntries numbered(const Expected::Entries& entries) {
   NumberedEntries out = numbered(entries.values, entries.magnitudes);
-  out.background = entries.background;
+  out.background = number_of(entries.background, entries.values.value_type);
   out.background_magnitude = entries.background_magnitude;
   return out;
 }
@@ -146,7 +165,7 @@ support::Result<Comparison> compare(const DenseTensor& actual, const Expected& e
   Worst worst(actual.value_type);
   worst.found.checked = actual.size();
   for (std::int64_t e = 0; e < actual.size(); ++e)
-    worst.see(static_cast<Wide>(e), actual.at(e), expected.values.at(e), expected.magnitudes.at(e));
+    worst.see(static_cast<Wide>(e), number_at(actual, e), number_at(expected.values, e), expected.magnitudes.at(e));
   return worst.found;
 }
 
@@ -158,7 +177,7 @@ support::Result<Comparison> compare(const PackedTensor& actual, const Expected& 
   SCHAAS_RETURN_IF_ERROR(check_equal_extents(
       actual.extents(), expected.entries ? expected.entries->values.extents : expected.values.extents));
   NumberedEntries found = numbered(unpack(actual), {});
-  found.background = actual.fill_value();
+  found.background = number_of(actual.fill_value(), actual.value_type());
   for (std::size_t e = 1; e < found.keys.size(); ++e) {
     if (found.keys[e] == found.keys[e - 1])
       return support::internal("duplicate-entry", "the result stores the same element twice");
@@ -169,6 +188,9 @@ support::Result<Comparison> compare(const PackedTensor& actual, const Expected& 
   return of_entries(found, numbered(*expected.entries), elements, actual.value_type());
 }
 
-double tolerance(ValueType type) { return type == ValueType::f64 ? 1e-10 : 1e-4; }
+double tolerance(ValueType type) {
+  if (is_integer(type)) return 0;
+  return type == ValueType::f64 ? 1e-10 : 1e-4;
+}
 
 }  // namespace schaas::client

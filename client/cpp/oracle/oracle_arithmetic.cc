@@ -16,6 +16,79 @@ Judged computed(double value, double magnitude) {
   return {value, std::max(magnitude, size(value)), false};
 }
 
+std::int64_t integer_value(const Judged& x, ValueType type) {
+  return is_integer(x.type) ? x.integer : operators::integer_of(x.value, type);
+}
+
+// Sums, differences and products in unsigned numbers of 64 bits, whose lowest bits are those of the type.
+std::uint64_t modular(Function function, std::uint64_t x, std::uint64_t y) {
+  if (function == Function::multiply) return x * y;
+  return function == Function::subtract ? x - y : x + y;
+}
+
+std::int64_t integer_result(Function function, std::int64_t x, std::int64_t y, ValueType type) {
+  const auto bits = [](std::int64_t value) { return static_cast<std::uint64_t>(value); };
+  const auto absorbing = [&](std::int64_t zero) {
+    return x == zero || y == zero ? zero : wrapped(bits(x) + bits(y), type);
+  };
+  switch (function) {
+    case Function::add_absorbing_largest:
+      return absorbing(operators::facts(type).largest);
+    case Function::add_absorbing_smallest:
+      return absorbing(operators::facts(type).smallest);
+    case Function::minimum:
+      return std::min(x, y);
+    case Function::maximum:
+      return std::max(x, y);
+    case Function::less:
+      return x < y;
+    case Function::less_equal:
+      return x <= y;
+    case Function::greater:
+      return x > y;
+    case Function::greater_equal:
+      return x >= y;
+    case Function::equal:
+      return x == y;
+    case Function::not_equal:
+      return x != y;
+    case Function::logical_and:
+      return x != 0 && y != 0;
+    case Function::logical_or:
+      return x != 0 || y != 0;
+    default:
+      return wrapped(modular(function, bits(x), bits(y)), type);
+  }
+}
+
+std::int64_t integer_result(Function function, std::int64_t x, ValueType type) {
+  switch (function) {
+    case Function::logical_not:
+      return x == 0;
+    case Function::negate:
+      return integer_result(Function::subtract, 0, x, type);
+    case Function::abs:
+      return x < 0 ? integer_result(Function::subtract, 0, x, type) : x;
+    case Function::relu:
+      return std::max<std::int64_t>(x, 0);
+    case Function::sign:
+      return x > 0 ? 1 : x < 0 ? -1 : 0;
+    default:
+      return x;  // floor, ceil, round
+  }
+}
+
+// The integer folded `times` times, by squaring.
+Judged repeated_integer(Monoid how, const Judged& x, double times) {
+  if (how == Monoid::sum)
+    return given(wrapped(static_cast<std::uint64_t>(x.integer) * static_cast<std::uint64_t>(times), x.type), x.type);
+  if (how != Monoid::product) return fold(how, given(identity(how)), x);
+  std::uint64_t power = 1, square = static_cast<std::uint64_t>(x.integer);
+  for (auto left = static_cast<std::uint64_t>(times); left != 0; left >>= 1, square *= square)
+    power *= (left & 1) != 0 ? square : 1;
+  return given(wrapped(power, x.type), x.type);
+}
+
 bool doubtful(const Judged& a, const Judged& b) {
   if (a.exact && b.exact) return false;
   if (std::isinf(a.magnitude) || std::isinf(b.magnitude)) return true;
@@ -70,7 +143,16 @@ Judged smooth(double value, double slope, const Judged& x) {
 
 Judged given(double value) { return {value, size(value), true}; }
 
+Judged given(std::int64_t value, ValueType type) {
+  return {static_cast<double>(value), 0, true, type, value};
+}
+
+Judged given(double value, ValueType type) {
+  return is_integer(type) ? given(operators::integer_of(value, type), type) : given(value);
+}
+
 Judged apply(Function function, const Judged& x) {
+  if (is_integer(x.type)) return given(integer_result(function, x.integer, x.type), x.type);
   const double v = x.value;
   switch (function) {
     case Function::logical_not:
@@ -113,9 +195,15 @@ Judged apply(Function function, const Judged& x) {
 }
 
 Judged apply(Function function, const Judged& a, const Judged& b) {
+  if (is_integer(a.type) || is_integer(b.type)) {
+    const ValueType type = is_integer(a.type) ? a.type : b.type;
+    return given(integer_result(function, integer_value(a, type), integer_value(b, type), type), type);
+  }
   const double x = a.value, y = b.value;
   switch (function) {
     case Function::add:
+    case Function::add_absorbing_largest:  // infinities absorb by themselves
+    case Function::add_absorbing_smallest:
       return computed(x + y, a.magnitude + b.magnitude);
     case Function::subtract:
       return computed(x - y, a.magnitude + b.magnitude);
@@ -155,6 +243,7 @@ Judged fold(Monoid fold, const Judged& a, const Judged& b) { return apply(operat
 
 Judged repeated(Monoid how, const Judged& x, double times) {
   if (times == 0) return given(identity(how));
+  if (is_integer(x.type)) return repeated_integer(how, x, times);
   switch (how) {
     case Monoid::sum:
       return times == 1 ? x : computed(x.value * times, x.magnitude * times);

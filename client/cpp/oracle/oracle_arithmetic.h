@@ -2,6 +2,7 @@
 #include <limits>
 
 #include "schaas/expression.h"
+#include "schaas/tensor.h"
 
 namespace schaas::client {
 
@@ -15,15 +16,22 @@ struct Judged {
   double value = 0;
   double magnitude = 0;
   bool exact = false;  ///< given, not computed: nothing was rounded on the way
+  ValueType type = ValueType::f64;  ///< an integer type: the number is `integer`, always exact
+  std::int64_t integer = 0;
 };
 
 /// A number of the input.
 Judged given(double value);
+/// An integer of the input, or computed.
+Judged given(std::int64_t value, ValueType type);
+/// The number as one of that type.
+Judged given(double value, ValueType type);
 
 /// Rounding may decide between numbers closer than this share of their magnitudes.
 constexpr double rounding_share = 1e-5;
 
-/// Functions of one argument.
+/// Functions of one argument. Where one argument is an integer, the result is, and others are taken for such:
+/// they are constants like the identity of a monoid. Integers wrap around.
 Judged apply(Function function, const Judged& x);
 /// Functions of two; those of more are folded from the left.
 Judged apply(Function function, const Judged& a, const Judged& b);

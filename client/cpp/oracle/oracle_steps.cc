@@ -10,6 +10,7 @@
 #include "client/cpp/oracle/oracle_rewrite.h"
 #include "client/cpp/oracle/oracle_walk.h"
 #include "client/cpp/platform/allocate.h"
+#include "client/cpp/tensor/tensor_checks.h"
 
 namespace schaas::client {
 namespace {
@@ -18,6 +19,7 @@ using Names = std::vector<std::string>;
 
 constexpr std::int64_t small_tensor = std::int64_t{1} << 24;  // elements
 constexpr double small_work = 3e8;                            // points
+constexpr double bytes_each = 56;                             // of a computed element
 constexpr double max_dense_elements = 1 << 26;  // elements of a product's result that is kept dense
 
 double volume(const Names& indices, const OracleContext& context) {
@@ -78,9 +80,7 @@ class CompiledFold {
   OracleTerm compile(const Expression& expression) {
     OracleTerm term;
     if (const auto* literal = std::get_if<Literal>(&expression.node)) {
-      const double value = literal->value;
-      term.number =
-          given(context_.type == ValueType::f64 ? value : static_cast<double>(static_cast<float>(value)));
+      term.number = given(rounded(literal->value, context_.type), context_.type);
     } else if (const auto* access = std::get_if<Access>(&expression.node)) {
       term.kind = OracleTerm::Kind::access;
       term.access = add_access(context_.tensors.at(access->tensor), access->indices);
@@ -100,7 +100,7 @@ class CompiledFold {
   void choose_function(const Expression& expression, OracleTerm& term) const {
     const auto* call = std::get_if<Call>(&expression.node);
     if (call == nullptr) {
-      term.function = context_.semiring->product;
+      term.function = operators::product_of(*context_.semiring, context_.type);
       term.annihilator = context_.semiring->zero;
       return;
     }
@@ -239,6 +239,7 @@ class FoldEvaluation {
 
 std::optional<OracleProduct> product_of(const OracleFold& fold, const OracleContext& context) {
   if (fold.fold != context.semiring->sum || fold.wanted != nullptr) return std::nullopt;
+  if (is_integer(context.type)) return std::nullopt;  // that evaluation computes in double
   OracleProduct product;
   product.semiring = context.semiring;
   product.result.indices = fold.free;
@@ -335,11 +336,11 @@ support::Result<OracleTensorPointer> evaluate_points(const OracleFold& fold, con
     by_entries = by_entries && evaluations.back().binds_free();
   }
   const double elements = volume(fold.free, context), limit = static_cast<double>(context.memory_limit);
-  if (everywhere && elements * 40 > limit) {
-    return support::unsupported("oracle-size", "verifying needs " + bytes_text(elements * 40) + "; at most " +
+  if (everywhere && elements * bytes_each > limit) {
+    return support::unsupported("oracle-size", "verifying needs " + bytes_text(elements * bytes_each) + "; at most " +
                                                    bytes_text(limit) + " are used");
   }
-  by_entries = by_entries || elements * 40 > limit;
+  by_entries = by_entries || elements * bytes_each > limit;
   OracleAccumulator sums(fold.fold, start_of(fold, context), extents,
                          by_entries ? OracleAccumulator::Store::entries : OracleAccumulator::Store::dense);
   for (const auto& evaluation : evaluations) SCHAAS_RETURN_IF_ERROR(evaluation.fold_into(sums));
@@ -361,13 +362,22 @@ bool is_by_entries(const OracleFold& fold, const OracleContext& context) {
   return binds_all(support_of_fold(compiled), compiled.accesses, numbers_below(fold.free.size()));
 }
 
-support::Result<Expected> expected_of(const OracleTensor& tensor) {
+support::Result<Expected> expected_of(const OracleTensor& tensor, ValueType type) {
+  const bool integers = is_integer(type);
+  // Elements that nothing was folded into are constants: identities of monoids, zeros of semirings.
+  const auto integer = [&](const Judged& found) {
+    return is_integer(found.type) ? found.integer : operators::integer_of(found.value, type);
+  };
   Expected expected;
   if (!tensor.sparse()) {
-    SCHAAS_ASSIGN_OR_RETURN(expected.values, zeros(tensor.extents(), ValueType::f64));
+    SCHAAS_ASSIGN_OR_RETURN(expected.values, zeros(tensor.extents(), integers ? type : ValueType::f64));
     SCHAAS_ASSIGN_OR_RETURN(expected.magnitudes, zeros(tensor.extents(), ValueType::f64));
     for (std::int64_t e = 0; e < expected.values.size(); ++e) {
       const Judged found = tensor.at(e);
+      if (integers) {
+        expected.values.set_integer(e, integer(found));
+        continue;
+      }
       expected.values.set(e, found.value);
       expected.magnitudes.set(e, found.magnitude);
     }
@@ -376,6 +386,7 @@ support::Result<Expected> expected_of(const OracleTensor& tensor) {
   Expected::Entries entries;
   const std::vector<Wide> strides = row_major_strides(tensor.extents());
   entries.values.extents = tensor.extents();
+  if (integers) entries.values.value_type = type;
   entries.values.coordinates.resize(strides.size());
   for (std::size_t e = 0; e < tensor.keys().size(); ++e) {
     Wide rest = tensor.keys()[e];
@@ -384,7 +395,11 @@ support::Result<Expected> expected_of(const OracleTensor& tensor) {
       rest %= strides[m];
     }
     const Judged found = tensor.at(static_cast<std::int64_t>(e));
-    entries.values.values.push_back(found.value);
+    if (integers) {
+      entries.values.integers.push_back(integer(found));
+    } else {
+      entries.values.values.push_back(found.value);
+    }
     entries.magnitudes.push_back(found.magnitude);
   }
   entries.background = tensor.background().value;
@@ -412,11 +427,11 @@ support::Result<Expected> evaluate_result(const OracleFold& fold, const OracleCo
     auto expected = evaluate_product(*product, context.operands, context.memory_limit);
     if (expected.ok() || expected.error().code != "oracle-size") return expected;
     auto by_points = evaluate_points(fold, context);
-    if (by_points.ok()) return expected_of(**by_points);
+    if (by_points.ok()) return expected_of(**by_points, context.type);
     return expected;
   }
   SCHAAS_ASSIGN_OR_RETURN(const OracleTensorPointer tensor, evaluate_points(fold, context));
-  return expected_of(*tensor);
+  return expected_of(*tensor, context.type);
 }
 
 support::Result<OracleTensorPointer> evaluate_fold(const OracleFold& fold, const OracleContext& context) {

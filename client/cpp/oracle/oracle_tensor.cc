@@ -46,6 +46,7 @@ std::shared_ptr<const OracleTensor> OracleTensor::entries(const CooTensor& tenso
   auto built = std::make_shared<OracleTensor>();
   built->extents_ = tensor.extents;
   built->sparse_ = true;
+  built->type_ = type;
   built->background_ = given(zero);
   const std::vector<Wide> strides = row_major_strides(tensor.extents);
   std::vector<Wide> keys(tensor.entries(), 0);
@@ -59,12 +60,9 @@ std::shared_ptr<const OracleTensor> OracleTensor::entries(const CooTensor& tenso
     std::stable_sort(order.begin(), order.end(),
                      [&](std::size_t a, std::size_t b) { return keys[a] < keys[b]; });
   for (const std::size_t e : order) {
-    if (!built->keys_.empty() && built->keys_.back() == keys[e]) {
-      built->given_.back() += tensor.values[e];
-    } else {
-      built->keys_.push_back(keys[e]);
-      built->given_.push_back(tensor.values[e]);
-    }
+    const bool again = !built->keys_.empty() && built->keys_.back() == keys[e];
+    if (!again) built->keys_.push_back(keys[e]);
+    built->add_entry(tensor, e, again);
   }
   for (double& value : built->given_) value = rounded(value, type);
   built->index_keys();
@@ -92,6 +90,21 @@ std::shared_ptr<const OracleTensor> OracleTensor::computed_entries(std::vector<s
   built->background_ = background;
   built->index_keys();
   return built;
+}
+
+/// Appends the value of an entry, or adds it to the last one's when the entry is there `again`.
+void OracleTensor::add_entry(const CooTensor& tensor, std::size_t entry, bool again) {
+  if (!is_integer(type_)) {
+    if (!again) given_.push_back(0);
+    given_.back() = again ? given_.back() + tensor.at(entry) : tensor.at(entry);
+    return;
+  }
+  const std::int64_t value =
+      is_integer(tensor.value_type) ? tensor.integers[entry] : operators::integer_of(tensor.values[entry], type_);
+  const std::int64_t before = again ? given_integers_.back() : 0;
+  if (!again) given_integers_.push_back(0);
+  given_integers_.back() =
+      operators::wrapped(static_cast<std::uint64_t>(before) + static_cast<std::uint64_t>(value), type_);
 }
 
 void OracleTensor::index_keys() {
@@ -138,7 +151,10 @@ std::int64_t OracleTensor::find(Wide key, Near& near) const {
 }
 
 Judged OracleTensor::at(std::int64_t position) const {
-  if (read_ != nullptr) return given(rounded(read_->at(position), type_));
+  if (read_ != nullptr && is_integer(type_) && is_integer(read_->value_type))
+    return given(read_->integer_at(position), type_);
+  if (read_ != nullptr) return given(rounded(read_->at(position), type_), type_);
+  if (!given_integers_.empty()) return given(given_integers_[static_cast<std::size_t>(position)], type_);
   if (!given_.empty()) return given(given_[static_cast<std::size_t>(position)]);
   return values_[static_cast<std::size_t>(position)];
 }

@@ -18,7 +18,7 @@ class OracleTensor {
  public:
   /// Reads the tensor where it stands; it must outlive this. Values are rounded to `type`.
   static std::shared_ptr<const OracleTensor> dense(const DenseTensor& tensor, ValueType type);
-  /// Duplicates are added up. `zero` is what is not stored.
+  /// Duplicates are added up, integers with wrap-around. `zero` is what is not stored.
   static std::shared_ptr<const OracleTensor> entries(const CooTensor& tensor, double zero, ValueType type);
   static std::shared_ptr<const OracleTensor> computed_dense(std::vector<std::int64_t> extents,
                                                             std::vector<Judged> values);
@@ -47,6 +47,7 @@ class OracleTensor {
 
  private:
   void index_keys();
+  void add_entry(const CooTensor& tensor, std::size_t entry, bool again);
 
   std::vector<std::int64_t> extents_;
   std::int64_t elements_ = 0;
@@ -54,7 +55,8 @@ class OracleTensor {
   ValueType type_ = ValueType::f64;
   const DenseTensor* read_ = nullptr;
   std::vector<Judged> values_;
-  std::vector<double> given_;  ///< values of entries read, instead of values_
+  std::vector<double> given_;                 ///< values of entries read, instead of values_
+  std::vector<std::int64_t> given_integers_;  ///< the same of an integer type
   Judged background_;
   std::vector<Wide> keys_;
   std::vector<std::int64_t> slots_;  ///< open addressing: position + 1; 0 is free

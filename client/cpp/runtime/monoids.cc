@@ -1,13 +1,25 @@
 #include "client/cpp/runtime/monoids.h"
 
 #include <limits>
+#include <type_traits>
 
+#include "client/cpp/tensor/typed.h"
 #include "proto/kernel_abi.h"
 
 // The monoids of privatised reductions and partial results. Loops are templates over type and operator, so
 // that each is compiled, and vectorised, alone. The operator is chosen once per call.
 namespace schaas::client {
 namespace {
+
+/// Integers wrap around: they are added and multiplied as unsigned ones.
+template <class T>
+auto word(T value) {
+  if constexpr (std::is_integral_v<T>) {
+    return static_cast<std::make_unsigned_t<T>>(value);
+  } else {
+    return value;
+  }
+}
 
 template <class T, class Combine>
 void fold_each(T* into, const T* from, std::int64_t begin, std::int64_t end, Combine combine) {
@@ -18,9 +30,9 @@ template <class T>
 void fold_typed(std::int32_t monoid, T* into, const T* from, std::int64_t begin, std::int64_t end) {
   switch (monoid) {
     case SCHAAS_FOLD_SUM:
-      return fold_each(into, from, begin, end, [](T a, T b) { return a + b; });
+      return fold_each(into, from, begin, end, [](T a, T b) { return static_cast<T>(word(a) + word(b)); });
     case SCHAAS_FOLD_PRODUCT:
-      return fold_each(into, from, begin, end, [](T a, T b) { return a * b; });
+      return fold_each(into, from, begin, end, [](T a, T b) { return static_cast<T>(word(a) * word(b)); });
     // The target's value stays when the numbers are equal or not comparable.
     case SCHAAS_FOLD_MIN:
       return fold_each(into, from, begin, end, [](T a, T b) { return b < a ? b : a; });
@@ -52,11 +64,10 @@ double identity_of(std::int32_t monoid) {
 
 void fold_values(std::int32_t monoid, ValueType type, void* into, const void* from, std::int64_t begin,
                  std::int64_t end) {
-  if (type == ValueType::f64) {
-    fold_typed(monoid, static_cast<double*>(into), static_cast<const double*>(from), begin, end);
-  } else {
-    fold_typed(monoid, static_cast<float*>(into), static_cast<const float*>(from), begin, end);
-  }
+  for_type(type, [&](auto zero) {
+    using Value = decltype(zero);
+    fold_typed(monoid, static_cast<Value*>(into), static_cast<const Value*>(from), begin, end);
+  });
 }
 
 }  // namespace schaas::client

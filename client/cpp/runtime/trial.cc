@@ -157,11 +157,22 @@ class Trying {
   /// quotients stay well conditioned.
   double value() {
     const std::string name = problem_.program.semiring->name;
+    if (is_integer(problem_.value_type)) return whole_value(name);
     const double size = 0.25 + static_cast<double>(random_() % 1024) / 1024;
     const bool minority = random_() % 4 == 0;
     // Boolean semirings have two values.
     if (name == "or-and") return minority ? 0 : 1;
     return minority && name != "max-times" ? -size : size;  // 0 is the least of max-times
+  }
+
+  /// Returns an integer of the semiring's domain, which double tells exactly. Some are large, so that products
+  /// wrap around.
+  double whole_value(const std::string& semiring) {
+    if (semiring == "or-and") return random_() % 4 == 0 ? 0 : 1;
+    const auto size = static_cast<double>(1 + random_() % 7);
+    if (semiring == "max-times") return size;  // a product that wraps around is none of the semiring
+    const double scale = semiring == "plus-times" && random_() % 8 == 0 ? 0x1p28 : 1;
+    return random_() % 4 == 0 ? -size * scale : size * scale;
   }
 
   CooTensor entries(std::vector<std::int64_t> extents, Pattern pattern) {

@@ -60,7 +60,7 @@ support::Result<PackedTensorBuilder> described(const schaas_tensor& view, const 
   SCHAAS_ASSIGN_OR_RETURN(builder.format, format_of(view, name));
   SCHAAS_ASSIGN_OR_RETURN(builder.position_bits, position_bits(view, builder.format, name));
   builder.extents.assign(view.extents, view.extents + view.order);
-  builder.value_type = view.value_type == SCHAAS_F64 ? ValueType::f64 : ValueType::f32;
+  builder.value_type = static_cast<ValueType>(view.value_type);
   builder.fill_value = fill_value;
   std::int64_t parents = 1;
   for (std::int32_t l = 0; l < view.order; ++l) {

@@ -8,6 +8,7 @@
 #include "client/cpp/tensor/matrix_rows.h"
 #include "client/cpp/tensor/packed_tensor_builder.h"
 #include "client/cpp/tensor/tensor_checks.h"
+#include "client/cpp/tensor/typed.h"
 #include "schaas/host.h"
 
 // Conversion between formats. Matrices whose inner level is a list of coordinates (csr, csc, dcsr, coo) are
@@ -216,9 +217,9 @@ class MatrixConversion {
 template <class Position>
 Result<PackedTensor> convert_matrix(const PackedTensor& tensor, const format::TensorFormat& format,
                                     const ConvertOptions& options) {
-  return tensor.value_type() == ValueType::f64
-             ? MatrixConversion<Position, double>(tensor, format, options).run()
-             : MatrixConversion<Position, float>(tensor, format, options).run();
+  return for_type(tensor.value_type(), [&](auto zero) {
+    return MatrixConversion<Position, decltype(zero)>(tensor, format, options).run();
+  });
 }
 
 int position_bits(const PackedTensor& tensor, const ConvertOptions& options) {

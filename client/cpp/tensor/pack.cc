@@ -1,13 +1,17 @@
 #include <algorithm>
 #include <bit>
+#include <charconv>
+#include <cmath>
 #include <limits>
 #include <numeric>
+#include <string>
 
 #include "client/cpp/platform/allocate.h"
 #include "client/cpp/tensor/packed_tensor_builder.h"
 #include "client/cpp/tensor/result_storage.h"
 #include "client/cpp/tensor/sort_entries.h"
 #include "client/cpp/tensor/tensor_checks.h"
+#include "client/cpp/tensor/typed.h"
 #include "schaas/tensor.h"
 
 // Packing works level by level: `position[e]` is the position of entry e in the level above, ascending in e.
@@ -28,6 +32,7 @@ class Packer {
  public:
   Packer(const CooTensor& tensor, const format::TensorFormat& format, const PackOptions& options)
       : options_(options),
+        integers_(is_integer(tensor.value_type)),
         builder_{format, tensor.extents, options.value_type, options.position_bits, options.fill_value},
         entries_(tensor, format.mode_order),
         position_(tensor.entries(), 0) {}
@@ -280,12 +285,28 @@ class Packer {
     // Slots of dense levels and bands that no entry fills hold the fill value.
     if (options_.fill_value != 0)
       fill_values(builder_.values.data(), options_.value_type, 0, parents_, options_.fill_value);
-    if (options_.value_type == ValueType::f64) {
-      accumulate<double>();
-    } else {
-      accumulate<float>();
-    }
+    for_type(options_.value_type, [&](auto zero) {
+      using Value = decltype(zero);
+      if (integers_) {
+        accumulate_integers<Value>();
+      } else {
+        accumulate<Value>();
+      }
+    });
     return {};
+  }
+
+  // Duplicates are neighbours: integers are added with wrap-around.
+  template <class Value>
+  void accumulate_integers() {
+    Value* values = builder_.values.as<Value>();
+    for (std::size_t e = 0; e < position_.size();) {
+      const std::int64_t position = position_[e];
+      std::uint64_t sum = 0;
+      for (; e < position_.size() && position_[e] == position; ++e)
+        sum += static_cast<std::uint64_t>(entries_.integer(e));
+      values[position] = static_cast<Value>(static_cast<std::int64_t>(sum));
+    }
   }
 
   // Duplicates are neighbours: they are added in double and rounded once.
@@ -296,11 +317,12 @@ class Packer {
       const std::int64_t position = position_[e];
       double sum = entries_.value(e);
       for (++e; e < position_.size() && position_[e] == position; ++e) sum += entries_.value(e);
-      values[position] = static_cast<Value>(sum);
+      values[position] = as_value<Value>(sum);
     }
   }
 
   const PackOptions& options_;
+  const bool integers_;  ///< entries are integers
   PackedTensorBuilder builder_;
   SortedEntries entries_;
   std::vector<std::int64_t> position_;
@@ -309,6 +331,30 @@ class Packer {
 
 support::Result<void> check_options(const PackOptions& options) {
   SCHAAS_CHECK(options.position_bits == 32 || options.position_bits == 64, "position width");
+  return {};
+}
+
+/// Returns the error for an element that the integer type does not have. Infinities stand for its extremes.
+support::Diagnostic no_integer(double value, const PackOptions& options) {
+  char buffer[32];
+  const std::string text(buffer, std::to_chars(buffer, buffer + sizeof buffer, value).ptr);
+  return support::noting(
+      support::invalid("value-type", "`" + options.name + "` holds " + text + ", which is no " +
+                                         name(options.value_type)),
+      "values of f64 hold it");
+}
+
+/// Checks that the integer type, if it is one, has the values of the tensor.
+template <class Tensor>
+support::Result<void> check_values(const Tensor& tensor, std::size_t count, const PackOptions& options) {
+  const auto& to = operators::facts(options.value_type);
+  if (!to.is_integer || options.value_type == tensor.value_type) return {};
+  const auto largest = static_cast<double>(to.largest), smallest = static_cast<double>(to.smallest);
+  for (std::size_t e = 0; e < count; ++e) {
+    const double value = tensor.at(e);
+    const bool exact = value >= smallest && value <= largest && value == std::floor(value);
+    if (!exact && !std::isinf(value)) return no_integer(value, options);
+  }
   return {};
 }
 
@@ -324,11 +370,11 @@ void permute(const DenseTensor& from, PackedTensor& to) {
   }
   std::int64_t source = 0;
   for (std::int64_t p = 0; p < to.stored(); ++p) {
-    if (to.value_type() == ValueType::f64) {
-      to.values().as<double>()[p] = from.at(source);
-    } else {
-      to.values().as<float>()[p] = static_cast<float>(from.at(source));
-    }
+    for_type(to.value_type(), [&](auto zero) {
+      using Value = decltype(zero);
+      to.values().as<Value>()[p] = is_integer(from.value_type) ? static_cast<Value>(from.integer_at(source))
+                                                               : as_value<Value>(from.at(source));
+    });
     for (int l = order - 1; l >= 0; --l) {
       source += stride[l];
       if (++counter[l] < to.extents()[to.format().mode_order[l]]) break;
@@ -345,6 +391,7 @@ support::Result<PackedTensor> pack(const CooTensor& tensor, const format::Tensor
   SCHAAS_RETURN_IF_ERROR(check_options(options));
   SCHAAS_RETURN_IF_ERROR(check_format(tensor.order(), format, options.name));
   SCHAAS_RETURN_IF_ERROR(check_entries(tensor, options.name));
+  SCHAAS_RETURN_IF_ERROR(check_values(tensor, tensor.entries(), options));
   try {
     return Packer(tensor, format, options).pack();
   } catch (const std::bad_alloc&) {
@@ -359,6 +406,7 @@ support::Result<PackedTensor> pack(const DenseTensor& tensor, const format::Tens
                                    const PackOptions& options) {
   SCHAAS_RETURN_IF_ERROR(check_format(tensor.order(), format, options.name));
   if (!format.all_dense()) return pack(to_coo(tensor, options.fill_value), format, options);
+  SCHAAS_RETURN_IF_ERROR(check_values(tensor, static_cast<std::size_t>(tensor.size()), options));
   SCHAAS_ASSIGN_OR_RETURN(PackedTensor packed, zeros(tensor.extents, format, options));
   permute(tensor, packed);
   return packed;

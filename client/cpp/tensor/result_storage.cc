@@ -8,6 +8,7 @@
 
 #include "client/cpp/platform/allocate.h"
 #include "client/cpp/tensor/tensor_checks.h"
+#include "client/cpp/tensor/typed.h"
 
 // The arrays of a result whose structure kernels decide. resize() allocates everything first and changes the
 // result after that: an error leaves the result as it was. Arrays of the right size keep their addresses, so
@@ -169,11 +170,11 @@ void fill_values(void* values, ValueType type, std::int64_t begin, std::int64_t 
   // The bits decide, not the value: -0.0 equals 0 but must be stored as such.
   if (std::bit_cast<std::uint64_t>(value) == 0) {
     std::memset(static_cast<char*>(values) + begin * size, 0, static_cast<std::size_t>((end - begin) * size));
-  } else if (type == ValueType::f64) {
-    std::fill(static_cast<double*>(values) + begin, static_cast<double*>(values) + end, value);
   } else {
-    std::fill(static_cast<float*>(values) + begin, static_cast<float*>(values) + end,
-              static_cast<float>(value));
+    for_type(type, [&](auto zero) {
+      using Value = decltype(zero);
+      std::fill(static_cast<Value*>(values) + begin, static_cast<Value*>(values) + end, as_value<Value>(value));
+    });
   }
 }
 

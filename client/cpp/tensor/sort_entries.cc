@@ -50,9 +50,9 @@ int bits_for(std::int64_t extent) {
   return extent <= 1 ? 0 : static_cast<int>(std::bit_width(static_cast<std::uint64_t>(extent - 1)));
 }
 
-// `values_` and `by_level_` point into the tensor, which must outlive the sorted entries.
+// `tensor_` and `by_level_` point to the tensor, which must outlive the sorted entries.
 SortedEntries::SortedEntries(const CooTensor& tensor, const std::vector<int>& mode_order)
-    : size_(tensor.entries()), values_(&tensor.values) {
+    : size_(tensor.entries()), tensor_(&tensor) {
   int bits = 0;
   for (const int mode : mode_order) {
     by_level_.push_back(&tensor.coordinates[mode]);
@@ -84,7 +84,7 @@ void SortedEntries::sort_keys(const CooTensor& tensor, const std::vector<int>& m
                 for (std::size_t l = 0; l < by_level_.size(); ++l) {
                   key |= static_cast<std::uint64_t>((*by_level_[l])[e]) << shift_[l];
                 }
-                keys_[e] = {key, (*values_)[e]};
+                keys_[e] = {key, bits_of(static_cast<std::size_t>(e))};
               }
             });
   // Sorted entries need no pass; the look at each key costs less than one.

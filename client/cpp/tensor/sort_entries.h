@@ -1,4 +1,5 @@
 #pragma once
+#include <bit>
 #include <cstdint>
 #include <vector>
 
@@ -22,19 +23,26 @@ class SortedEntries {
     return keyed_ ? static_cast<std::int64_t>((keys_[e].key >> shift_[level]) & mask_[level])
                   : (*by_level_[level])[permutation_[e]];
   }
-  double value(std::size_t e) const { return keyed_ ? keys_[e].value : (*values_)[permutation_[e]]; }
+  double value(std::size_t e) const { return std::bit_cast<double>(bits(e)); }
+  /// The value of an entry of an integer tensor.
+  std::int64_t integer(std::size_t e) const { return std::bit_cast<std::int64_t>(bits(e)); }
 
   /// Puts entry order[n] in place n.
   void reorder(const std::vector<std::size_t>& order);
 
   struct Keyed {
     std::uint64_t key;
-    double value;
+    std::uint64_t bits;  ///< the value's
   };
 
  private:
   void sort_keys(const CooTensor& tensor, const std::vector<int>& mode_order, int bits);
   void sort_permutation();
+  std::uint64_t bits(std::size_t e) const { return keyed_ ? keys_[e].bits : bits_of(permutation_[e]); }
+  std::uint64_t bits_of(std::size_t entry) const {
+    return is_integer(tensor_->value_type) ? std::bit_cast<std::uint64_t>(tensor_->integers[entry])
+                                           : std::bit_cast<std::uint64_t>(tensor_->values[entry]);
+  }
 
   std::size_t size_ = 0;
   bool keyed_ = true;
@@ -42,7 +50,7 @@ class SortedEntries {
   std::vector<std::uint64_t> mask_;
   std::vector<Keyed> keys_;
   std::vector<const std::vector<std::int64_t>*> by_level_;
-  const std::vector<double>* values_ = nullptr;
+  const CooTensor* tensor_ = nullptr;
   std::vector<std::size_t> permutation_;
 };
 

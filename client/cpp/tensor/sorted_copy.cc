@@ -8,6 +8,7 @@
 
 #include "client/cpp/platform/allocate.h"
 #include "client/cpp/tensor/packed_tensor_builder.h"
+#include "client/cpp/tensor/typed.h"
 
 // Entries are brought to their rows, where they do not lie there already, by counting (coo); then each row is
 // sorted. Short rows are sorted by insertion, as most are short or nearly sorted; long ones by comparing.
@@ -173,8 +174,9 @@ class Sorting {
 
 template <class Position>
 Result<PackedTensor> sorted(const PackedTensor& tensor, const std::string& name, bool is_coo) {
-  return tensor.value_type() == ValueType::f64 ? Sorting<Position, double>(tensor, name).run(is_coo)
-                                               : Sorting<Position, float>(tensor, name).run(is_coo);
+  return for_type(tensor.value_type(), [&](auto zero) {
+    return Sorting<Position, decltype(zero)>(tensor, name).run(is_coo);
+  });
 }
 
 }  // namespace

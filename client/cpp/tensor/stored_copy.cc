@@ -5,6 +5,7 @@
 
 #include "client/cpp/platform/allocate.h"
 #include "client/cpp/tensor/packed_tensor_builder.h"
+#include "client/cpp/tensor/typed.h"
 
 // A copy in another storage that can be refreshed. Converting a tensor whose values are their own positions
 // gives, for each value of the copy, the position in the original. A refresh is then one gather over that
@@ -62,7 +63,7 @@ template <class Value>
 void StoredCopy::bring(std::int64_t begin, std::int64_t end) {
   const auto* const position = std::as_const(positions_).as<std::int64_t>();
   const auto* const from = original_->values().as<Value>();
-  const auto fill = static_cast<Value>(original_->fill_value());
+  const auto fill = as_value<Value>(original_->fill_value());
   auto* const to = copy_.values().as<Value>();
   for (std::int64_t n = begin; n < end; ++n) to[n] = position[n] < 0 ? fill : from[position[n]];
 }
@@ -71,11 +72,7 @@ void StoredCopy::bring(std::int64_t begin, std::int64_t end) {
 void StoredCopy::refresh(int thread, int team) {
   const std::int64_t count = copy_.stored();
   const std::int64_t begin = count * thread / team, end = count * (thread + 1) / team;
-  if (copy_.value_type() == ValueType::f64) {
-    bring<double>(begin, end);
-  } else {
-    bring<float>(begin, end);
-  }
+  for_type(copy_.value_type(), [&](auto zero) { bring<decltype(zero)>(begin, end); });
 }
 
 void StoredCopy::guard() { copy_ = guarded(copy_); }

@@ -106,11 +106,11 @@ support::Result<void> check_level(const schaas_tensor& tensor, std::int32_t l, s
 
 support::Result<void> check_values(const schaas_tensor& tensor, std::int64_t entries,
                                    const std::string& name) {
-  if (tensor.value_type != SCHAAS_F64 && tensor.value_type != SCHAAS_F32)
+  if (tensor.value_type < 0 || tensor.value_type >= static_cast<int>(operators::value_types().size()))
     return broken(name, "has the unknown value type " + std::to_string(tensor.value_type));
   if (entries == 0) return {};
   if (tensor.values == nullptr) return broken(name, "has no values");
-  const std::size_t bytes = tensor.value_type == SCHAAS_F64 ? 8 : 4;
+  const std::size_t bytes = bytes_of(static_cast<ValueType>(tensor.value_type));
   if (is_aligned(tensor.values, bytes)) return {};
   return broken(name, "has values at an address that is no multiple of " + std::to_string(bytes));
 }

@@ -5,19 +5,12 @@
 #include "client/cpp/platform/allocate.h"
 #include "client/cpp/tensor/packed_tensor_builder.h"
 #include "client/cpp/tensor/tensor_checks.h"
+#include "client/cpp/tensor/typed.h"
 
 // Tensors in memory. A PackedTensor owns or borrows its arrays and keeps the structs that kernels read,
 // `level_views_`, which point into them. Each function that changes an array or a number of entries calls
 // refresh_views(). Values are read and rounded by type here, so that callers compute in double.
 namespace schaas::client {
-
-const char* name(ValueType type) { return type == ValueType::f64 ? "f64" : "f32"; }
-
-std::optional<ValueType> value_type_named(std::string_view text) {
-  for (const ValueType type : {ValueType::f64, ValueType::f32})
-    if (text == name(type)) return type;
-  return std::nullopt;
-}
 
 std::optional<std::int64_t> checked_product(const std::vector<std::int64_t>& extents) {
   std::int64_t product = 1;
@@ -33,7 +26,8 @@ std::optional<std::int64_t> checked_product(const std::vector<std::int64_t>& ext
 }
 
 double rounded(double value, ValueType type) {
-  return type == ValueType::f64 ? value : static_cast<double>(static_cast<float>(value));
+  // Infinity stands for the extremes of integers, so it stays.
+  return type == ValueType::f32 ? static_cast<double>(static_cast<float>(value)) : value;
 }
 
 // A comma follows a single number, as in Python.
@@ -51,15 +45,23 @@ std::int64_t DenseTensor::size() const {
 }
 
 double DenseTensor::at(std::int64_t linear) const {
-  return value_type == ValueType::f64 ? values.as<double>()[linear]
-                                      : static_cast<double>(values.as<float>()[linear]);
+  return for_type(value_type, [&](auto zero) { return static_cast<double>(values.as<decltype(zero)>()[linear]); });
 }
 
 void DenseTensor::set(std::int64_t linear, double value) {
-  if (value_type == ValueType::f64) {
-    values.as<double>()[linear] = value;
+  for_type(value_type,
+           [&](auto zero) { values.as<decltype(zero)>()[linear] = as_value<decltype(zero)>(value); });
+}
+
+std::int64_t DenseTensor::integer_at(std::int64_t linear) const {
+  return value_type == ValueType::i64 ? values.as<std::int64_t>()[linear] : values.as<std::int32_t>()[linear];
+}
+
+void DenseTensor::set_integer(std::int64_t linear, std::int64_t value) {
+  if (value_type == ValueType::i64) {
+    values.as<std::int64_t>()[linear] = value;
   } else {
-    values.as<float>()[linear] = static_cast<float>(value);
+    values.as<std::int32_t>()[linear] = static_cast<std::int32_t>(value);
   }
 }
 
@@ -84,8 +86,13 @@ DenseTensor copy(const DenseTensor& tensor) {
 }
 
 double PackedTensor::value(std::int64_t position) const {
-  return value_type_ == ValueType::f64 ? values_.as<double>()[position]
-                                       : static_cast<double>(values_.as<float>()[position]);
+  return for_type(value_type_,
+                  [&](auto zero) { return static_cast<double>(values_.as<decltype(zero)>()[position]); });
+}
+
+std::int64_t PackedTensor::integer(std::int64_t position) const {
+  return value_type_ == ValueType::i64 ? values_.as<std::int64_t>()[position]
+                                       : values_.as<std::int32_t>()[position];
 }
 
 std::size_t PackedTensor::bytes() const {
@@ -97,13 +104,18 @@ std::size_t PackedTensor::bytes() const {
 schaas_tensor PackedTensor::view() const {
   schaas_tensor view{};
   view.order = order();
-  view.value_type = value_type_ == ValueType::f64 ? SCHAAS_F64 : SCHAAS_F32;
+  view.value_type = static_cast<std::int32_t>(value_type_);
   view.extents = extents_.data();
   view.mode_order = mode_order_.data();
   view.levels = level_views_.data();
   view.values = const_cast<void*>(values_.data());  // NOLINT: kernels write results through the same struct
   return view;
 }
+
+static_assert(static_cast<int>(ValueType::f64) == SCHAAS_F64);
+static_assert(static_cast<int>(ValueType::f32) == SCHAAS_F32);
+static_assert(static_cast<int>(ValueType::i64) == SCHAAS_I64);
+static_assert(static_cast<int>(ValueType::i32) == SCHAAS_I32);
 
 std::int32_t abi_number(format::LevelFormat level) { return static_cast<std::int32_t>(level); }
 

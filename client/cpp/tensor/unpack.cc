@@ -103,12 +103,19 @@ CooTensor entries_between(const PackedTensor& tensor, bool keep_fill) {
   result.value_type = tensor.value_type();
   result.extents = tensor.extents();
   result.coordinates.resize(tensor.order());
+  const bool integers = is_integer(tensor.value_type());
+  const std::int64_t integer_fill = integers ? operators::integer_of(tensor.fill_value(), tensor.value_type()) : 0;
   visit_entries(tensor, [&](const std::vector<std::int64_t>& coordinates, std::int64_t position) {
     // The fill value is rounded as values are, so the comparison is exact.
-    const double value = tensor.value(position);
-    if (value == tensor.fill_value() && !keep_fill) return;
+    const bool fill = integers ? tensor.integer(position) == integer_fill
+                               : tensor.value(position) == tensor.fill_value();
+    if (fill && !keep_fill) return;
     for (std::size_t m = 0; m < coordinates.size(); ++m) result.coordinates[m].push_back(coordinates[m]);
-    result.values.push_back(value);
+    if (integers) {
+      result.integers.push_back(tensor.integer(position));
+    } else {
+      result.values.push_back(tensor.value(position));
+    }
   });
   return result;
 }
@@ -127,17 +134,24 @@ support::Result<DenseTensor> to_dense(const PackedTensor& tensor) {
   if (tensor.fill_value() != 0)
     fill_values(result.values.data(), result.value_type, 0, result.size(), tensor.fill_value());
   visit_entries(tensor, [&](const std::vector<std::int64_t>& coordinates, std::int64_t position) {
-    result.set(row_major(coordinates, result.extents), tensor.value(position));
+    const std::int64_t linear = row_major(coordinates, result.extents);
+    if (is_integer(result.value_type)) {
+      result.set_integer(linear, tensor.integer(position));
+    } else {
+      result.set(linear, tensor.value(position));
+    }
   });
   return result;
 }
 
 support::Result<DenseTensor> to_dense(const CooTensor& tensor, const std::string& tensor_name,
                                       double fill_value) {
-  // 64-bit positions and f64: no conversion can overflow or round.
-  SCHAAS_ASSIGN_OR_RETURN(PackedTensor packed, pack(tensor, format::dense(tensor.order()),
-                                                    {tensor_name, ValueType::f64, 64, fill_value}));
+  // 64-bit positions and f64 or integers: no conversion can overflow or round.
+  const ValueType type = is_integer(tensor.value_type) ? tensor.value_type : ValueType::f64;
+  SCHAAS_ASSIGN_OR_RETURN(PackedTensor packed,
+                          pack(tensor, format::dense(tensor.order()), {tensor_name, type, 64, fill_value}));
   DenseTensor result;
+  result.value_type = type;
   result.extents = tensor.extents;
   result.values = std::move(packed.values());
   return result;
@@ -146,6 +160,8 @@ support::Result<DenseTensor> to_dense(const CooTensor& tensor, const std::string
 CooTensor to_coo(const DenseTensor& tensor, double fill_value) {
   // Values are compared as the tensor's type holds them: 0.1 in f32 is another number than 0.1 in f64.
   const double fill = rounded(fill_value, tensor.value_type);
+  const bool integers = is_integer(tensor.value_type);
+  const std::int64_t integer_fill = integers ? operators::integer_of(fill_value, tensor.value_type) : 0;
   CooTensor result;
   result.value_type = tensor.value_type;
   result.extents = tensor.extents;
@@ -153,9 +169,14 @@ CooTensor to_coo(const DenseTensor& tensor, double fill_value) {
   const std::int64_t size = tensor.size();
   std::vector<std::int64_t> counter(tensor.order(), 0);
   for (std::int64_t linear = 0; linear < size; ++linear) {
-    if (const double value = tensor.at(linear); value != fill || tensor.order() == 0) {
+    const bool is_fill = integers ? tensor.integer_at(linear) == integer_fill : tensor.at(linear) == fill;
+    if (!is_fill || tensor.order() == 0) {
       for (int m = 0; m < tensor.order(); ++m) result.coordinates[m].push_back(counter[m]);
-      result.values.push_back(value);
+      if (integers) {
+        result.integers.push_back(tensor.integer_at(linear));
+      } else {
+        result.values.push_back(tensor.at(linear));
+      }
     }
     // Advances the coordinates like an odometer; extents are positive where the loop runs.
     for (int m = tensor.order() - 1; m >= 0 && ++counter[m] == tensor.extents[m]; --m) counter[m] = 0;

@@ -155,9 +155,9 @@ def view_there(given, format):
     return dense_view(device_array(given))
 
 
-def view_anywhere(name, given, format, zero):
+def view_anywhere(name, given, format, zero, wanted=None):
     if not is_on_gpu(given):
-        return view_of(name, given, format, zero)
+        return view_of(name, given, format, zero, wanted)
     try:
         return view_there(given, format)
     except NotInPlace:

@@ -67,12 +67,12 @@ class _Copy:
             return False
         values = now.values
         if view.before is None and before.kind == "dense":
-            values = plain(self._name, values) if values.dtype.kind in "iu" else values
+            values = plain(self._name, values, before.wanted) if values.dtype.kind in "iu" else values
             np.copyto(view.values, values.transpose(view.mode_order), casting="unsafe")
             return True
         if before.kind != "dense":
             values = values[:self._count]  # there may be room behind them
-        values = plain(self._name, values) if view.merge is None else view.merge(values)
+        values = plain(self._name, values, before.wanted) if view.merge is None else view.merge(values)
         if view.before is None:
             np.copyto(view.values[:values.size], values, casting="unsafe")
             return True

@@ -8,8 +8,8 @@ import numpy as np
 from . import _library as library
 from . import _waiting as waiting
 from ._errors import Exhausted
+from ._tensors import NUMBERS
 
-_F4 = np.dtype(np.float32)
 _LEVEL_WORDS, _TENSOR_WORDS, _OPERAND_WORDS, _OPTION_WORDS = 4, 5, 2, 11
 
 
@@ -88,7 +88,7 @@ class Frame:
         for number, (kind, pos, crd, _) in enumerate(view.levels):
             index = pos if pos is not None else crd
             words[levels + _LEVEL_WORDS * number] = _pair(kind, 0 if index is None else 8 * index.dtype.itemsize)
-        words[at] = _pair(order, library.F32 if view.values.dtype == _F4 else library.F64)
+        words[at] = _pair(order, NUMBERS[view.values.dtype])
         words[at + 1:at + 4] = [self._base + 8 * place for place in (extents, modes, levels)]
         self._places.append((extents, levels, at))
         return at + _TENSOR_WORDS

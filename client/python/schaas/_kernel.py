@@ -1,6 +1,7 @@
 """Kernels: an expression that is called with arrays."""
 
 import ctypes
+import functools
 import json
 import re
 
@@ -20,7 +21,7 @@ from ._prepared import Prepared
 from ._recognise import is_scipy_array, is_torch, wants_gradient
 from ._results import Compressed, natural
 from ._session import Session, current
-from ._tensors import Tensor, description_of, value_type
+from ._tensors import NUMBERS, Tensor, description_of, value_type
 
 _SHAPES = 4  # calls of so many different shapes are prepared
 _CALL_OPTIONS = ("out", "threads", "extents", "schedule", "deterministic", "stream", "wait")
@@ -56,7 +57,7 @@ class _Set:
         pairs = [text for pair in formats.items() for text in pair]
         problem.formats, problem.format_count = library.texts(pairs), len(formats)
         problem.constraints, problem.constraint_count = library.texts(owner._where), len(owner._where)
-        problem.value_type = library.F32 if values == F4 else library.F64
+        problem.value_type = NUMBERS[values]
         problem.position_bits = 8 * index.itemsize
         problem.space = owner._space
         problem.patience_seconds, problem.budget_seconds = owner._patience, owner._budget
@@ -168,6 +169,8 @@ class Kernel:
         return [given[name] for name in self.operands]
 
     def _views(self, operands, look=view_of):
+        wanted = self._dtype if self._dtype is not None and self._dtype.kind == "i" else None
+        look = functools.partial(look, wanted=wanted) if wanted is not None else look
         views = [look(name, given, format, self._zero) for name, given, format in zip(self.operands, operands, self._given)]
         for name, view in zip(self.operands, views):
             if len(view.shape) != len(self._indices[name]):
@@ -182,9 +185,9 @@ class Kernel:
             if view.index is I8 or (view.index is not None and view.index == I8):
                 index = I8
         values = values or F8
-        for view in views:
+        for name, view in zip(self.operands, views):
             if view.values.dtype is not values or (view.index is not None and view.index is not index):
-                view.cast(values, index)
+                view.cast(name, values, index)
         return views, values, index
 
     def _in_order(self, work, operands):
@@ -610,7 +613,7 @@ def _own_format(tensor):
 def kernel(expression, **options):
     """A Kernel: `schaas.kernel("A[i,l] = B[i,j]*C[j,k]*D[k,l]", B="csr", where="8 <= k <= 256")`.
 
-    Options: `where` (a constraint that holds for all sizes, or a list), `dtype` ("f64", "f32"; default: that of the operands), a format
+    Options: `where` (a constraint that holds for all sizes, or a list), `dtype` ("f64", "f32", "i64", "i32"; default: f32 where all operands are, else f64), a format
     for any tensor by its name, `space` (what is searched beyond the plain space), `wait` (the wait limit of its calls: seconds within
     which the best kernel is waited for; 0: the best at hand runs; None: the first one that can run is waited for, better ones are taken
     by later calls), `patience` (its former self: for so long a better kernel than the first is waited for, too),

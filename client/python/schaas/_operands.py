@@ -9,7 +9,7 @@ from . import _library as library
 from ._errors import Invalid, invalid
 from ._frames import Frame
 from ._recognise import recognise
-from ._tensors import F4, F8, converted
+from ._tensors import F4, F8, converted, whole
 
 I4, I8 = np.dtype(np.int32), np.dtype(np.int64)
 IN_PLACE = 0x101  # flags of a C-contiguous, aligned array
@@ -33,10 +33,11 @@ class View:
         self.merge = merge  # a Merge of its entries, or None
         self.before = before  # the view that it was converted from, or None
 
-    def cast(self, values, index):
+    def cast(self, name, values, index):
         """Copies what has other types than these."""
         if self.values.dtype != values:
-            self.values = self.values.astype(values)
+            exact = whole(name, self.values, values) if values.kind == "i" else plain(name, self.values)
+            self.values = exact.astype(values, copy=False)
         if self.index is not None and self.index != index:
             self.levels = [(kind, None if pos is None else pos.astype(index),
                             crd if crd is None or kind == library.BITMAP else crd.astype(index), entries)
@@ -46,8 +47,11 @@ class View:
 
 # ---- check ----
 
-def plain(name, array):
-    """The values as native f64 or f32, row major: the array itself where it is so already. Integers that f64 cannot hold are refused."""
+def plain(name, array, wanted=None):
+    """The values as native f64 or f32, or the integer type `wanted`, row major: the array itself where it is so already. Numbers that
+    the type cannot hold are refused."""
+    if wanted is not None:
+        return whole(name, array, wanted)
     dtype, kind = array.dtype, array.dtype.kind
     if kind not in "fiub":
         raise invalid("value-type", f"`{name}` has values of type {dtype}; expected real numbers")
@@ -75,7 +79,7 @@ def _indices(name, array):
 
 def _lists(name, given):
     """Its index arrays, of one type, and its values, all checked for their shapes."""
-    values = plain(name, given.values)
+    values = plain(name, given.values, given.wanted)
     if values.ndim != 1:
         raise invalid("tensor-structure", f"`{name}` has values of shape {values.shape}; expected a list")
     structure = [_indices(name, array) for array in given.structure]
@@ -90,8 +94,8 @@ def _dense(name, given, mode_order=None):
     values = given.values
     if mode_order is not None:
         values = values.transpose(mode_order)
-    if values.dtype is not F8 or values.flags.num & IN_PLACE != IN_PLACE:
-        values = plain(name, values)
+    if values.dtype is not (given.wanted or F8) or values.flags.num & IN_PLACE != IN_PLACE:
+        values = plain(name, values, given.wanted)
     parents, levels = 1, []
     for extent in values.shape:
         parents *= extent
@@ -179,10 +183,14 @@ def in_format(name, view, format, zero):
     return View(text, view.shape, made.mode_order, made.levels, made.values, index[0] if index else None, view.given, view.merge, view)
 
 
-def view_of(name, owner, format=None, zero=0.0):
+def view_of(name, owner, format=None, zero=0.0, wanted=None):
     """An operand as a kernel reads it. `format`: as the user wants it stored, or None for what it is; `zero`: what elements are that it
-    does not store. A View is taken as it is."""
-    return owner if isinstance(owner, View) else viewed(name, recognise(name, owner, zero), format, zero)
+    does not store; `wanted`: the integer type of the values, None for real ones. A View is taken as it is."""
+    if isinstance(owner, View):
+        return owner
+    given = recognise(name, owner, zero)
+    given.wanted = wanted
+    return viewed(name, given, format, zero)
 
 
 def viewed(name, given, format, zero):
@@ -223,16 +231,16 @@ def _stable_order(keys, extent):
 class Merge:
     """Sorts the values of a list by the coordinates of its entries and adds repeated ones up (boolean ones: or)."""
 
-    def __init__(self, name, order, starts):
-        self._name, self.order, self.starts = name, order, starts
+    def __init__(self, name, order, starts, wanted):
+        self._name, self.order, self.starts, self._wanted = name, order, starts, wanted
         self.count = order.size  # of entries before
 
     def __call__(self, values):
         values = values[self.order]
         if self.starts is not None:
-            values = np.logical_or.reduceat(values, self.starts) if values.dtype == bool else np.add.reduceat(plain(self._name, values),
-                                                                                                            self.starts)
-        return plain(self._name, values)
+            values = np.logical_or.reduceat(values, self.starts) if values.dtype == bool else np.add.reduceat(
+                plain(self._name, values, self._wanted), self.starts)
+        return plain(self._name, values, self._wanted)
 
 
 def _as_coordinates(view):
@@ -270,7 +278,7 @@ def repaired(name, view, format, zero):
     starts = None if first.all() else np.flatnonzero(first)
     if starts is not None:
         coordinates = [row[starts] for row in coordinates]
-    merge = Merge(name, order, starts)
+    merge = Merge(name, order, starts, source.given.wanted)
     given, stored = source.given, coordinates[0].size
     values = merge(given.values[:order.size])
     index = coordinates[0].dtype

@@ -20,7 +20,7 @@ class Given:
     "entries" (structure: the coordinates of each mode); "stored", a schaas.Tensor. `borrowed`: the arrays are the owner's own, so changed
     values show in them. `arrays`: returns those the owner has now; None where they stay or are made anew each time."""
 
-    __slots__ = ("kind", "shape", "structure", "values", "borrowed", "owner", "arrays")
+    __slots__ = ("kind", "shape", "structure", "values", "borrowed", "owner", "arrays", "wanted")
 
     def __init__(self, kind, shape, structure, values, borrowed, owner, arrays=None):
         self.kind = kind
@@ -30,6 +30,7 @@ class Given:
         self.borrowed = borrowed
         self.owner = owner
         self.arrays = arrays
+        self.wanted = None  # the integer type of the values that are read
 
 
 def is_torch(given):

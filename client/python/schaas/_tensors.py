@@ -13,18 +13,34 @@ from ._frontier import size_text
 
 F8, F4 = np.dtype(np.float64), np.dtype(np.float32)
 _BYTE = ctypes.c_char
-_KINDS = {library.F64: F8, library.F32: F4}
+# Types of values: by name, and by number of kernel_abi.h.
+TYPES = {"f64": F8, "f32": F4, "i64": np.dtype(np.int64), "i32": np.dtype(np.int32)}
+NUMBERS = {TYPES["f64"]: library.F64, TYPES["f32"]: library.F32, TYPES["i64"]: library.I64, TYPES["i32"]: library.I32}
+_KINDS = {number: dtype for dtype, number in NUMBERS.items()}
+_NAMES = "f64, f32, i64 or i32"
 
 
 def value_type(dtype):
     """The type that is computed with, as numpy's; None: that of the operands."""
     try:
-        wanted = None if dtype is None else np.dtype({"f64": F8, "f32": F4}.get(dtype, dtype) if isinstance(dtype, str) else dtype)
+        wanted = None if dtype is None else np.dtype(TYPES.get(dtype, dtype) if isinstance(dtype, str) else dtype)
     except TypeError:
-        raise invalid("value-type", f"dtype={dtype!r}: expected f64 or f32{did_you_mean(dtype, ('f64', 'f32', 'float64', 'float32'))}") from None
-    if wanted is None or wanted == F8 or wanted == F4:
+        names = (*TYPES, *map(str, NUMBERS))
+        raise invalid("value-type", f"dtype={dtype!r}: expected {_NAMES}{did_you_mean(dtype, names)}") from None
+    if wanted is None or wanted in NUMBERS:
         return wanted
-    raise invalid("value-type", f"dtype={dtype!r}: expected f64 or f32; kernels compute with real numbers of 64 or 32 bits")
+    raise invalid("value-type", f"dtype={dtype!r}: expected {_NAMES}")
+
+
+def whole(name, array, wanted):
+    """The values as an integer type, row major: the array itself where it is so already. What the type does not have is refused."""
+    if array.dtype.kind not in "iub":
+        raise invalid("value-type", f"`{name}` holds {array.dtype}, which is no integer type; pass `.astype(int)` to have it cut off")
+    limits = np.iinfo(wanted)
+    if array.size and not np.can_cast(array.dtype, wanted) and (wrong := next(
+            (one for one in (array.min(), array.max()) if not limits.min <= int(one) <= limits.max), None)) is not None:
+        raise invalid("value-type", f"`{name}` holds {wrong}, which {wanted} does not have")
+    return np.ascontiguousarray(array, wanted)
 
 
 def address(array):
@@ -212,7 +228,7 @@ class _InArrays(Tensor):
     def __init__(self, shape, mode_order, levels, values, fill):
         order = len(shape)
         self._arrays, self._fill = (levels, values), fill
-        self._view = library.Tensor(order, library.F32 if values.dtype == np.float32 else library.F64, (ctypes.c_int64 * order)(*shape),
+        self._view = library.Tensor(order, NUMBERS[values.dtype], (ctypes.c_int64 * order)(*shape),
                                     (ctypes.c_int32 * order)(*mode_order), (library.Level * order)(), values.ctypes.data)
         for number, (kind, positions, coordinates, entries) in enumerate(levels):
             index = positions if positions is not None else coordinates
@@ -293,21 +309,24 @@ def _coordinates(coords, extents, entries):
 def tensor(coords, values, shape, format=None, dtype=None, index_dtype=np.int32, fill=0.0):
     """A sparse tensor from its entries; duplicates add up. `coords`: whole numbers of shape (ndim, nnz), one row for each mode, as
     np.nonzero gives them (np.argwhere(x).T); for a vector (nnz,) will do. `values`: real numbers of shape (nnz,). The format is csf, csr
-    for matrices, compressed for vectors, unless `format` says otherwise. `dtype`: f64 or f32, by default that of the values.
+    for matrices, compressed for vectors, unless `format` says otherwise. `dtype`: f64, f32, i64 or i32, by default f32 for such values and f64
+    for all others. Integers are exact and wrap around where duplicates add up.
     `index_dtype`: np.int32 or np.int64, of positions and coordinates. `fill`: the value of every element without an entry; of an operand
     under a semiring its zero, `np.inf` for min-plus."""
     extents = _extents(shape)
     kept = _values(values)
     places = _coordinates(coords, extents, kept.size)
     dtype = value_type(dtype) or (F4 if kept.dtype == F4 else F8)
-    kept = np.ascontiguousarray(kept, F8)
+    kept = np.ascontiguousarray(whole("values", kept, TYPES["i64"]) if dtype.kind == "i" else kept, TYPES["i64"] if dtype.kind == "i" else F8)
+    if dtype == TYPES["i32"]:
+        whole("values", kept, dtype)
     if format is None:
         format = {0: "dense", 1: "compressed", 2: "csr"}.get(len(extents), "csf")
     sizes = (ctypes.c_int64 * max(len(extents), 1))(*extents)
     modes = (ctypes.c_void_p * max(len(extents), 1))(*[row.ctypes.data for row in places])
     return Tensor(library.handle_from(
         library.api.schaas_pack_with, b"tensor", len(extents), sizes, modes, kept.ctypes.data, kept.size, library.text_option("format", format),
-        library.F32 if dtype == F4 else library.F64, 8 * _index_type(index_dtype).itemsize,
+        NUMBERS[dtype], 8 * _index_type(index_dtype).itemsize,
         library.storage_options(fill)))
 
 

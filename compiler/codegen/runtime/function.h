@@ -29,6 +29,16 @@
     return SELECT(type, c != zero, a, b);                                               \
   }
 DEFINE_FUNCTIONS(value, SELECT_ONE)
+#if defined(VALUE_IS_INTEGER)
+/* Sums of semirings whose zero is infinite, for which the largest or the smallest integer stands. */
+#define DEFINE_INTEGER_FUNCTIONS(type, SELECT)                                          \
+  DEFINE_TWO(type, add_absorbing_largest, SELECT(type, (a == VALUE_LARGEST) | (b == VALUE_LARGEST), zero + VALUE_LARGEST, a + b)) \
+  DEFINE_TWO(type, add_absorbing_smallest, SELECT(type, (a == VALUE_SMALLEST) | (b == VALUE_SMALLEST), zero + VALUE_SMALLEST, a + b)) \
+  DEFINE_ONE(type, floor, x)                                                            \
+  DEFINE_ONE(type, ceil, x)                                                             \
+  DEFINE_ONE(type, round, x)
+DEFINE_INTEGER_FUNCTIONS(value, SELECT_ONE)
+#else
 #define DEFINE_MATH(name, called) \
   UNUSED static inline value value_##name(value x) { return called(x); }
 DEFINE_MATH(log, MATH(log))
@@ -51,3 +61,4 @@ UNUSED static ALWAYS_INLINE value value_power(value a, value b) {
   if (__builtin_constant_p(b) && b == 3) return a * a * a;
   return MATH(pow)(a, b);
 }
+#endif

@@ -16,7 +16,10 @@ typedef float stream_float __attribute__((vector_size(VECTOR_BYTES), may_alias))
 #endif
 UNUSED static inline void stream_f64(double* p, vec v) { STREAM_AS(pd)(p, (stream_double)v); }
 UNUSED static inline void stream_f32(float* p, vec v) { STREAM_AS(ps)(p, (stream_float)v); }
-#define STREAM(p, v) _Generic((p), double*: stream_f64, float*: stream_f32)((p), (v))
+UNUSED static inline void stream_i64(int64_t* p, vec v) { STREAM_AS(pd)((void*)p, (stream_double)v); }
+UNUSED static inline void stream_i32(int32_t* p, vec v) { STREAM_AS(ps)((void*)p, (stream_float)v); }
+#define STREAM(p, v) \
+  _Generic((p), double*: stream_f64, float*: stream_f32, int64_t*: stream_i64, int32_t*: stream_i32)((p), (v))
 #else
 #define STREAM(p, v) (void)(*(vec*)(p) = (v))
 #endif

@@ -4,7 +4,12 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
-#if defined(VALUE_IS_FLOAT)
+#if defined(VALUE_IS_INTEGER)
+typedef int64_t value;
+typedef uint64_t value_word;
+#define VALUE_LARGEST INT64_MAX
+#define VALUE_SMALLEST INT64_MIN
+#elif defined(VALUE_IS_FLOAT)
 typedef float value;
 typedef uint32_t value_word;
 #define MATH(name) name##f

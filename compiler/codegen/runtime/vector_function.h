@@ -6,6 +6,11 @@
 DEFINE_FUNCTIONS(vec, SELECT_LANES)
 DEFINE_FUNCTIONS(vec32, SELECT_LANES)
 DEFINE_FUNCTIONS(vec16, SELECT_LANES)
+#if defined(VALUE_IS_INTEGER)
+DEFINE_INTEGER_FUNCTIONS(vec, SELECT_LANES)
+DEFINE_INTEGER_FUNCTIONS(vec32, SELECT_LANES)
+DEFINE_INTEGER_FUNCTIONS(vec16, SELECT_LANES)
+#else
 #define DEFINE_EACH(type, name)                                           \
   UNUSED static inline type type##_##name(type x) {                       \
     for (int n = 0; n < WIDTH(type); ++n) x[n] = value_##name(x[n]);      \
@@ -30,3 +35,4 @@ DEFINE_EACH_TYPE(round)
 DEFINE_POWER(vec)
 DEFINE_POWER(vec32)
 DEFINE_POWER(vec16)
+#endif

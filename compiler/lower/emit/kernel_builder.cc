@@ -42,8 +42,7 @@ KernelBuilder::KernelBuilder(const problem::Problem& problem, const NestTree& tr
       tree_(tree),
       classes_(index_notation::extent_classes(problem::without_copies(problem).statements())),
       sparse_(sparse_extents(problem, classes_)) {
-  kernel_.value_type =
-      problem.value_type == problem::ValueType::f64 ? loop_ir::ValueType::f64 : loop_ir::ValueType::f32;
+  kernel_.value_type = problem.value_type;
   const auto tensors = problem.tensors();
   kernel_.arguments = static_cast<int>(tensors.size());
   for (const auto& copy : problem.copies) {

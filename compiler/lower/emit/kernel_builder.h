@@ -77,6 +77,7 @@ class KernelBuilder {
   loop_ir::Phase& last_phase() { return kernel_.phases.back(); }
   void add_phase(loop_ir::Phase phase) { kernel_.phases.push_back(std::move(phase)); }
 
+  loop_ir::ValueType value_type() const { return kernel_.value_type; }
   loop_ir::Kernel take() { return std::move(kernel_); }
 
  private:

@@ -90,7 +90,8 @@ bool Emitter::is_known(const ValuePtr& value, const Scope& scope) const {
 }
 
 ExpressionPtr Emitter::multiply(ExpressionPtr left, ExpressionPtr right) const {
-  return loop_ir::apply(tree_.semiring->product, {std::move(left), std::move(right)});
+  const auto product = operators::product_of(*tree_.semiring, builder_.value_type());
+  return loop_ir::apply(product, {std::move(left), std::move(right)});
 }
 
 /// Returns the product of prefix and factors; the semiring's zero where one of them is absent.

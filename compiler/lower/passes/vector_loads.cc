@@ -474,7 +474,7 @@ class VectorLoads {
 
 int vector_elements(loop_ir::ValueType type) {
   constexpr int vector_bytes = 16;  // widest load of a GPU
-  return vector_bytes / (type == loop_ir::ValueType::f64 ? 8 : 4);
+  return vector_bytes / static_cast<int>(operators::bytes_of(type));
 }
 
 loop_ir::Kernel vectorize_loads(loop_ir::Kernel kernel, Names& names) {

@@ -117,7 +117,7 @@ typedef struct schaas_problem {
   int32_t format_count;       /* pairs */
   int32_t constraint_count;
   const char* const* constraints;
-  int32_t value_type;      /* SCHAAS_F64 or SCHAAS_F32: of all tensors */
+  int32_t value_type;      /* SCHAAS_F64, SCHAAS_F32, SCHAAS_I64, SCHAAS_I32: of all tensors */
   int32_t position_bits;   /* 32 or 64: of all sparse tensors */
   const char* space;       /* what is searched beyond the plain space */
   double patience_seconds; /* for so long bindings without `wait_seconds` wait for a better kernel, too */
@@ -258,9 +258,10 @@ SCHAAS_API int32_t schaas_compute(schaas_kernels* kernels, const schaas_operand*
                                   const schaas_options* options, schaas_storage** result,
                                   schaas_error** error);
 
-/* A tensor from a list of entries, sorted, duplicates added: coordinates by mode, then entry. */
+/* A tensor from a list of entries, sorted, duplicates added: coordinates by mode, then entry. Values are
+ * doubles, of integer types int64_t. */
 SCHAAS_API int32_t schaas_pack(const char* name, int32_t order, const int64_t* extents,
-                               const int64_t* const* coordinates, const double* values, int64_t entries,
+                               const int64_t* const* coordinates, const void* values, int64_t entries,
                                const char* format, int32_t value_type, int32_t position_bits,
                                schaas_storage** storage, schaas_error** error);
 /* The same tensor in another format. */
@@ -282,7 +283,7 @@ typedef struct schaas_storage_options {
   int32_t unused;        /* 0 */
 } schaas_storage_options;
 SCHAAS_API int32_t schaas_pack_with(const char* name, int32_t order, const int64_t* extents,
-                                    const int64_t* const* coordinates, const double* values, int64_t entries,
+                                    const int64_t* const* coordinates, const void* values, int64_t entries,
                                     const char* format, int32_t value_type, int32_t position_bits,
                                     const schaas_storage_options* options, schaas_storage** storage,
                                     schaas_error** error);

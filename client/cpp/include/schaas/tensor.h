@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "compiler/format/tensor_format.h"
+#include "compiler/operators/value_type.h"
 #include "compiler/support/result.h"
 #include "proto/kernel_abi.h"
 #include "schaas/buffer.h"
@@ -14,22 +15,29 @@
 /// All are values; concurrent reads of one tensor are fine, writes are the caller's to order.
 namespace schaas::client {
 
-enum class ValueType { f64, f32 };
-const char* name(ValueType type);  ///< "f64", "f32"
-/// Returns the value type of that name, if there is one.
-std::optional<ValueType> value_type_named(std::string_view name);
-constexpr std::size_t bytes_of(ValueType type) { return type == ValueType::f64 ? 8 : 4; }
+using operators::bytes_of;
+using operators::is_integer;
+using operators::name;
+using operators::value_type_choices;
+using operators::value_type_named;
+using operators::ValueType;
 
 /// A tensor as a list of entries, in any order, duplicates allowed (they add up). `coordinates[m][e]` is the
-/// 0-based coordinate of entry e in mode m; values[e] its value. A scalar has no modes and one value.
+/// 0-based coordinate of entry e in mode m; values[e] its value, or integers[e]. A scalar has no modes and one
+/// value.
 struct CooTensor {
   std::vector<std::int64_t> extents;                   ///< by mode
   std::vector<std::vector<std::int64_t>> coordinates;  ///< by mode, then entry
-  std::vector<double> values;                          ///< by entry
-  ValueType value_type = ValueType::f64;               ///< f32: the values are such numbers
+  std::vector<double> values;                          ///< by entry; none where the type is an integer's
+  ValueType value_type = ValueType::f64;               ///< f32, i32: the values are such numbers
+  std::vector<std::int64_t> integers{};                ///< by entry, of an integer type
 
   int order() const { return static_cast<int>(extents.size()); }
-  std::size_t entries() const { return values.size(); }
+  std::size_t entries() const { return is_integer(value_type) ? integers.size() : values.size(); }
+  /// The value of an entry; an integer beyond 2^53 is rounded.
+  double at(std::size_t entry) const {
+    return is_integer(value_type) ? static_cast<double>(integers[entry]) : values[entry];
+  }
 };
 
 /// Every value of a tensor, row major (the last mode is contiguous).
@@ -40,8 +48,10 @@ struct DenseTensor {
 
   int order() const { return static_cast<int>(extents.size()); }
   std::int64_t size() const;             ///< product of the extents
-  double at(std::int64_t linear) const;  ///< element by row-major index
+  double at(std::int64_t linear) const;  ///< element by row-major index; large integers are rounded
   void set(std::int64_t linear, double value);
+  std::int64_t integer_at(std::int64_t linear) const;  ///< element of an integer type
+  void set_integer(std::int64_t linear, std::int64_t value);
 };
 
 /// Product of extents, or nothing when it does not fit in 63 bits.
@@ -71,7 +81,8 @@ class PackedTensor {
   double fill_value() const { return fill_value_; }  ///< value of elements that are not stored
   const Buffer& values() const { return values_; }
   Buffer& values() { return values_; }
-  double value(std::int64_t position) const;
+  double value(std::int64_t position) const;          ///< large integers are rounded
+  std::int64_t integer(std::int64_t position) const;  ///< of an integer type
   std::size_t bytes() const;  ///< bytes of all arrays
   /// Its arrays lie on a GPU: they are addresses there, nothing of the host may read them.
   /// `borrow_on_device`.
@@ -101,12 +112,13 @@ struct PackOptions {
   ValueType value_type = ValueType::f64;
   int position_bits = 64;  ///< width of positions and coordinates: 32 or 64
   /// Value of elements that are not stored and of slots of dense levels without an entry: the zero of the
-  /// semiring (0; for min-plus +infinity).
+  /// semiring (0; for min-plus +infinity). Infinity stands for the largest or the smallest integer.
   double fill_value = 0;
 };
 
 /// Sorts, adds up duplicates and stores by levels. Explicit zeros are kept; order, extents and coordinates
-/// are checked. Errors: invalid [format-rank] (order differs from the format's), [coordinate-range],
+/// are checked. Integers are added up with wrap-around. Errors: invalid [format-rank] (order differs from the
+/// format's), [coordinate-range], [value-type] (a value that the integer type does not have),
 /// [position-overflow] (32 bits do not suffice: says that 64 would), exhausted [memory].
 support::Result<PackedTensor> pack(const CooTensor& tensor, const format::TensorFormat& format,
                                    const PackOptions& options);
