@@ -47,8 +47,10 @@ void drop_unit_modes(client::TensorData& data, std::size_t order) {
 
 // Reads a file in the order that its access has.
 support::Result<client::TensorData> read_one(const std::string& path, const Access& access,
-                                             std::vector<std::int64_t> extents, ProgressLine& progress) {
+                                             std::vector<std::int64_t> extents, client::ValueType type,
+                                             ProgressLine& progress) {
   client::ReadOptions options;
+  options.value_type = type;
   options.extents = std::move(extents);
   options.progress = [&](std::uint64_t done, std::uint64_t of) {
     progress.show("reading " + path, done, of);
@@ -125,7 +127,8 @@ class Reader {
       if ((kind == client::FileKind::frostt || kind == client::FileKind::by_content) != frostt) continue;
       SCHAAS_ASSIGN_OR_RETURN(
           auto data,
-          read_one(file->second, access, frostt ? known(access) : std::vector<std::int64_t>(), progress_));
+          read_one(file->second, access, frostt ? known(access) : std::vector<std::int64_t>(),
+                   arguments_.value_type, progress_));
       SCHAAS_RETURN_IF_ERROR(bind(access.tensor, file->second, client::extents_of(data), frostt));
       data_.emplace(access.tensor, std::move(data));
     }
@@ -229,7 +232,7 @@ class Reader {
                               parse_format(given->second, static_cast<int>(extents.size()), name));
       if (has_compressed_level(format)) {
         SCHAAS_ASSIGN_OR_RETURN(client::TensorData sparse,
-                                client::fill_sparse(name, extents, arguments_.seed));
+                                client::fill_sparse(name, extents, arguments_.seed, arguments_.value_type));
         return sparse;
       }
     }

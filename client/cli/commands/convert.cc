@@ -146,6 +146,7 @@ support::Result<Answer> convert(const ConvertOptions& options) {
     SCHAAS_RETURN_IF_ERROR(client::check_writable(options.output));
   }
   client::ReadOptions reading;
+  reading.value_type = *client::value_type_named(options.value_type);
   reading.extents = options.extents;
   SCHAAS_ASSIGN_OR_RETURN(const client::TensorData data, client::read(options.file, reading));
   std::vector<std::string> names = usual_formats(data);
@@ -185,8 +186,10 @@ void add_convert(CLI::App& program, Action& chosen) {
       ->add_option("-o,--output", options->output,
                    "Write it, entries in the order of the format, by ending; - is standard output")
       ->type_name("FILE");
-  command->add_option("--dtype", options->value_type, "f64 or f32: type of the values in memory")
-      ->check(CLI::IsMember({"f64", "f32"}).description(""))
+  std::vector<std::string> types;
+  for (const auto& type : schaas::operators::value_types()) types.emplace_back(type.name);
+  command->add_option("--dtype", options->value_type, "Type of the values in memory: " + client::value_type_choices())
+      ->check(CLI::IsMember(types).description(""))
       ->capture_default_str()
       ->type_name("TYPE");
   command

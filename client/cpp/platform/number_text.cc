@@ -37,4 +37,14 @@ NumberError parse_integral(std::string_view word, double& value) {
   return NumberError::none;
 }
 
+NumberError parse_whole(std::string_view word, std::int64_t& value) {
+  const NumberError error = parse_integer(word, value);
+  if (error != NumberError::not_a_number) return error;
+  double real = 0;
+  if (const NumberError wrong = parse_real(word, real); wrong != NumberError::none) return wrong;
+  if (real != std::floor(real) || std::fabs(real) > 0x1p53) return NumberError::not_a_number;
+  value = static_cast<std::int64_t>(real);
+  return NumberError::none;
+}
+
 }  // namespace schaas::client

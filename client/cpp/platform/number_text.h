@@ -47,6 +47,9 @@ constexpr bool is_exact(Integer value) {
 /// A whole word as an integer that double holds; any other number as parse_real gives it.
 NumberError parse_integral(std::string_view word, double& value);
 
+/// A whole word as an integer, also one that is written as a real number, like `1.0e+01`.
+NumberError parse_whole(std::string_view word, std::int64_t& value);
+
 /// Numbers that from_chars does not take: a leading +, Fortran's exponent letter D, values below the smallest
 /// double.
 NumberError parse_unusual_real(std::string_view word, double& value);

@@ -1,13 +1,14 @@
 #include "schaas/fill.h"
 
 #include <algorithm>
+#include <cmath>
 #include <new>
 
 #include "client/cpp/platform/allocate.h"
 
 // Reproducible values: number e of a tensor is a hash of (seed, name, e), so any of them can be computed
 // alone, on any machine. Values are multiples of 2^-23 in [-1, 1): exact in f32 and f64, so results of both
-// types can be compared. The coordinates of sparse tensors come from a second stream, drawn independently for
+// types can be compared. Integers are a few of them, -16 to 15. The coordinates of sparse tensors come from a second stream, drawn independently for
 // each mode; repeated ones are dropped.
 namespace schaas::client {
 namespace {
@@ -33,6 +34,11 @@ double value_at(std::uint64_t stream, std::uint64_t linear) {
   return static_cast<double>(bits) * 0x1p-23 - 1;
 }
 
+double typed_value_at(std::uint64_t stream, std::uint64_t linear, ValueType type) {
+  const double value = value_at(stream, linear);
+  return is_integer(type) ? std::floor(16 * value) : value;
+}
+
 }  // namespace
 
 double fill_value(std::uint64_t seed, const std::string& name, std::uint64_t linear) {
@@ -49,7 +55,8 @@ support::Result<DenseTensor> fill(const std::string& name, std::vector<std::int6
   tensor.extents = std::move(extents);
   tensor.value_type = type;
   const std::uint64_t stream = stream_of(seed, name);
-  for (std::int64_t e = 0; e < *size; ++e) tensor.set(e, value_at(stream, static_cast<std::uint64_t>(e)));
+  for (std::int64_t e = 0; e < *size; ++e)
+    tensor.set(e, typed_value_at(stream, static_cast<std::uint64_t>(e), type));
   return tensor;
 }
 
@@ -72,7 +79,7 @@ std::int64_t draws_for(const std::vector<std::int64_t>& extents) {
   return elements ? std::clamp<std::int64_t>(*elements / elements_per_draw, 1, max_draws) : max_draws;
 }
 
-CooTensor drawn(std::vector<std::int64_t> extents, std::uint64_t stream) {
+CooTensor drawn(std::vector<std::int64_t> extents, std::uint64_t stream, ValueType type) {
   const std::uint64_t coordinate_stream = mix(~stream);  // another stream than the values'
   std::vector<std::vector<std::int64_t>> entries(static_cast<std::size_t>(draws_for(extents)),
                                                  std::vector<std::int64_t>(extents.size()));
@@ -89,7 +96,7 @@ CooTensor drawn(std::vector<std::int64_t> extents, std::uint64_t stream) {
   for (std::size_t e = 0; e < entries.size(); ++e) {
     for (std::size_t mode = 0; mode < extents.size(); ++mode)
       tensor.coordinates[mode].push_back(entries[e][mode]);
-    tensor.values.push_back(value_at(stream, e));
+    tensor.values.push_back(typed_value_at(stream, e, type));
   }
   tensor.extents = std::move(extents);
   return tensor;
@@ -98,9 +105,9 @@ CooTensor drawn(std::vector<std::int64_t> extents, std::uint64_t stream) {
 }  // namespace
 
 support::Result<CooTensor> fill_sparse(const std::string& name, std::vector<std::int64_t> extents,
-                                       std::uint64_t seed) {
+                                       std::uint64_t seed, ValueType type) {
   try {
-    return drawn(std::move(extents), stream_of(seed, name));
+    return drawn(std::move(extents), stream_of(seed, name), type);
   } catch (const std::bad_alloc&) {
     return too_large("`" + name + "`", "a million entries");
   }

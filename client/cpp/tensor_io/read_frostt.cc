@@ -100,6 +100,7 @@ class FrosttReader {
   // Coordinates are compared with known extents as they are read, so that the message points at the line.
   void open(std::size_t order) {
     tensor_.coordinates.resize(order);
+    if (is_integer(options_.value_type)) tensor_.value_type = ValueType::i64;
     largest_.assign(order, 0);
     limit_.assign(order, std::numeric_limits<std::int64_t>::max());
     for (std::size_t m = 0; m < extents_.size(); ++m) {
@@ -119,6 +120,20 @@ class FrosttReader {
     return {};
   }
 
+  Result<void> value(std::string_view word) {
+    const bool whole = is_integer(tensor_.value_type);
+    double real = 0;
+    std::int64_t integer = 0;
+    const NumberError error = whole ? parse_whole(word, integer) : parse_real(word, real);
+    if (error != NumberError::none) return here(bad_number(error, word, whole ? "an integer" : "a value"), word);
+    if (whole) {
+      tensor_.integers.push_back(integer);
+    } else {
+      tensor_.values.push_back(real);
+    }
+    return {};
+  }
+
   // Coordinates count from 1 in the file, from 0 in memory.
   Result<void> entry() {
     Words words(line_);
@@ -134,10 +149,7 @@ class FrosttReader {
       tensor_.coordinates[m].push_back(coordinate - 1);
     }
     const std::string_view word = words.next();
-    double value = 0;
-    const NumberError error = parse_real(word, value);
-    if (error != NumberError::none) return here(bad_number(error, word, "a value"), word);
-    tensor_.values.push_back(value);
+    SCHAAS_RETURN_IF_ERROR(value(word));
     if (const std::string_view extra = words.next(); !extra.empty()) {
       return here(
           support::invalid("file-entry",

@@ -230,7 +230,12 @@ class MatrixMarketReader {
     const std::size_t room = believable(header_.field == Field::pattern ? 4 : 6) * (mirrored ? 2 : 1);
     coo_.coordinates[0].reserve(room);
     coo_.coordinates[1].reserve(room);
-    coo_.values.reserve(room);
+    if (is_integer(options_.value_type)) {
+      coo_.value_type = ValueType::i64;
+      coo_.integers.reserve(room);
+    } else {
+      coo_.values.reserve(room);
+    }
     std::int64_t read = 0;
     while (true) {
       SCHAAS_ASSIGN_OR_RETURN(const bool more, next_line());
@@ -269,17 +274,25 @@ class MatrixMarketReader {
   NumberError parse_value(std::string_view word, double& value) const {
     return header_.field == Field::integer ? parse_integral(word, value) : parse_real(word, value);
   }
+  static NumberError parse_value(std::string_view word, std::int64_t& value) { return parse_whole(word, value); }
 
+  Diagnostic bad_value(NumberError error, std::string_view word) const {
+    return here(bad_number(error, word, is_integer(options_.value_type) ? "an integer" : "a value"), word);
+  }
+
+  Result<void> read_entry() { return is_integer(coo_.value_type) ? read_entry<std::int64_t>() : read_entry<double>(); }
+
+  template <class Value>
   Result<void> read_entry() {
     Words words(line_);
     SCHAAS_ASSIGN_OR_RETURN(const std::int64_t row, index_word(words.next(), "row", size_.rows));
     const std::string_view column_word = words.next();
     SCHAAS_ASSIGN_OR_RETURN(const std::int64_t column, index_word(column_word, "column", size_.columns));
-    double value = 1;
+    Value value = 1;
     if (header_.field != Field::pattern) {
       const std::string_view word = words.next();
       const NumberError error = parse_value(word, value);
-      if (error != NumberError::none) return here(bad_number(error, word, "a value"), word);
+      if (error != NumberError::none) return bad_value(error, word);
     }
     if (const std::string_view extra = words.next(); !extra.empty()) {
       const char* form = header_.field == Field::pattern ? "`row column`" : "`row column value`";
@@ -288,19 +301,19 @@ class MatrixMarketReader {
                   extra);
     }
     if (header_.symmetry != Symmetry::general) {
-      SCHAAS_RETURN_IF_ERROR(check_triangle(row, column, value));
+      SCHAAS_RETURN_IF_ERROR(check_triangle(row, column, value != 0));
     }
     // Entries of the diagonal have no mirror image.
     add(row, column, value);
     if (row != column) {
       if (header_.symmetry == Symmetry::symmetric) add(column, row, value);
-      if (header_.symmetry == Symmetry::skew) add(column, row, -value);
+      if (header_.symmetry == Symmetry::skew) add(column, row, negative(value));
     }
     return {};
   }
 
   // One triangle is stored; both would count every entry twice.
-  Result<void> check_triangle(std::int64_t row, std::int64_t column, double value) {
+  Result<void> check_triangle(std::int64_t row, std::int64_t column, bool nonzero) {
     below_ = below_ || row > column;
     above_ = above_ || row < column;
     if (below_ && above_) {
@@ -309,16 +322,26 @@ class MatrixMarketReader {
                                    "side of the diagonal than earlier ones"),
                   line_);
     }
-    if (header_.symmetry == Symmetry::skew && row == column && value != 0) {
+    if (header_.symmetry == Symmetry::skew && row == column && nonzero) {
       return here(support::invalid("mtx-triangle", "the diagonal of a skew-symmetric matrix is 0"), line_);
     }
     return {};
   }
 
-  void add(std::int64_t row, std::int64_t column, double value) {
+  static double negative(double value) { return -value; }
+  static std::int64_t negative(std::int64_t value) {  // the smallest integer is its own
+    return static_cast<std::int64_t>(-static_cast<std::uint64_t>(value));
+  }
+
+  template <class Value>
+  void add(std::int64_t row, std::int64_t column, Value value) {
     coo_.coordinates[0].push_back(row);
     coo_.coordinates[1].push_back(column);
-    coo_.values.push_back(value);
+    if constexpr (std::is_integral_v<Value>) {
+      coo_.integers.push_back(value);
+    } else {
+      coo_.values.push_back(value);
+    }
   }
 
   // A caller that wants a vector gets one from a matrix of one column or one row.
@@ -341,16 +364,21 @@ class MatrixMarketReader {
   // The values are collected before the matrix is allocated: a header cannot ask for more than the file
   // holds.
   Result<TensorData> read_array() {
-    std::vector<double> values;
+    return is_integer(options_.value_type) ? read_array<std::int64_t>() : read_array<double>();
+  }
+
+  template <class Value>
+  Result<TensorData> read_array() {
+    std::vector<Value> values;
     values.reserve(believable(2));
     while (true) {
       SCHAAS_ASSIGN_OR_RETURN(const bool more, next_line());
       if (!more) break;
       Words words(line_);
       for (std::string_view word = words.next(); !word.empty(); word = words.next()) {
-        double value = 0;
+        Value value = 0;
         const NumberError error = parse_value(word, value);
-        if (error != NumberError::none) return here(bad_number(error, word, "a value"), word);
+        if (error != NumberError::none) return bad_value(error, word);
         if (static_cast<std::int64_t>(values.size()) == size_.entries) {
           return here(
               support::invalid("too-many-entries", "the header promises " + std::to_string(size_.entries) +
@@ -368,19 +396,21 @@ class MatrixMarketReader {
   }
 
   // Brings column order to row order; symmetric files hold the lower triangle of each column.
-  Result<TensorData> arrange(const std::vector<double>& values) {
-    SCHAAS_ASSIGN_OR_RETURN(DenseTensor dense, zeros({size_.rows, size_.columns}, ValueType::f64));
-    double* to = dense.values.as<double>();
+  template <class Value>
+  Result<TensorData> arrange(const std::vector<Value>& values) {
+    constexpr ValueType type = std::is_integral_v<Value> ? ValueType::i64 : ValueType::f64;
+    SCHAAS_ASSIGN_OR_RETURN(DenseTensor dense, zeros({size_.rows, size_.columns}, type));
+    Value* to = dense.values.as<Value>();
     std::size_t next = 0;
     for (std::int64_t c = 0; c < size_.columns; ++c) {
       const std::int64_t first = header_.symmetry == Symmetry::general     ? 0
                                  : header_.symmetry == Symmetry::symmetric ? c
                                                                            : c + 1;
       for (std::int64_t r = first; r < size_.rows; ++r) {
-        const double value = values[next++];
+        const Value value = values[next++];
         to[r * size_.columns + c] = value;
         if (header_.symmetry == Symmetry::symmetric) to[c * size_.columns + r] = value;
-        if (header_.symmetry == Symmetry::skew) to[c * size_.columns + r] = -value;
+        if (header_.symmetry == Symmetry::skew) to[c * size_.columns + r] = negative(value);
       }
     }
     if (const int drop = mode_to_drop(); drop >= 0) dense.extents.erase(dense.extents.begin() + drop);

@@ -14,7 +14,7 @@
 // NumPy array format, versions 1.0 to 3.0 (NumPy Enhancement Proposal 1): magic, version, header length, a
 // Python dictionary, the elements. Sizes are compared with what the file can hold before anything is
 // allocated. Types become f64, or f32 where that holds them; integers of 64 bits are refused where f64 would
-// change them.
+// change them. Where the caller wants an integer type, integers become i64.
 namespace schaas::client {
 namespace {
 
@@ -42,7 +42,11 @@ float value(Half half) {
 struct Truth {
   std::uint8_t byte;
   explicit operator double() const { return byte != 0 ? 1 : 0; }
+  explicit operator std::int64_t() const { return byte != 0 ? 1 : 0; }
 };
+
+template <class Element>
+constexpr bool is_whole = std::is_integral_v<Element> || std::is_same_v<Element, Truth>;
 
 class NpyReader {
  public:
@@ -150,7 +154,8 @@ class NpyReader {
     }
     // f2 and f4 are exact in f32.
     constexpr bool narrow = std::is_same_v<Element, float> || std::is_same_v<Element, Half>;
-    const ValueType type = narrow ? ValueType::f32 : ValueType::f64;
+    const bool whole = is_whole<Element> && is_integer(options_.value_type);
+    const ValueType type = whole ? ValueType::i64 : narrow ? ValueType::f32 : ValueType::f64;
     SCHAAS_ASSIGN_OR_RETURN(DenseTensor dense, zeros(header.shape, type));
     const auto slice = std::make_unique<Element[]>(slice_elements);
     std::vector<std::int64_t> counter(header.shape.size(), 0);
@@ -195,6 +200,11 @@ class NpyReader {
         to.values.as<float>()[offset] = from[e];
       } else if constexpr (std::is_same_v<Element, Half>) {
         to.values.as<float>()[offset] = value(from[e]);
+      } else if (is_integer(to.value_type)) {
+        if constexpr (is_whole<Element>) to.values.as<std::int64_t>()[offset] = static_cast<std::int64_t>(from[e]);
+        if constexpr (std::is_same_v<Element, std::uint64_t>) {
+          if (from[e] > std::uint64_t{INT64_MAX}) return too_large(std::to_string(from[e]));
+        }
       } else {
         to.values.as<double>()[offset] = static_cast<double>(from[e]);
         // Integers of up to 32 bits are exact in f64.
@@ -204,6 +214,10 @@ class NpyReader {
       }
     }
     return {};
+  }
+
+  support::Diagnostic too_large(const std::string& number) const {
+    return support::invalid("file-number", source_.path() + " holds " + number + ", which i64 does not have");
   }
 
   support::Diagnostic inexact(const std::string& number) const {

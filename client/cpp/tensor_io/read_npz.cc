@@ -27,7 +27,7 @@ class NpzReader {
         std::any_of(tensor_.extents.begin(), tensor_.extents.end(), [](auto extent) { return extent < 0; }))
       return wrong("its shape is " + shape_text(tensor_.extents));
     SCHAAS_RETURN_IF_ERROR(check_extents(path_, tensor_.extents, options_.extents));
-    SCHAAS_ASSIGN_OR_RETURN(const DenseTensor data, array("data.npy"));
+    SCHAAS_ASSIGN_OR_RETURN(const DenseTensor data, array("data.npy", options_.value_type));
     tensor_.value_type = data.value_type;
     if (format != "coo" && tensor_.order() != 2)
       return wrong("its format is " + format + ", its shape " + shape_text(tensor_.extents));
@@ -55,10 +55,12 @@ class NpzReader {
     return FileSource::of_bytes(path_ + ":" + name, std::move(content));
   }
 
-  Result<DenseTensor> array(const std::string& name) const {
+  Result<DenseTensor> array(const std::string& name, ValueType type = ValueType::f64) const {
     if (!archive_.has(name)) return wrong("it has no member " + name);
     SCHAAS_ASSIGN_OR_RETURN(FileSource source, member(name));
-    SCHAAS_ASSIGN_OR_RETURN(TensorData data, read_npy(std::move(source), {}));
+    ReadOptions options;
+    options.value_type = type;
+    SCHAAS_ASSIGN_OR_RETURN(TensorData data, read_npy(std::move(source), options));
     return std::get<DenseTensor>(std::move(data));
   }
 
@@ -105,10 +107,18 @@ class NpzReader {
                  "; expected those of scipy.sparse.save_npz, or a single array");
   }
 
-  void add(std::int64_t row, std::int64_t column, double value) {
+  void add(std::int64_t row, std::int64_t column, const DenseTensor& data, std::int64_t at) {
     tensor_.coordinates[0].push_back(row);
     tensor_.coordinates[1].push_back(column);
-    tensor_.values.push_back(value);
+    add_value(data, at);
+  }
+
+  void add_value(const DenseTensor& data, std::int64_t at) {
+    if (is_integer(data.value_type)) {
+      tensor_.integers.push_back(data.integer_at(at));
+    } else {
+      tensor_.values.push_back(data.at(at));
+    }
   }
 
   // Rows (columns of csc), each of whose entries is a number or a block.
@@ -137,7 +147,7 @@ class NpzReader {
           inner = -width;
         for (std::int64_t n = 0; n < height * width; ++n) {
           const std::int64_t row = outer + n / width, column = inner + n % width;
-          add(by_columns ? column : row, by_columns ? row : column, data.at(entry * height * width + n));
+          add(by_columns ? column : row, by_columns ? row : column, data, entry * height * width + n);
         }
       }
     }
@@ -165,7 +175,7 @@ class NpzReader {
     }
     if (tensor_.coordinates.size() != tensor_.extents.size())
       return wrong("it has coordinates of " + std::to_string(tensor_.coordinates.size()) + " modes");
-    for (std::int64_t n = 0; n < data.size(); ++n) tensor_.values.push_back(data.at(n));
+    for (std::int64_t n = 0; n < data.size(); ++n) add_value(data, n);
     return {};
   }
 
@@ -185,7 +195,7 @@ class NpzReader {
       const std::int64_t end =
           std::min(std::min(data.extents[1], tensor_.extents[1]), tensor_.extents[0] + shift);
       for (std::int64_t c = std::max<std::int64_t>(shift, 0); c < end; ++c)
-        add(c - shift, c, data.at(d * data.extents[1] + c));
+        add(c - shift, c, data, d * data.extents[1] + c);
     }
     return {};
   }

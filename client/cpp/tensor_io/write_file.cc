@@ -25,17 +25,23 @@ std::vector<std::int64_t> matrix_shape(std::vector<std::int64_t> extents) {
   return extents;
 }
 
+const char* field(ValueType type) { return is_integer(type) ? "integer" : "real"; }
+
 // Values stand in column order, as the array format wants them.
 void write_matrix_market(FileSink& sink, const DenseTensor& tensor) {
   const auto shape = matrix_shape(tensor.extents);
-  sink.write("%%MatrixMarket matrix array real general\n");
+  sink.write(std::string("%%MatrixMarket matrix array ") + field(tensor.value_type) + " general\n");
   sink.write(shape[0]);
   sink.write(" ");
   sink.write(shape[1]);
   sink.write("\n");
   for (std::int64_t c = 0; c < shape[1]; ++c) {
     for (std::int64_t r = 0; r < shape[0]; ++r) {
-      sink.write(tensor.at(r * shape[1] + c));
+      if (is_integer(tensor.value_type)) {
+        sink.write(tensor.integer_at(r * shape[1] + c));
+      } else {
+        sink.write(tensor.at(r * shape[1] + c));
+      }
       sink.write("\n");
     }
   }
@@ -49,14 +55,18 @@ void write_entries(FileSink& sink, const CooTensor& tensor, bool second_mode) {
       sink.write(" ");
     }
     if (second_mode) sink.write("1 ");
-    sink.write(tensor.values[e]);
+    if (is_integer(tensor.value_type)) {
+      sink.write(tensor.integers[e]);
+    } else {
+      sink.write(tensor.values[e]);
+    }
     sink.write("\n");
   }
 }
 
 void write_matrix_market(FileSink& sink, const CooTensor& tensor) {
   const auto shape = matrix_shape(tensor.extents);
-  sink.write("%%MatrixMarket matrix coordinate real general\n");
+  sink.write(std::string("%%MatrixMarket matrix coordinate ") + field(tensor.value_type) + " general\n");
   sink.write(shape[0]);
   sink.write(" ");
   sink.write(shape[1]);
@@ -66,7 +76,7 @@ void write_matrix_market(FileSink& sink, const CooTensor& tensor) {
   write_entries(sink, tensor, tensor.order() == 1);
 }
 
-const char* descr(ValueType type) { return type == ValueType::f32 ? "<f4" : "<f8"; }
+const char* descr(ValueType type) { return operators::facts(type).numpy; }
 
 void write_npy(FileSink& sink, const DenseTensor& tensor) {
   sink.write(print_npy_preamble(descr(tensor.value_type), tensor.extents));
