@@ -282,7 +282,7 @@ def einsum(subscripts, *operands, out=None, dtype=None, order="K", casting="safe
     `schaas.einsum(B, [0, 1], C, [1, 2], [0, 2])`; ellipses and extents of 1 broadcast. All of the product is scheduled as one, so
     `optimize` is taken and changes nothing.
 
-    Values are computed as f64, or as f32 where all operands are or `dtype` says so; `casting` says which arrays may be converted for
+    Values are computed as f64, or as f32 where all operands are, or as `dtype` says; `casting` says which arrays may be converted for
     that, and to `out`. `order`: "F" gives a copy by columns.
 
     A result with two indices or more is sparse (csr, csc, or a schaas.Tensor) where all operands with indices are, or where one sparse

@@ -341,6 +341,34 @@ TEST_F(Files, EntriesKeepTheirTypeInNpyAndNpz) {
   EXPECT_EQ(back.coordinates, (std::vector<Longs>{{0, 1}, {1, 2}}));
 }
 
+TEST_F(Files, IntegersStayExactWhereTheyAreWanted) {
+  CooTensor t{{2, 3}, {{0, 1}, {2, 1}}, {}};
+  t.value_type = ValueType::i64;
+  t.integers = {(std::int64_t{1} << 53) + 1, INT64_MIN};
+  ReadOptions wanted;
+  wanted.value_type = ValueType::i64;
+  for (const char* name : {"a.mtx", "a.tns", "a.npz", "a.npy"}) {
+    SCOPED_TRACE(name);
+    ASSERT_TRUE(write(path(name), t).ok());
+    const auto back = read(path(name), wanted);
+    ASSERT_TRUE(back.ok()) << support::render(back.error());
+    const auto* entries = std::get_if<CooTensor>(&*back);
+    const CooTensor found = entries != nullptr ? *entries : to_coo(std::get<DenseTensor>(*back));
+    EXPECT_EQ(found.value_type, ValueType::i64);
+    EXPECT_EQ(found.integers, t.integers);
+    EXPECT_EQ(found.coordinates, t.coordinates);
+  }
+}
+
+TEST_F(Files, FractionsAreNoIntegers) {
+  std::ofstream(path("a.mtx")) << "%%MatrixMarket matrix coordinate real general\n1 2 2\n1 1 3.0e0\n1 2 0.5\n";
+  ReadOptions wanted;
+  wanted.value_type = ValueType::i32;
+  EXPECT_EQ(support::render(read(path("a.mtx"), wanted).error()),
+            "invalid [file-number]: expected an integer, found `0.5`\n  --> " + path("a.mtx") +
+                ":4:5\n  | 1 2 0.5\n  |     ^~~");
+}
+
 TEST_F(Files, PipesAreToldByTheirContent) {
   const std::string text = "%%MatrixMarket matrix coordinate real general\n3 4 1\n2 3 1.5\n";
   for (const std::string& content : {text, gzip(text), std::string("# schaas extents 3 4\n2 3 1.5\n")}) {
