@@ -126,9 +126,8 @@ class Reader {
       SCHAAS_ASSIGN_OR_RETURN(const auto kind, client::kind_of(file->second));
       if ((kind == client::FileKind::frostt || kind == client::FileKind::by_content) != frostt) continue;
       SCHAAS_ASSIGN_OR_RETURN(
-          auto data,
-          read_one(file->second, access, frostt ? known(access) : std::vector<std::int64_t>(),
-                   arguments_.value_type, progress_));
+          auto data, read_one(file->second, access, frostt ? known(access) : std::vector<std::int64_t>(),
+                              arguments_.value_type, progress_));
       SCHAAS_RETURN_IF_ERROR(bind(access.tensor, file->second, client::extents_of(data), frostt));
       data_.emplace(access.tensor, std::move(data));
     }

@@ -45,7 +45,8 @@ support::Result<client::ProblemText> problem_text(const ProblemOptions& options)
   text.constraints = options.constraints;
   const auto type = client::value_type_named(options.value_type);
   if (!type)
-    return support::invalid("value-type", "`--dtype " + options.value_type + "`: expected " + client::value_type_choices());
+    return support::invalid("value-type",
+                            "`--dtype " + options.value_type + "`: expected " + client::value_type_choices());
   text.value_type = *type;
   text.position_bits = options.positions;
   text.profile = options.profile;

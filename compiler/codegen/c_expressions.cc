@@ -98,7 +98,8 @@ std::string joined(const std::vector<std::string>& parts, const std::string& op)
 
 CExpressions::CExpressions(const loop_ir::Kernel& kernel)
     : integers_(operators::is_integer(kernel.value_type)),
-      streaming_target_(loop_ir::streaming_target(kernel)), operands_(operand_arrays(kernel)) {
+      streaming_target_(loop_ir::streaming_target(kernel)),
+      operands_(operand_arrays(kernel)) {
   for (const auto& array : kernel.arrays) elements_[array.name] = array.element;
   for (const auto& phase : kernel.phases) {
     learn(phase.body);

@@ -66,7 +66,7 @@ class CExpressions {
   std::string apply_to_indices(const loop_ir::Apply& apply) const;
   std::string choose(const loop_ir::Choose& choice, const Loadable& loadable) const;
 
-  bool integers_;  ///< values are integers
+  bool integers_;                 ///< values are integers
   std::set<std::string> values_;  ///< names that are values; all others are indices
   std::map<std::string, operators::Monoid> monoids_;
   std::map<std::string, loop_ir::Element> elements_;

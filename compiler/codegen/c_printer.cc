@@ -10,6 +10,7 @@
 #include "compiler/codegen/c_statements.h"
 #include "compiler/codegen/c_text.h"
 #include "compiler/codegen/runtime.h"
+#include "compiler/codegen/value_declarations.h"
 #include "compiler/loop_ir/printer.h"
 #include "compiler/loop_ir/uses.h"
 #include "compiler/support/contains.h"
@@ -110,16 +111,6 @@ class KernelPrinter {
   CText out_;
 };
 
-/// Returns the type of values, and of integers the range. The toolchain compiles VALUE_IS_INTEGER with
-/// arithmetic that wraps around.
-std::string value_declarations(const operators::ValueTypeFacts& type) {
-  std::string text = std::string("typedef ") + type.c_type + " value;\ntypedef " + type.c_word + " value_word;\n";
-  if (!type.is_integer) return text;
-  const std::string bits = std::to_string(8 * type.bytes);
-  return text + "#define VALUE_IS_INTEGER /* compile with -fwrapv */\n#define VALUE_LARGEST ((value)INT" + bits +
-         "_MAX)\n#define VALUE_SMALLEST ((value)INT" + bits + "_MIN)\n";
-}
-
 void KernelPrinter::print_prologue() {
   const auto& type = operators::facts(kernel_.value_type);
   // Kernels that are compiled as one unit share the prologue.
@@ -128,7 +119,7 @@ void KernelPrinter::print_prologue() {
     out_.raw("#ifndef " + guard + "\n#define " + guard + "\n" + declarations + "#endif\n\n");
   };
   out_.raw("#include <stddef.h>\n#include <stdint.h>\n#include <string.h>\n\n");
-  once("PROLOGUE", std::string(abi_declarations()) + "\n" + value_declarations(type) +
+  once("PROLOGUE", std::string(abi_declarations()) + "\n" + value_declarations(type.type) +
                        std::string(vector_declarations()));
   if (expressions_.needs_functions()) {
     const bool f64 = type.type == loop_ir::ValueType::f64;

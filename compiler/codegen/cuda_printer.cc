@@ -94,14 +94,13 @@ class CudaPrinter {
 
 /// Prints the ABI, once for all kernels of one text, and the type of values.
 void CudaPrinter::print_declarations() {
-  const bool f64 = kernel_.value_type == loop_ir::ValueType::f64;
   out_.raw("#include <stddef.h>\n#include <stdint.h>\n#include <string.h>\n\n");
   out_.raw("#ifndef SCHAAS_GPU_PROLOGUE\n#define SCHAAS_GPU_PROLOGUE\n");
   out_.raw(abi_declarations());
   out_.raw("\n");
   out_.raw(gpu_abi_declarations());
   out_.raw("#endif\n\n");
-  out_.raw(std::string("typedef ") + (f64 ? "double" : "float") + " value;\n\n");
+  out_.raw(std::string("typedef ") + operators::facts(kernel_.value_type).c_type + " value;\n\n");
 }
 
 /// Prints the parameters of all phases as one struct.

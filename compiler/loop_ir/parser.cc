@@ -26,9 +26,7 @@ class Parser : private Tokenizer {
   Kernel kernel() {
     Kernel kernel;
     expect("kernel");
-    std::vector<std::string> types;
-    for (const auto& type : operators::value_types()) types.emplace_back(type.name);
-    kernel.value_type = operators::value_types()[static_cast<std::size_t>(choose(types))].type;
+    kernel.value_type = static_cast<ValueType>(choose(operators::value_type_names()));
     expect("arguments");
     kernel.arguments = small_number();
     expect("{");
@@ -556,12 +554,8 @@ class Parser : private Tokenizer {
 
   /// Returns the function with this name, also one that users do not write.
   static std::optional<operators::Function> called(const std::string& text) {
-    using operators::Function;
-    for (const Function own :
-         {Function::negate, Function::add_absorbing_largest, Function::add_absorbing_smallest}) {
-      if (text == operators::facts(own).name) return own;
-    }
-    return operators::function_named(text);
+    if (text == operators::facts(operators::Function::negate).name) return operators::Function::negate;
+    return operators::function_named(text, operators::Callers::loop_ir);
   }
 
   /// Parses, after "(": left operator right ")".

@@ -89,8 +89,7 @@ std::string write_text(const std::string& array, const ExpressionPtr& index, Wri
 class Printer {
  public:
   std::string kernel(const Kernel& kernel) {
-    open(std::string("kernel ") + name(kernel.value_type) + " arguments " +
-         std::to_string(kernel.arguments));
+    open(std::string("kernel ") + name(kernel.value_type) + " arguments " + std::to_string(kernel.arguments));
     for (const auto& each : kernel.copies) copy(each);
     for (const auto& each : kernel.extents) extent(each);
     for (const auto& each : kernel.lets) let(each);

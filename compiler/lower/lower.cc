@@ -63,8 +63,9 @@ support::Result<Lowered> lower_tree(const concrete_notation::StatementPtr& state
   SCHAAS_ASSIGN_OR_RETURN(NestTree tree, number(statement, problem));
   const bool for_gpu = is_for_gpu(tree);
   if (for_gpu && operators::is_integer(problem.value_type))
-    return support::unsupported("value-type", std::string("kernels for GPUs compute with f64 and f32, the values are ") +
-                                                  name(problem.value_type));
+    return support::unsupported(
+        "value-type",
+        std::string("kernels for GPUs compute with f64 and f32, the values are ") + name(problem.value_type));
   if (for_gpu) SCHAAS_RETURN_IF_ERROR(check_mapped_loops(tree));
   // Passes and emitter then see a dense result with an element for each entry.
   const int entries_of = for_gpu ? keep_result_by_entries(tree) : -1;

@@ -59,8 +59,9 @@ struct FunctionFacts {
   bool any_more;      ///< takes any number from `arity` on: associative and commutative
 };
 const FunctionFacts& facts(Function function);
+enum class Callers { language, loop_ir };
 /// The function a call names ("exp", "max"); nothing for other words.
-std::optional<Function> function_named(std::string_view name);
+std::optional<Function> function_named(std::string_view name, Callers callers = Callers::language);
 /// All words that name a function, for suggestions.
 std::vector<std::string> function_names();
 /// One that takes as long as dozens of additions: exp, log, sin, ...

@@ -30,6 +30,12 @@ std::optional<ValueType> value_type_named(std::string_view name) {
   return std::nullopt;
 }
 
+std::vector<std::string> value_type_names() {
+  std::vector<std::string> names;
+  for (const auto& row : value_types()) names.emplace_back(row.name);
+  return names;
+}
+
 std::size_t bytes_of(ValueType type) { return facts(type).bytes; }
 
 bool is_integer(ValueType type) { return facts(type).is_integer; }

@@ -31,6 +31,7 @@ const std::vector<ValueTypeFacts>& value_types();  ///< in the order of their nu
 
 const char* name(ValueType type);
 std::optional<ValueType> value_type_named(std::string_view name);
+std::vector<std::string> value_type_names();  ///< in the order of their numbers
 std::size_t bytes_of(ValueType type);
 bool is_integer(ValueType type);
 /// Names of all types as a message lists them: "f64, f32, i64 or i32".

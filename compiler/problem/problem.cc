@@ -211,11 +211,7 @@ Result<void> read_choices(const ProblemText& text, Problem& problem) {
                                       support::did_you_mean(found, known));
   };
   const auto type = operators::value_type_named(text.value_type);
-  if (!type) {
-    std::vector<std::string> known;
-    for (const auto& row : operators::value_types()) known.emplace_back(row.name);
-    return unknown("value-type", text.value_type, known);
-  }
+  if (!type) return unknown("value-type", text.value_type, operators::value_type_names());
   problem.value_type = *type;
   if (text.profile != "default" && text.profile != "sparseauto") {
     return unknown("profile", text.profile, {"default", "sparseauto"});

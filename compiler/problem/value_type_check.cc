@@ -6,8 +6,8 @@
 #include "compiler/index_notation/printer.h"
 
 // Constants are folded and compared in double by the front end and the search, while kernels wrap integers
-// around. Both agree as long as no constant part of an expression leaves the range: literals v, combined by
-// sums, products, comparisons and extremes, stay below the product of all |v| + 2.
+// around. Both agree as long as no constant part of an expression leaves the range. Literals v stay below the
+// product of all |v| + 2, whatever sums, products, comparisons and extremes combine them.
 namespace schaas::problem {
 namespace {
 
@@ -24,12 +24,14 @@ class ValueTypeCheck {
 
   Result<void> check(const Expression& value) {
     if (const auto* literal = std::get_if<index_notation::Literal>(&value.node)) {
-      SCHAAS_RETURN_IF_ERROR(type_.is_integer ? integer(literal->value, value) : single(literal->value, value));
+      SCHAAS_RETURN_IF_ERROR(type_.is_integer ? integer(literal->value, value)
+                                              : single(literal->value, value));
     }
     const auto* call = std::get_if<index_notation::Call>(&value.node);
     if (call != nullptr && type_.is_integer && !operators::has_integer_values(call->function)) {
-      return at(value, support::invalid("value-type", "`" + index_notation::print(value) +
-                                                          "` is no integer; the values are " + type_.name),
+      return at(value,
+                support::invalid("value-type", "`" + index_notation::print(value) +
+                                                   "` is no integer; the values are " + type_.name),
                 "f64 and f32 have quotients, powers and roots");
     }
     for (const auto& part : index_notation::parts(value)) SCHAAS_RETURN_IF_ERROR(check(part));
@@ -48,16 +50,19 @@ class ValueTypeCheck {
 
   Result<void> integer(double value, const Expression& where) {
     const auto wrong = [&](const std::string& why, const std::string& note) {
-      return at(where, support::invalid("number-range", "number `" + index_notation::print(where) + "` " + why),
+      return at(where,
+                support::invalid("number-range", "number `" + index_notation::print(where) + "` " + why),
                 note);
     };
     const auto& semiring = *problem_.semiring;
     if (std::isinf(value)) {
       if (value == semiring.zero || value == semiring.one) return {};
-      return wrong(std::string("is no value of ") + type_.name + " under " + semiring.name,
-                   "under min-plus `inf` stands for the largest integer, under max-plus `-inf` for the smallest");
+      return wrong(
+          std::string("is no value of ") + type_.name + " under " + semiring.name,
+          "under min-plus `inf` stands for the largest integer, under max-plus `-inf` for the smallest");
     }
-    if (value != std::floor(value)) return wrong(std::string("is no integer; the values are ") + type_.name, "f64 and f32 take it");
+    if (value != std::floor(value))
+      return wrong(std::string("is no integer; the values are ") + type_.name, "f64 and f32 take it");
     const double largest = std::min(static_cast<double>(type_.largest), max_exact);
     if (std::fabs(value) > largest)
       return wrong(std::string("is beyond the numbers that ") + type_.name + " takes in an expression",
@@ -76,14 +81,15 @@ class ValueTypeCheck {
   const std::string& text_;
   const Problem& problem_;
   const operators::ValueTypeFacts& type_;
-  int numbers_ = 0;   ///< finite literals so far
+  int numbers_ = 0;  ///< finite literals so far
   double bits_ = 0;  ///< logarithm of the product of all |v| + 2
 };
 
 }  // namespace
 
 Result<void> check_value_type(const std::string& expression,
-                              const std::vector<index_notation::Assignment>& written, const Problem& problem) {
+                              const std::vector<index_notation::Assignment>& written,
+                              const Problem& problem) {
   if (problem.value_type == ValueType::f64) return {};
   if (operators::is_integer(problem.value_type)) {
     ValueTypeCheck as_written(expression, problem);

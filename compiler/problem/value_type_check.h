@@ -7,7 +7,7 @@
 namespace schaas::problem {
 
 /// Checks that the values of the problem's type can hold its numbers and are closed under its functions.
-/// `written` are the statements as the request has them. Errors, at their place in `expression`: invalid
+/// `written` are the statements as the request has them. Errors, with their range in `expression`: invalid
 /// [number-range] (f32: a finite number beyond its range; integers: a number that is none, lies outside of
 /// the range, or numbers that together may), invalid [value-type] (a function without integer values).
 support::Result<void> check_value_type(const std::string& expression,

@@ -291,8 +291,7 @@ std::string run_phase(Run& run, int number, Cuts cuts, std::mt19937_64& random) 
   std::vector<void*> carry_of(pieces.size(), nullptr);
   for (std::size_t n = 0; n < pieces.size(); ++n) {
     if (pieces[n].first < 0 || phase.carry_elements == nullptr) continue;
-    carries.emplace_back(phase.carry_elements(run.arguments), run.arguments[0]->value_type,
-                         phase.part_fold);
+    carries.emplace_back(phase.carry_elements(run.arguments), run.arguments[0]->value_type, phase.part_fold);
     carry_of[n] = carries.back().data();
     parts[pieces[n].begin].push_back(&carries.back());
   }

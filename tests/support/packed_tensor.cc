@@ -362,9 +362,8 @@ PackedTensor pack(const RandomTensor& tensor, const format::TensorFormat& format
   }
   const auto type = static_cast<std::int32_t>(problem.value_type);
   a.values.data.resize(positions.size() * value_bytes(type));
-  a.abi = {format.order(),   type,
-           a.extents.data(), a.mode_order.data(),
-           a.levels.data(),  a.values.data.data()};
+  a.abi = {format.order(),      type, a.extents.data(), a.mode_order.data(), a.levels.data(),
+           a.values.data.data()};
   for (std::size_t n = 0; n < positions.size(); ++n) {
     const bool stored = positions[n].begin < positions[n].end;
     a.set(n,

@@ -59,7 +59,8 @@ class Generator {
  private:
   /// Nothing in the program takes integers to other numbers.
   static bool is_integral(const std::string& expression) {
-    for (const char* const word : {"/", ".", "inf", "pow", "exp", "log", "sqrt", "sin", "cos", "tan", "sigmoid"}) {
+    for (const char* const word :
+         {"/", ".", "inf", "pow", "exp", "log", "sqrt", "sin", "cos", "tan", "sigmoid"}) {
       if (expression.find(word) != std::string::npos) return false;
     }
     return true;

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <map>
 
-// Random tensors and extents for a problem. Values are multiples of a quarter up to 2, or integers up to 8, so that sums and
-// products of a few are exact in f32. One stored entry in ten is zero, the semiring's zero. Sparse operands
-// have densities of 0.1, 0.4, 0.8 and 1, seldom 0, since an empty tensor hides nearly every fault. Extents
-// are equal where one tensor is read under two indices.
+// Random tensors and extents for a problem. Values are multiples of a quarter up to 2, or integers up to 8,
+// so that sums and products of a few are exact in f32. One stored entry in ten is zero, the semiring's zero.
+// Sparse operands have densities of 0.1, 0.4, 0.8 and 1, seldom 0, since an empty tensor hides nearly every
+// fault. Extents are equal where one tensor is read under two indices.
 namespace schaas::test_support {
 namespace {
 
@@ -56,7 +56,8 @@ RandomTensor random_tensor(const std::vector<std::int64_t>& extents, const Rando
   for (double& value : out.dense.values) {
     const bool stored = is_stored(random);
     out.stored.push_back(stored);
-    value = stored && !is_zero(random) ? random_value(*options.semiring, options.unit, random) : options.semiring->zero;
+    value = stored && !is_zero(random) ? random_value(*options.semiring, options.unit, random)
+                                       : options.semiring->zero;
   }
   return out;
 }

@@ -24,8 +24,8 @@ struct RandomTensorOptions {
   const operators::Semiring* semiring = &operators::plus_times();
 };
 
-/// Values are +-1 to +-8 units (quarters, of integers ones) without 0, so that sums and products of a few are exact in f32 too; of
-/// max-times not negative, of or-and 1.
+/// Values are +-1 to +-8 units (quarters, of integers ones) without 0, so that sums and products of a few are
+/// exact in f32 too; of max-times not negative, of or-and 1.
 RandomTensor random_tensor(const std::vector<std::int64_t>& extents, const RandomTensorOptions& options,
                            std::mt19937_64& random);
 

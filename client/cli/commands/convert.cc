@@ -186,10 +186,10 @@ void add_convert(CLI::App& program, Action& chosen) {
       ->add_option("-o,--output", options->output,
                    "Write it, entries in the order of the format, by ending; - is standard output")
       ->type_name("FILE");
-  std::vector<std::string> types;
-  for (const auto& type : schaas::operators::value_types()) types.emplace_back(type.name);
-  command->add_option("--dtype", options->value_type, "Type of the values in memory: " + client::value_type_choices())
-      ->check(CLI::IsMember(types).description(""))
+  command
+      ->add_option("--dtype", options->value_type,
+                   "Type of the values in memory: " + client::value_type_choices())
+      ->check(CLI::IsMember(client::value_type_names()).description(""))
       ->capture_default_str()
       ->type_name("TYPE");
   command

@@ -64,7 +64,7 @@ class Worst {
 struct NumberedEntries {
   std::vector<Wide> keys;
   std::vector<Number> values;
-  std::vector<double> magnitudes;  ///< of expected ones only
+  std::vector<double> magnitudes;  ///< by entry, for expected values only
   Number background{};
   double background_magnitude = 0;
 };
@@ -104,8 +104,7 @@ Comparison against_dense(const NumberedEntries& actual, const Expected& expected
   for (std::int64_t e = 0; e < expected.values.size(); ++e) {
     const bool stored = next < actual.keys.size() && actual.keys[next] == static_cast<Wide>(e);
     worst.see(static_cast<Wide>(e), stored ? actual.values[next] : actual.background,
-              number_at(expected.values, e),
-              expected.magnitudes.at(e));
+              number_at(expected.values, e), expected.magnitudes.at(e));
     next += stored ? 1 : 0;
   }
   return worst.found;
@@ -118,7 +117,8 @@ Comparison of_dense(const DenseTensor& actual, const NumberedEntries& expected) 
   std::size_t next = 0;
   for (std::int64_t e = 0; e < actual.size(); ++e) {
     const bool stored = next < expected.keys.size() && expected.keys[next] == static_cast<Wide>(e);
-    worst.see(static_cast<Wide>(e), number_at(actual, e), stored ? expected.values[next] : expected.background,
+    worst.see(static_cast<Wide>(e), number_at(actual, e),
+              stored ? expected.values[next] : expected.background,
               stored ? expected.magnitudes[next] : expected.background_magnitude);
     next += stored ? 1 : 0;
   }
@@ -165,7 +165,8 @@ support::Result<Comparison> compare(const DenseTensor& actual, const Expected& e
   Worst worst(actual.value_type);
   worst.found.checked = actual.size();
   for (std::int64_t e = 0; e < actual.size(); ++e)
-    worst.see(static_cast<Wide>(e), number_at(actual, e), number_at(expected.values, e), expected.magnitudes.at(e));
+    worst.see(static_cast<Wide>(e), number_at(actual, e), number_at(expected.values, e),
+              expected.magnitudes.at(e));
   return worst.found;
 }
 

@@ -81,7 +81,8 @@ std::int64_t integer_result(Function function, std::int64_t x, ValueType type) {
 // The integer folded `times` times, by squaring.
 Judged repeated_integer(Monoid how, const Judged& x, double times) {
   if (how == Monoid::sum)
-    return given(wrapped(static_cast<std::uint64_t>(x.integer) * static_cast<std::uint64_t>(times), x.type), x.type);
+    return given(wrapped(static_cast<std::uint64_t>(x.integer) * static_cast<std::uint64_t>(times), x.type),
+                 x.type);
   if (how != Monoid::product) return fold(how, given(identity(how)), x);
   std::uint64_t power = 1, square = static_cast<std::uint64_t>(x.integer);
   for (auto left = static_cast<std::uint64_t>(times); left != 0; left >>= 1, square *= square)

@@ -15,7 +15,7 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 struct Judged {
   double value = 0;
   double magnitude = 0;
-  bool exact = false;  ///< given, not computed: nothing was rounded on the way
+  bool exact = false;               ///< given, not computed: nothing was rounded on the way
   ValueType type = ValueType::f64;  ///< an integer type: the number is `integer`, always exact
   std::int64_t integer = 0;
 };

@@ -19,7 +19,7 @@ using Names = std::vector<std::string>;
 
 constexpr std::int64_t small_tensor = std::int64_t{1} << 24;  // elements
 constexpr double small_work = 3e8;                            // points
-constexpr double bytes_each = 56;                             // of a computed element
+constexpr double bytes_each = 56;                             // size of a computed element
 constexpr double max_dense_elements = 1 << 26;  // elements of a product's result that is kept dense
 
 double volume(const Names& indices, const OracleContext& context) {
@@ -239,7 +239,7 @@ class FoldEvaluation {
 
 std::optional<OracleProduct> product_of(const OracleFold& fold, const OracleContext& context) {
   if (fold.fold != context.semiring->sum || fold.wanted != nullptr) return std::nullopt;
-  if (is_integer(context.type)) return std::nullopt;  // that evaluation computes in double
+  if (is_integer(context.type)) return std::nullopt;  // products are evaluated in double
   OracleProduct product;
   product.semiring = context.semiring;
   product.result.indices = fold.free;
@@ -337,8 +337,8 @@ support::Result<OracleTensorPointer> evaluate_points(const OracleFold& fold, con
   }
   const double elements = volume(fold.free, context), limit = static_cast<double>(context.memory_limit);
   if (everywhere && elements * bytes_each > limit) {
-    return support::unsupported("oracle-size", "verifying needs " + bytes_text(elements * bytes_each) + "; at most " +
-                                                   bytes_text(limit) + " are used");
+    return support::unsupported("oracle-size", "verifying needs " + bytes_text(elements * bytes_each) +
+                                                   "; at most " + bytes_text(limit) + " are used");
   }
   by_entries = by_entries || elements * bytes_each > limit;
   OracleAccumulator sums(fold.fold, start_of(fold, context), extents,

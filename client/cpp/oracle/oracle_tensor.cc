@@ -99,8 +99,9 @@ void OracleTensor::add_entry(const CooTensor& tensor, std::size_t entry, bool ag
     given_.back() = again ? given_.back() + tensor.at(entry) : tensor.at(entry);
     return;
   }
-  const std::int64_t value =
-      is_integer(tensor.value_type) ? tensor.integers[entry] : operators::integer_of(tensor.values[entry], type_);
+  const std::int64_t value = is_integer(tensor.value_type)
+                                 ? tensor.integers[entry]
+                                 : operators::integer_of(tensor.values[entry], type_);
   const std::int64_t before = again ? given_integers_.back() : 0;
   if (!again) given_integers_.push_back(0);
   given_integers_.back() =

@@ -165,8 +165,8 @@ class Trying {
     return minority && name != "max-times" ? -size : size;  // 0 is the least of max-times
   }
 
-  /// Returns an integer of the semiring's domain, which double tells exactly. Some are large, so that products
-  /// wrap around.
+  /// Returns an integer of the semiring's domain, which double tells exactly. Some are large, so that
+  /// products wrap around.
   double whole_value(const std::string& semiring) {
     if (semiring == "or-and") return random_() % 4 == 0 ? 0 : 1;
     const auto size = static_cast<double>(1 + random_() % 7);

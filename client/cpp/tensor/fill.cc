@@ -8,8 +8,8 @@
 
 // Reproducible values: number e of a tensor is a hash of (seed, name, e), so any of them can be computed
 // alone, on any machine. Values are multiples of 2^-23 in [-1, 1): exact in f32 and f64, so results of both
-// types can be compared. Integers are a few of them, -16 to 15. The coordinates of sparse tensors come from a second stream, drawn independently for
-// each mode; repeated ones are dropped.
+// types can be compared. Integers are a few of them, -16 to 15. The coordinates of sparse tensors come from a
+// second stream, drawn independently for each mode; repeated ones are dropped.
 namespace schaas::client {
 namespace {
 

@@ -338,10 +338,9 @@ support::Result<void> check_options(const PackOptions& options) {
 support::Diagnostic no_integer(double value, const PackOptions& options) {
   char buffer[32];
   const std::string text(buffer, std::to_chars(buffer, buffer + sizeof buffer, value).ptr);
-  return support::noting(
-      support::invalid("value-type", "`" + options.name + "` holds " + text + ", which is no " +
-                                         name(options.value_type)),
-      "values of f64 hold it");
+  return support::noting(support::invalid("value-type", "`" + options.name + "` holds " + text +
+                                                            ", which is no " + name(options.value_type)),
+                         "values of f64 hold it");
 }
 
 /// Checks that the integer type, if it is one, has the values of the tensor.

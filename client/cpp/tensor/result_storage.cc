@@ -173,7 +173,8 @@ void fill_values(void* values, ValueType type, std::int64_t begin, std::int64_t 
   } else {
     for_type(type, [&](auto zero) {
       using Value = decltype(zero);
-      std::fill(static_cast<Value*>(values) + begin, static_cast<Value*>(values) + end, as_value<Value>(value));
+      std::fill(static_cast<Value*>(values) + begin, static_cast<Value*>(values) + end,
+                as_value<Value>(value));
     });
   }
 }

@@ -174,9 +174,8 @@ class Sorting {
 
 template <class Position>
 Result<PackedTensor> sorted(const PackedTensor& tensor, const std::string& name, bool is_coo) {
-  return for_type(tensor.value_type(), [&](auto zero) {
-    return Sorting<Position, decltype(zero)>(tensor, name).run(is_coo);
-  });
+  return for_type(tensor.value_type(),
+                  [&](auto zero) { return Sorting<Position, decltype(zero)>(tensor, name).run(is_coo); });
 }
 
 }  // namespace

@@ -45,7 +45,8 @@ std::int64_t DenseTensor::size() const {
 }
 
 double DenseTensor::at(std::int64_t linear) const {
-  return for_type(value_type, [&](auto zero) { return static_cast<double>(values.as<decltype(zero)>()[linear]); });
+  return for_type(value_type,
+                  [&](auto zero) { return static_cast<double>(values.as<decltype(zero)>()[linear]); });
 }
 
 void DenseTensor::set(std::int64_t linear, double value) {

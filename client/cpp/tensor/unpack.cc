@@ -104,11 +104,12 @@ CooTensor entries_between(const PackedTensor& tensor, bool keep_fill) {
   result.extents = tensor.extents();
   result.coordinates.resize(tensor.order());
   const bool integers = is_integer(tensor.value_type());
-  const std::int64_t integer_fill = integers ? operators::integer_of(tensor.fill_value(), tensor.value_type()) : 0;
+  const std::int64_t integer_fill =
+      integers ? operators::integer_of(tensor.fill_value(), tensor.value_type()) : 0;
   visit_entries(tensor, [&](const std::vector<std::int64_t>& coordinates, std::int64_t position) {
     // The fill value is rounded as values are, so the comparison is exact.
-    const bool fill = integers ? tensor.integer(position) == integer_fill
-                               : tensor.value(position) == tensor.fill_value();
+    const bool fill =
+        integers ? tensor.integer(position) == integer_fill : tensor.value(position) == tensor.fill_value();
     if (fill && !keep_fill) return;
     for (std::size_t m = 0; m < coordinates.size(); ++m) result.coordinates[m].push_back(coordinates[m]);
     if (integers) {

@@ -125,7 +125,8 @@ class FrosttReader {
     double real = 0;
     std::int64_t integer = 0;
     const NumberError error = whole ? parse_whole(word, integer) : parse_real(word, real);
-    if (error != NumberError::none) return here(bad_number(error, word, whole ? "an integer" : "a value"), word);
+    if (error != NumberError::none)
+      return here(bad_number(error, word, whole ? "an integer" : "a value"), word);
     if (whole) {
       tensor_.integers.push_back(integer);
     } else {

@@ -274,13 +274,17 @@ class MatrixMarketReader {
   NumberError parse_value(std::string_view word, double& value) const {
     return header_.field == Field::integer ? parse_integral(word, value) : parse_real(word, value);
   }
-  static NumberError parse_value(std::string_view word, std::int64_t& value) { return parse_whole(word, value); }
+  static NumberError parse_value(std::string_view word, std::int64_t& value) {
+    return parse_whole(word, value);
+  }
 
   Diagnostic bad_value(NumberError error, std::string_view word) const {
     return here(bad_number(error, word, is_integer(options_.value_type) ? "an integer" : "a value"), word);
   }
 
-  Result<void> read_entry() { return is_integer(coo_.value_type) ? read_entry<std::int64_t>() : read_entry<double>(); }
+  Result<void> read_entry() {
+    return is_integer(coo_.value_type) ? read_entry<std::int64_t>() : read_entry<double>();
+  }
 
   template <class Value>
   Result<void> read_entry() {

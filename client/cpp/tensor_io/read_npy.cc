@@ -201,7 +201,8 @@ class NpyReader {
       } else if constexpr (std::is_same_v<Element, Half>) {
         to.values.as<float>()[offset] = value(from[e]);
       } else if (is_integer(to.value_type)) {
-        if constexpr (is_whole<Element>) to.values.as<std::int64_t>()[offset] = static_cast<std::int64_t>(from[e]);
+        if constexpr (is_whole<Element>)
+          to.values.as<std::int64_t>()[offset] = static_cast<std::int64_t>(from[e]);
         if constexpr (std::is_same_v<Element, std::uint64_t>) {
           if (from[e] > std::uint64_t{INT64_MAX}) return too_large(std::to_string(from[e]));
         }

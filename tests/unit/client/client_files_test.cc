@@ -361,7 +361,8 @@ TEST_F(Files, IntegersStayExactWhereTheyAreWanted) {
 }
 
 TEST_F(Files, FractionsAreNoIntegers) {
-  std::ofstream(path("a.mtx")) << "%%MatrixMarket matrix coordinate real general\n1 2 2\n1 1 3.0e0\n1 2 0.5\n";
+  std::ofstream(path("a.mtx"))
+      << "%%MatrixMarket matrix coordinate real general\n1 2 2\n1 1 3.0e0\n1 2 0.5\n";
   ReadOptions wanted;
   wanted.value_type = ValueType::i32;
   EXPECT_EQ(support::render(read(path("a.mtx"), wanted).error()),

@@ -238,14 +238,16 @@ DenseTensor integers(ValueType type, const std::vector<std::int64_t>& values) {
 }
 
 /// What the oracle finds for y(i) of operands x and z of that type.
-std::vector<std::int64_t> integers_of(const char* expression, ValueType type, const std::vector<std::int64_t>& x,
+std::vector<std::int64_t> integers_of(const char* expression, ValueType type,
+                                      const std::vector<std::int64_t>& x,
                                       const std::vector<std::int64_t>& z) {
   const DenseTensor left = integers(type, x), right = integers(type, z);
   OracleOptions options;
   options.type = type;
   const auto found = evaluate(*parse_program(expression), {{"x", &left}, {"z", &right}}, options);
   std::vector<std::int64_t> out;
-  for (std::int64_t n = 0; found.ok() && n < found->values.size(); ++n) out.push_back(found->values.integer_at(n));
+  for (std::int64_t n = 0; found.ok() && n < found->values.size(); ++n)
+    out.push_back(found->values.integer_at(n));
   return out;
 }
 
@@ -253,8 +255,9 @@ TEST(Oracle, WrapsIntegersAround) {
   constexpr std::int64_t largest = INT64_MAX, smallest = INT64_MIN;
   using Values = std::vector<std::int64_t>;
   EXPECT_EQ((Values{smallest, 2}), integers_of("y(i) = x(i) + z(i)", ValueType::i64, {largest, 1}, {1, 1}));
-  EXPECT_EQ((Values{-2, (std::int64_t{1} << 53) + 1}),
-            integers_of("y(i) = x(i) * z(i)", ValueType::i64, {largest, (std::int64_t{1} << 53) + 1}, {2, 1}));
+  EXPECT_EQ(
+      (Values{-2, (std::int64_t{1} << 53) + 1}),
+      integers_of("y(i) = x(i) * z(i)", ValueType::i64, {largest, (std::int64_t{1} << 53) + 1}, {2, 1}));
   EXPECT_EQ((Values{INT32_MIN}), integers_of("y(i) = x(i) + z(i)", ValueType::i32, {INT32_MAX}, {1}));
   EXPECT_EQ((Values{smallest}), integers_of("y(i) = abs(x(i)) + 0 * z(i)", ValueType::i64, {smallest}, {0}));
 }
@@ -262,13 +265,17 @@ TEST(Oracle, WrapsIntegersAround) {
 TEST(Oracle, KeepsTheInfiniteIntegersOfSemirings) {
   constexpr std::int64_t largest = INT64_MAX, smallest = INT64_MIN;
   using Values = std::vector<std::int64_t>;
-  EXPECT_EQ((Values{largest, 3}), integers_of("min-plus: y(i) = x(i) * z(i)", ValueType::i64, {largest, 1}, {-5, 2}));
-  EXPECT_EQ((Values{smallest, 3}), integers_of("max-plus: y(i) = x(i) * z(i)", ValueType::i64, {smallest, 1}, {5, 2}));
+  EXPECT_EQ((Values{largest, 3}),
+            integers_of("min-plus: y(i) = x(i) * z(i)", ValueType::i64, {largest, 1}, {-5, 2}));
+  EXPECT_EQ((Values{smallest, 3}),
+            integers_of("max-plus: y(i) = x(i) * z(i)", ValueType::i64, {smallest, 1}, {5, 2}));
 }
 
 TEST(Comparing, IntegersMustBeEqual) {
-  Expected expected{integers(ValueType::i64, {(std::int64_t{1} << 53) + 1}), *zeros({1}, ValueType::f64), std::nullopt};
-  EXPECT_EQ(0, compare(integers(ValueType::i64, {(std::int64_t{1} << 53) + 1}), expected)->max_relative_error);
+  Expected expected{integers(ValueType::i64, {(std::int64_t{1} << 53) + 1}), *zeros({1}, ValueType::f64),
+                    std::nullopt};
+  EXPECT_EQ(0,
+            compare(integers(ValueType::i64, {(std::int64_t{1} << 53) + 1}), expected)->max_relative_error);
   EXPECT_GT(compare(integers(ValueType::i64, {std::int64_t{1} << 53}), expected)->max_relative_error,
             tolerance(ValueType::i64));
 }

@@ -7,8 +7,8 @@
 #include "schaas/expression.h"
 #include "schaas/tensor.h"
 
-/// The oracle of `--verify`: evaluates a program independently of the compiler, at real size: in double, or of
-/// integer types in integers of 64 bits that wrap around.
+/// The oracle of `--verify`: evaluates a program independently of the compiler, at real size. It computes in
+/// double, for integer types in integers of 64 bits that wrap around.
 /// docs/client.md explains the method and the error measure.
 namespace schaas::client {
 
@@ -24,7 +24,8 @@ struct OracleOptions {
 /// the absolute values of the terms of the entry, carried through functions by their derivatives; infinite
 /// where no accuracy can be expected. Integers are exact: their magnitudes are 0, and meaningless.
 struct Expected {
-  DenseTensor values{};      ///< f64 or the integer type, modes as in the result access; empty when there are `entries`
+  DenseTensor
+      values{};  ///< f64 or the integer type, modes as in the result access; empty when there are `entries`
   DenseTensor magnitudes{};  ///< f64, same shape
   /// Results too large to be held dense: entries in row-major order, and what is everywhere else.
   struct Entries {
@@ -48,9 +49,8 @@ struct Comparison {
   std::int64_t worst = -1;        ///< row-major index of the worst entry; -1 when all are exact
   std::int64_t checked = 0;       ///< entries compared
 };
-/// An entry without terms must be exactly 0, a NaN must meet a NaN, an integer the same integer; otherwise its
-/// error is infinite.
-/// Errors: invalid [extent-mismatch].
+/// An entry without terms must be exactly 0, a NaN must meet a NaN, an integer the same integer; otherwise
+/// its error is infinite. Errors: invalid [extent-mismatch].
 support::Result<Comparison> compare(const DenseTensor& actual, const Expected& expected);
 /// The same for a result in any format, by value: entries that are not stored are its fill value.
 support::Result<Comparison> compare(const PackedTensor& actual, const Expected& expected);

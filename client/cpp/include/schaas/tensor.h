@@ -20,11 +20,12 @@ using operators::is_integer;
 using operators::name;
 using operators::value_type_choices;
 using operators::value_type_named;
+using operators::value_type_names;
 using operators::ValueType;
 
 /// A tensor as a list of entries, in any order, duplicates allowed (they add up). `coordinates[m][e]` is the
-/// 0-based coordinate of entry e in mode m; values[e] its value, or integers[e]. A scalar has no modes and one
-/// value.
+/// 0-based coordinate of entry e in mode m; values[e] its value, or integers[e]. A scalar has no modes and
+/// one value.
 struct CooTensor {
   std::vector<std::int64_t> extents;                   ///< by mode
   std::vector<std::vector<std::int64_t>> coordinates;  ///< by mode, then entry
@@ -82,8 +83,8 @@ class PackedTensor {
   const Buffer& values() const { return values_; }
   Buffer& values() { return values_; }
   double value(std::int64_t position) const;          ///< large integers are rounded
-  std::int64_t integer(std::int64_t position) const;  ///< of an integer type
-  std::size_t bytes() const;  ///< bytes of all arrays
+  std::int64_t integer(std::int64_t position) const;  ///< for an integer type
+  std::size_t bytes() const;                          ///< bytes of all arrays
   /// Its arrays lie on a GPU: they are addresses there, nothing of the host may read them.
   /// `borrow_on_device`.
   bool on_device() const { return on_device_; }

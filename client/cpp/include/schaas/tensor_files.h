@@ -38,8 +38,8 @@ struct ReadOptions {
   /// Extents the caller knows (`-d`): FROSTT files mostly have none of their own, so they are the largest
   /// coordinate when this is empty. Other files must agree. -1 stands for an unknown one.
   std::vector<std::int64_t> extents;
-  /// Type that the values are wanted in: for an integer type, integers of files stay exact, as i64, and numbers
-  /// that are none are refused where a text file has them.
+  /// Wanted type of the values. For an integer type, integers of files stay exact, as i64, and a text file
+  /// with other numbers is refused.
   ValueType value_type = ValueType::f64;
   /// Called now and then with bytes of the file consumed, and its size.
   std::function<void(std::uint64_t done, std::uint64_t of)> progress;
@@ -51,14 +51,14 @@ const std::vector<std::int64_t>& extents_of(const TensorData& data);
 
 /// Reads a whole file. Compression is told from the content, never the name. Values are read as double (f4
 /// and f2 arrays are f32, and so is the value type of entries of .npz). Integers that double does not hold
-/// are refused, but where an integer type is wanted (ReadOptions). Symmetric matrices come back with both triangles. NaN and infinities are values like others.
-/// Nothing is allocated on the word of a header that the file could not hold. Every error names the file, and
-/// for text the line and column: invalid [file-missing] (similar names in the folder are suggested),
-/// [file-is-directory], [file-unreadable], [file-empty], [file-ending], [gzip-damaged], [mtx-header],
-/// [mtx-size], [mtx-triangle], [tns-line], [npy-header], [file-number], [file-entry], [coordinate-range],
-/// [too-few-entries], [too-many-entries], [file-binary], [extent-mismatch], [npy-size]; unsupported
-/// [mtx-field], [mtx-symmetry], [npy-type], [npz-format], [npz-member], [compression-library]; exhausted
-/// [memory].
+/// are refused, but where an integer type is wanted (ReadOptions). Symmetric matrices come back with both
+/// triangles. NaN and infinities are values like others. Nothing is allocated on the word of a header that
+/// the file could not hold. Every error names the file, and for text the line and column: invalid
+/// [file-missing] (similar names in the folder are suggested), [file-is-directory], [file-unreadable],
+/// [file-empty], [file-ending], [gzip-damaged], [mtx-header], [mtx-size], [mtx-triangle], [tns-line],
+/// [npy-header], [file-number], [file-entry], [coordinate-range], [too-few-entries], [too-many-entries],
+/// [file-binary], [extent-mismatch], [npy-size]; unsupported [mtx-field], [mtx-symmetry], [npy-type],
+/// [npz-format], [npz-member], [compression-library]; exhausted [memory].
 support::Result<TensorData> read(const std::string& path, const ReadOptions& options = {});
 
 /// Writes by ending (`.gz`, `.bz2` and `.xz` compress). A temporary file beside the target is renamed when
