@@ -173,11 +173,18 @@ class Kernels {
 /// A tensor that the library owns. `fill_value`: of every element that it does not store.
 class Storage {
  public:
-  /// Coordinates by mode, then entry; duplicates add up.
+  /// Coordinates by mode, then entry; duplicates add up. Values are double, or std::int64_t for integer
+  /// types.
+  template <class Number = double>
   static Storage pack(const std::string& name, const std::vector<std::int64_t>& extents,
                       const std::vector<std::vector<std::int64_t>>& coordinates,
-                      const std::vector<double>& values, const std::string& format, double fill_value = 0,
-                      std::int32_t value_type = SCHAAS_F64, std::int32_t position_bits = 32) {
+                      const std::vector<Number>& values, const std::string& format, double fill_value = 0,
+                      std::int32_t value_type = std::is_same_v<Number, double> ? SCHAAS_F64 : SCHAAS_I64,
+                      std::int32_t position_bits = 32) {
+    constexpr bool whole = std::is_same_v<Number, std::int64_t>;
+    static_assert(whole || std::is_same_v<Number, double>, "values are double or std::int64_t");
+    if (whole != (value_type == SCHAAS_I64 || value_type == SCHAAS_I32))
+      throw std::invalid_argument("`" + name + "`: integer types take std::int64_t, the others double");
     std::vector<const std::int64_t*> lists;
     for (const auto& list : coordinates) {
       if (list.size() != values.size())

@@ -15,8 +15,8 @@ namespace schaas {
 
 /// A tensor that lies in arrays of the caller: nothing is copied, and the arrays must stay while anything is
 /// bound to them. Arrays are whatever std::data and std::size take: std::span, std::vector, std::array, C
-/// arrays. Values are double or float, positions and coordinates std::int32_t or std::int64_t. Throws
-/// std::invalid_argument where an array has another length than the extents say.
+/// arrays. Values are double, float, std::int64_t or std::int32_t, positions and coordinates std::int32_t or
+/// std::int64_t. Throws std::invalid_argument where an array has another length than the extents say.
 ///
 ///     schaas::View b = schaas::View::csr({rows, columns}, positions, coordinates, values);
 ///     auto product = kernels.bind({{"B", b}, {"x", schaas::View::dense({columns}, x)}});
@@ -118,9 +118,13 @@ class View {
 
   template <class Values>
   static constexpr std::int32_t value_type_of() {
-    static_assert(std::is_same_v<Element<Values>, double> || std::is_same_v<Element<Values>, float>,
-                  "values are double or float");
-    return std::is_same_v<Element<Values>, double> ? SCHAAS_F64 : SCHAAS_F32;
+    using Value = Element<Values>;
+    constexpr bool whole = std::is_integral_v<Value> && std::is_signed_v<Value>;
+    constexpr bool wide = sizeof(Value) == 8;
+    static_assert((std::is_floating_point_v<Value> || whole) && (wide || sizeof(Value) == 4),
+                  "values are double, float, std::int64_t or std::int32_t");
+    if (whole) return wide ? SCHAAS_I64 : SCHAAS_I32;
+    return wide ? SCHAAS_F64 : SCHAAS_F32;
   }
   template <class Positions>
   static constexpr std::int32_t index_bits_of() {

@@ -1,0 +1,70 @@
+#!/usr/bin/env python3
+"""Products of a random sparse matrix with a dense one, in each value type beside f64, by the bytes that each moves; one thread, kept results.
+
+    value_types.py [--rows 400000] [--degree 8] [--columns 1,16,64] [--rounds 5]
+
+Needs numpy, scipy and a build: SCHAAS_LIBRARY, PYTHONPATH and schaasd on PATH. A type as fast as its bytes has `time over bytes` 1. Types take
+turns, and each round has its least time.
+"""
+
+import argparse
+import statistics
+import time
+
+import numpy as np
+import scipy.sparse as sp
+
+import schaas
+
+TYPES = {"f64": np.float64, "f32": np.float32, "i64": np.int64, "i32": np.int32}
+
+
+def seconds(run, least=3):
+    best = float("inf")
+    for _ in range(least):
+        begin = time.perf_counter()
+        run()
+        best = min(best, time.perf_counter() - begin)
+    return best
+
+
+def random_matrix(random, rows, degree):
+    columns = np.sort(random.integers(0, rows, (rows, degree), np.int32), axis=1)
+    return sp.csr_matrix((np.ones(rows * degree), columns.ravel(), np.arange(0, rows * degree + 1, degree, np.int32)), (rows, rows))
+
+
+def bytes_moved(matrix, columns, width):
+    gathered = matrix.nnz * columns + matrix.shape[0] * columns
+    return matrix.nnz * (4 + width) + gathered * width
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rows", type=int, default=400_000)
+    parser.add_argument("--degree", type=int, default=8)
+    parser.add_argument("--columns", default="1,16,64")
+    parser.add_argument("--rounds", type=int, default=5)
+    options = parser.parse_args()
+    random = np.random.default_rng(20261126)
+    pattern = random_matrix(random, options.rows, options.degree)
+    pattern.sum_duplicates()
+    for columns in map(int, options.columns.split(",")):
+        runs = {}
+        for name, dtype in TYPES.items():
+            b = sp.csr_matrix((random.integers(1, 9, pattern.nnz).astype(dtype), pattern.indices, pattern.indptr), pattern.shape)
+            d = random.integers(-8, 9, (pattern.shape[1], columns)).astype(dtype)
+            kernel = schaas.kernel("C(i,k) = B(i,j) * D(j,k)", B="csr", dtype=name, patience=120)
+            runs[name] = kernel.bind(B=b, D=d, threads=1)
+            assert np.array_equal(runs[name](), b @ d)
+        rounds = [{name: seconds(run) for name, run in runs.items()} for _ in range(options.rounds)]
+        plain = bytes_moved(pattern, columns, 8)
+        for name, dtype in TYPES.items():
+            least = min(one[name] for one in rounds)
+            ratio = statistics.median(one[name] / one["f64"] for one in rounds)
+            share = bytes_moved(pattern, columns, np.dtype(dtype).itemsize) / plain
+            print(f"{columns:4} columns, {name}: {1e3 * least:8.2f} ms, time over f64's {ratio:5.2f}, bytes over f64's {share:5.2f}, "
+                  f"time over bytes {ratio / share:5.2f}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
