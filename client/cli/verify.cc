@@ -22,7 +22,7 @@ support::Result<Verification> verify(const client::Program& program, const clien
   }
   client::OracleOptions options;
   options.extents = operands.extents;
-  options.type = result.value_type();
+  options.type = packed.value_type;
   SCHAAS_ASSIGN_OR_RETURN(const client::Expected expected, client::evaluate(program, values, options));
   // The structure is checked first: comparing values reads through positions.
   SCHAAS_RETURN_IF_ERROR(client::validate(result.view(), program.result().tensor));

@@ -13,11 +13,13 @@ std::string argument(int number) { return "args[" + std::to_string(number) + "]"
 }  // namespace
 
 std::vector<std::string> wrong_arguments(const loop_ir::Kernel& kernel) {
-  const std::string value_type = std::to_string(static_cast<int>(kernel.value_type));
   std::vector<std::string> conditions;
   for (const auto& array : kernel.arrays) {
     if (const auto* values = std::get_if<loop_ir::ArgumentValues>(&array.origin)) {
-      conditions.push_back(argument(values->argument) + "->value_type != " + value_type);
+      const auto type =
+          values->argument == 0 ? operators::arithmetic_type(kernel.value_type) : kernel.value_type;
+      conditions.push_back(argument(values->argument) +
+                           "->value_type != " + std::to_string(static_cast<int>(type)));
     } else if (const auto* positions = std::get_if<loop_ir::Positions>(&array.origin)) {
       conditions.push_back(argument(positions->argument) + "->levels[" + std::to_string(positions->level) +
                            "].index_bits != " + (array.element == loop_ir::Element::index32 ? "32" : "64"));

@@ -100,7 +100,11 @@ CExpressions::CExpressions(const loop_ir::Kernel& kernel)
     : integers_(operators::is_integer(kernel.value_type)),
       streaming_target_(loop_ir::streaming_target(kernel)),
       operands_(operand_arrays(kernel)) {
-  for (const auto& array : kernel.arrays) elements_[array.name] = array.element;
+  for (const auto& array : kernel.arrays) {
+    elements_[array.name] = array.element;
+    const auto* values = std::get_if<loop_ir::ArgumentValues>(&array.origin);
+    if (values && values->argument > 0 && operators::is_narrow(kernel.value_type)) narrow_.insert(array.name);
+  }
   for (const auto& phase : kernel.phases) {
     learn(phase.body);
     if (phase.numeric) learn(phase.numeric);
@@ -221,7 +225,11 @@ std::string CExpressions::print(const ExpressionPtr& expression, const Loadable&
                         [](const loop_ir::Integer& x) { return std::to_string(x.value); },
                         [&](const loop_ir::Number& x) { return number(x.value); },
                         [](const loop_ir::Name& x) { return x.name; },
-                        [&](const loop_ir::Load& x) { return x.array + "[" + print(x.index) + "]"; },
+                        [&](const loop_ir::Load& x) {
+                          const std::string index = print(x.index);
+                          return is_narrow(x.array) ? "value_widened(" + x.array + " + " + index + ")"
+                                                    : x.array + "[" + index + "]";
+                        },
                         [&](const loop_ir::Apply& x) { return apply(x, loadable); },
                         [&](const loop_ir::Choose& x) { return choose(x, loadable); },
                         [&](const loop_ir::Search& x) {

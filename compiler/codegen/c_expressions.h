@@ -21,6 +21,8 @@ class CExpressions {
   /// The expression is a value, not an index.
   bool is_value(const loop_ir::ExpressionPtr& expression) const;
   operators::Monoid monoid_of(const std::string& accumulator) const { return monoids_.at(accumulator); }
+  /// The array holds operands in fewer bits, which loads widen.
+  bool is_narrow(const std::string& array) const { return narrow_.count(array) > 0; }
   loop_ir::Element element_of(const std::string& array) const { return elements_.at(array); }
 
   /// Returns "0.5", "__builtin_inf()".
@@ -67,6 +69,7 @@ class CExpressions {
   std::string choose(const loop_ir::Choose& choice, const Loadable& loadable) const;
 
   bool integers_;                 ///< values are integers
+  std::set<std::string> narrow_;  ///< arrays of operands in fewer bits than those of values
   std::set<std::string> values_;  ///< names that are values; all others are indices
   std::map<std::string, operators::Monoid> monoids_;
   std::map<std::string, loop_ir::Element> elements_;

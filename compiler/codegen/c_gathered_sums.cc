@@ -138,12 +138,14 @@ std::string CVectorLoops::four_values(const ExpressionPtr& value, const std::str
   return std::visit(
       Match{
           [&](const loop_ir::Load& x) -> std::string {
-            if (is_name(x.index, position)) return "*(const vec4*)(" + x.array + " + " + position + ")";
+            const bool narrow = expressions_.is_narrow(x.array);
+            if (is_name(x.index, position))
+              return (narrow ? "vec4_widened(" : "*(const vec4*)(") + x.array + " + " + position + ")";
             std::string text;
             for (int lane = 0; lane < lanes; ++lane) {
               const auto at = loop_ir::add(loop_ir::name(position), loop_ir::integer(lane));
               const auto index = loop_ir::substitute(x.index, {{position, at}});
-              text += (lane > 0 ? ", " : "") + x.array + "[" + expressions_.print(index) + "]";
+              text += (lane > 0 ? ", " : "") + expressions_.print(loop_ir::load(x.array, index));
             }
             return "(vec4){" + text + "}";
           },

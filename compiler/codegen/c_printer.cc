@@ -89,7 +89,7 @@ class KernelPrinter {
   void print_sizes(loop_ir::Uses uses, const std::vector<std::string>& known = {});
   void print_extent(const loop_ir::Extent& extent);
   void print_arrays(const loop_ir::Uses& uses);
-  static std::string declaration(const Array& array);
+  std::string declaration(const Array& array) const;
   static bool is_declared(const Array& array, const loop_ir::Uses& uses);
   void print_array(const Array& array);
   void print_scratch(const loop_ir::Uses& uses);
@@ -160,9 +160,10 @@ void KernelPrinter::print_sizes(loop_ir::Uses uses, const std::vector<std::strin
   }
 }
 
-std::string KernelPrinter::declaration(const Array& array) {
-  return std::string(array.written ? "" : "const ") + CExpressions::c_type(array.element) + "* restrict " +
-         array.name;
+std::string KernelPrinter::declaration(const Array& array) const {
+  const std::string type =
+      expressions_.is_narrow(array.name) ? "stored" : CExpressions::c_type(array.element);
+  return (array.written ? "" : "const ") + type + "* restrict " + array.name;
 }
 
 bool KernelPrinter::is_declared(const Array& array, const loop_ir::Uses& uses) {

@@ -239,8 +239,9 @@ std::string CVectorLoops::address(const std::string& array, const ExpressionPtr&
 
 std::string CVectorLoops::element_text(const std::string& array, const ExpressionPtr& index,
                                        const Block& block, int part, bool constant) const {
-  return std::string("*(") + (constant ? "const " : "") + block.type + "*)(" +
-         address(array, index, block, part) + ")";
+  const std::string at = "(" + address(array, index, block, part) + ")";
+  if (expressions_.is_narrow(array)) return block.type + "_widened" + at;
+  return std::string("*(") + (constant ? "const " : "") + block.type + "*)" + at;
 }
 
 /// Returns one register of an expression, or a number where no lane differs.

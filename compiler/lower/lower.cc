@@ -62,7 +62,7 @@ support::Result<Lowered> lower_tree(const concrete_notation::StatementPtr& state
   SCHAAS_RETURN_IF_ERROR(check_result(statement, problem));
   SCHAAS_ASSIGN_OR_RETURN(NestTree tree, number(statement, problem));
   const bool for_gpu = is_for_gpu(tree);
-  if (for_gpu && operators::is_integer(problem.value_type))
+  if (for_gpu && !operators::runs_on_gpu(problem.value_type))
     return support::unsupported(
         "value-type",
         std::string("kernels for GPUs compute with f64 and f32, the values are ") + name(problem.value_type));

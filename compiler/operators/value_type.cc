@@ -1,5 +1,6 @@
 #include "compiler/operators/value_type.h"
 
+#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -15,6 +16,7 @@ const std::vector<ValueTypeFacts>& value_types() {
       {ValueType::f32, "f32", "<f4", "float", "uint32_t", 4, false, 0, 0},
       {ValueType::i64, "i64", "<i8", "int64_t", "uint64_t", 8, true, Long::min(), Long::max()},
       {ValueType::i32, "i32", "<i4", "int32_t", "uint32_t", 4, true, Short::min(), Short::max()},
+      {ValueType::bf16, "bf16", "<V2", "uint16_t", "uint16_t", 2, false, 0, 0},
   };
   return table;
 }
@@ -39,6 +41,21 @@ std::vector<std::string> value_type_names() {
 std::size_t bytes_of(ValueType type) { return facts(type).bytes; }
 
 bool is_integer(ValueType type) { return facts(type).is_integer; }
+
+ValueType arithmetic_type(ValueType type) { return type == ValueType::bf16 ? ValueType::f32 : type; }
+
+bool runs_on_gpu(ValueType type) { return type == ValueType::f64 || type == ValueType::f32; }
+
+bool is_narrow(ValueType type) { return arithmetic_type(type) != type; }
+
+std::uint16_t bfloat16_bits(float value) {
+  const auto bits = std::bit_cast<std::uint32_t>(value);
+  // A NaN keeps a bit of its fraction: cut off, it might become infinite.
+  if (std::isnan(value)) return static_cast<std::uint16_t>(bits >> 16 | 0x40);
+  return static_cast<std::uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+}
+
+float of_bfloat16(std::uint16_t bits) { return std::bit_cast<float>(std::uint32_t{bits} << 16); }
 
 std::string value_type_choices() {
   std::string text;

@@ -14,13 +14,13 @@
 namespace schaas::operators {
 
 /// Numbers of kernels and tensors on the ABI (SCHAAS_F64, ... of proto/kernel_abi.h): append only.
-enum class ValueType { f64, f32, i64, i32 };
+enum class ValueType { f64, f32, i64, i32, bf16 };
 
 struct ValueTypeFacts {
   ValueType type;
   const char* name;    ///< in requests, problem texts and loop IR: "f64"
   const char* numpy;   ///< type string of numpy arrays, little-endian: "<f8"
-  const char* c_type;  ///< "double"
+  const char* c_type;  ///< in which kernels store it: "double"
   const char* c_word;  ///< unsigned integer of C as wide as a value
   std::size_t bytes;
   bool is_integer;
@@ -34,6 +34,14 @@ std::optional<ValueType> value_type_named(std::string_view name);
 std::vector<std::string> value_type_names();  ///< in the order of their numbers
 std::size_t bytes_of(ValueType type);
 bool is_integer(ValueType type);
+/// The type in which kernels compute and write their results: f32 for bf16, which operands alone have.
+ValueType arithmetic_type(ValueType type);
+bool runs_on_gpu(ValueType type);
+/// Operands are stored in fewer bits than they are computed with.
+bool is_narrow(ValueType type);
+/// The nearest number of bf16, ties to even; the upper half of the bits of an f32.
+std::uint16_t bfloat16_bits(float value);
+float of_bfloat16(std::uint16_t bits);
 /// Names of all types as a message lists them: "f64, f32, i64 or i32".
 std::string value_type_choices();
 

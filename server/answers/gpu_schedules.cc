@@ -124,7 +124,7 @@ Result<pipeline::GpuSchedule> GpuSchedules::schedule(const std::string& id) cons
 }
 
 support::Diagnostic no_gpu_schedule(problem::ValueType type) {
-  if (operators::is_integer(type))
+  if (!operators::runs_on_gpu(type))
     return support::unsupported("no-gpu-schedule",
                                 std::string("kernels for GPUs compute with f64 and f32, the values are ") +
                                     name(type) + "; `--target cpu` computes them");

@@ -140,7 +140,8 @@ Result<void> apply_bounds(const SearchBounds& bounds, const problem::Problem& pr
   }
   if (bounds.seconds > 0) options.search_seconds = bounds.seconds;
   if (bounds.max_temporary_bytes > 0) {
-    const std::uint64_t elements = bounds.max_temporary_bytes / operators::bytes_of(problem.value_type);
+    const std::uint64_t elements =
+        bounds.max_temporary_bytes / operators::bytes_of(operators::arithmetic_type(problem.value_type));
     // Clamped to the positive range of the signed bound, where at least one element fits.
     options.max_temporary_elements =
         static_cast<std::int64_t>(std::clamp<std::uint64_t>(elements, 1, std::uint64_t{1} << 62));

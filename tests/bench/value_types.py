@@ -16,7 +16,7 @@ import scipy.sparse as sp
 
 import schaas
 
-TYPES = {"f64": np.float64, "f32": np.float32, "i64": np.int64, "i32": np.int32}
+TYPES = {"f64": np.float64, "f32": np.float32, "i64": np.int64, "i32": np.int32, "bf16": np.float32}  # operands as they are given
 
 
 def seconds(run, least=3):
@@ -33,9 +33,9 @@ def random_matrix(random, rows, degree):
     return sp.csr_matrix((np.ones(rows * degree), columns.ravel(), np.arange(0, rows * degree + 1, degree, np.int32)), (rows, rows))
 
 
-def bytes_moved(matrix, columns, width):
-    gathered = matrix.nnz * columns + matrix.shape[0] * columns
-    return matrix.nnz * (4 + width) + gathered * width
+def bytes_moved(matrix, columns, name):
+    width, result = {"bf16": (2, 4)}.get(name, (np.dtype(TYPES[name]).itemsize,) * 2)
+    return matrix.nnz * (4 + width) + matrix.nnz * columns * width + matrix.shape[0] * columns * result
 
 
 def main():
@@ -54,14 +54,17 @@ def main():
             b = sp.csr_matrix((random.integers(1, 9, pattern.nnz).astype(dtype), pattern.indices, pattern.indptr), pattern.shape)
             d = random.integers(-8, 9, (pattern.shape[1], columns)).astype(dtype)
             kernel = schaas.kernel("C(i,k) = B(i,j) * D(j,k)", B="csr", dtype=name, patience=120)
+            wanted = b @ d
+            if name == "bf16":
+                b, d = schaas.tensor(np.array(b.nonzero()), b.data, b.shape, "csr", dtype="bf16"), schaas.bfloat16(d)
             runs[name] = kernel.bind(B=b, D=d, threads=1)
-            assert np.array_equal(runs[name](), b @ d)
+            assert np.array_equal(runs[name](), wanted)
         rounds = [{name: seconds(run) for name, run in runs.items()} for _ in range(options.rounds)]
-        plain = bytes_moved(pattern, columns, 8)
-        for name, dtype in TYPES.items():
+        plain = bytes_moved(pattern, columns, "f64")
+        for name in TYPES:
             least = min(one[name] for one in rounds)
             ratio = statistics.median(one[name] / one["f64"] for one in rounds)
-            share = bytes_moved(pattern, columns, np.dtype(dtype).itemsize) / plain
+            share = bytes_moved(pattern, columns, name) / plain
             print(f"{columns:4} columns, {name}: {1e3 * least:8.2f} ms, time over f64's {ratio:5.2f}, bytes over f64's {share:5.2f}, "
                   f"time over bytes {ratio / share:5.2f}", flush=True)
 

@@ -212,7 +212,8 @@ TEST(FrontEndErrors, StoredProblems) {
       "invalid [stored-problem]: stored problem, line 8: the lines are not in the form they are stored in");
   EXPECT_EQ(message(replaced("values f64", "values f16")),
             "invalid [stored-problem]: stored problem: it is not a valid problem\n"
-            "  note: invalid [value-type]: unknown value type `f16`, expected `f64`, `f32`, `i64` or `i32`");
+            "  note: invalid [value-type]: unknown value type `f16`, expected `f64`, `f32`, `i64`, `i32` or "
+            "`bf16`; did you mean `bf16`?");
 }
 
 }  // namespace

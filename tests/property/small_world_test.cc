@@ -117,7 +117,7 @@ TEST_P(SmallWorld, AgreesWithDenseEvaluation) {
     add(text);
     if (text.expression.find('/') != std::string::npos) return;  // integers have no quotients
     problem::ProblemText integers = text;
-    integers.value_type = number / step % 2 == 0 ? "i64" : "i32";
+    integers.value_type = std::vector<std::string>{"i64", "i32", "bf16"}[number / step % 3];
     add(integers);
   });
   queue.finish();

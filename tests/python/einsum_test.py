@@ -113,8 +113,8 @@ class Options(unittest.TestCase):
         self.assertEqual(schaas.einsum("ij,jk->ik", narrow, self.c, dtype="f4", casting="same_kind").dtype, np.float32)
         for options, text in ((dict(dtype="f4"), "operand 1 holds float64, which dtype='f4' does not take with casting='safe'; "
                                                  "casting='same_kind' or 'unsafe' does"),
-                              (dict(dtype="f46"), "dtype='f46': expected f64, f32, i64 or i32; did you mean `f64`?"),
-                              (dict(dtype=np.int8), "dtype=<class 'numpy.int8'>: expected f64, f32, i64 or i32"),
+                              (dict(dtype="f46"), "dtype='f46': expected f64, f32, i64, i32 or bf16; did you mean `f64`?"),
+                              (dict(dtype=np.int8), "dtype=<class 'numpy.int8'>: expected f64, f32, i64, i32 or bf16"),
                               (dict(order="Q"), "order='Q': expected 'C', 'F', 'A', 'K'"),
                               (dict(casting="x"), "casting='x': expected 'no', 'equiv', 'safe', 'same_kind', 'unsafe'")):
             with self.assertRaises(schaas.Invalid) as raised:

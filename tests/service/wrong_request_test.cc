@@ -160,8 +160,8 @@ INSTANTIATE_TEST_SUITE_P(
             "Profile", [](auto& r) { r.mutable_problem()->set_profile("fast"); },
             "INVALID_ARGUMENT invalid [profile]: unknown profile `fast`, expected `default` or `sparseauto`"},
         Case{"ValueType", [](auto& r) { r.mutable_problem()->set_value_type("f16"); },
-             "INVALID_ARGUMENT invalid [value-type]: unknown value type `f16`, expected `f64`, `f32`, `i64` "
-             "or `i32`"},
+             "INVALID_ARGUMENT invalid [value-type]: unknown value type `f16`, expected `f64`, `f32`, `i64`, "
+             "`i32` or `bf16`; did you mean `bf16`?"},
         Case{"PositionBits", [](auto& r) { r.mutable_problem()->set_position_bits("16"); },
              "INVALID_ARGUMENT invalid [position-bits]: unknown position bits `16`, expected `auto`, `32` or "
              "`64`"},

@@ -502,7 +502,9 @@ PackedTensor zero_result(const problem::Problem& problem, const Extents& extents
   for (const auto& index : problem.statement.result.indices) by_mode.push_back(extents.at(index));
   result.dense = zeros(by_mode);
   result.stored.assign(result.dense.values.size(), false);
-  return pack(result, problem.formats.at(problem.statement.result.tensor), problem);
+  problem::Problem plain = problem;  // narrow operands give results in the type of the arithmetic
+  plain.value_type = operators::arithmetic_type(problem.value_type);
+  return pack(result, problem.formats.at(problem.statement.result.tensor), plain);
 }
 
 }  // namespace schaas::test_support

@@ -176,7 +176,11 @@ problem::ProblemText random_problem_text(const RandomProblemOptions& options, st
     text.formats["A"] = with_mode_order(list_levels(result.size(), kinds, random), result.size(), random);
   text.expression = access("A", result) + " = " + product;
   const auto type = random() % 12;
-  text.value_type = type % 3 == 0 ? "f32" : type == 1 ? "i64" : type == 2 ? "i32" : "f64";
+  text.value_type = type % 3 == 0 ? "f32"
+                    : type == 1   ? "i64"
+                    : type == 2   ? "i32"
+                    : type == 4   ? "bf16"
+                                  : "f64";
   text.position_bits = random() % 2 == 0 ? "32" : "64";
   return text;
 }

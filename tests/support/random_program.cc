@@ -52,6 +52,7 @@ class Generator {
           result_format(static_cast<int>(left.size()), sparse ? Levels::written : Levels::dense);
     text.value_type = one_in(4) ? "f32" : "f64";
     if (is_integral(text.expression) && one_in(2)) text.value_type = one_in(4) ? "i32" : "i64";
+    if (text.value_type == "f32" && one_in(3)) text.value_type = "bf16";
     text.position_bits = one_in(2) ? "32" : "64";
     return text;
   }

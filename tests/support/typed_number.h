@@ -9,7 +9,10 @@
 /// Values of tensors in memory as double, for tests whose integers double can tell.
 namespace schaas::test_support {
 
-inline std::size_t value_bytes(std::int32_t type) { return type == SCHAAS_F32 || type == SCHAAS_I32 ? 4 : 8; }
+inline std::size_t value_bytes(std::int32_t type) {
+  if (type == SCHAAS_BF16) return 2;
+  return type == SCHAAS_F32 || type == SCHAAS_I32 ? 4 : 8;
+}
 
 template <class Value>
 double read_as(const void* values, std::int64_t n) {
@@ -39,6 +42,11 @@ inline double read_number(const void* values, std::int32_t type, std::int64_t n)
   switch (type) {
     case SCHAAS_F32:
       return read_as<float>(values, n);
+    case SCHAAS_BF16: {
+      const char halves[4] = {0, 0, static_cast<const char*>(values)[2 * n],
+                              static_cast<const char*>(values)[2 * n + 1]};
+      return read_as<float>(halves, 0);
+    }
     case SCHAAS_I64:
       return read_as<std::int64_t>(values, n);
     case SCHAAS_I32:
@@ -52,6 +60,11 @@ inline void write_number(void* values, std::int32_t type, std::int64_t n, double
   switch (type) {
     case SCHAAS_F32:
       return write_as<float>(values, n, number);
+    case SCHAAS_BF16: {  // numbers of tests need no rounding
+      const auto narrow = static_cast<float>(number);
+      std::memcpy(static_cast<char*>(values) + 2 * n, reinterpret_cast<const char*>(&narrow) + 2, 2);
+      return;
+    }
     case SCHAAS_I64:
       return write_as<std::int64_t>(values, n, number);
     case SCHAAS_I32:

@@ -35,9 +35,10 @@ support::Diagnostic null_argument(const char* name) {
 support::Result<ValueType> value_type_of(std::int32_t number) {
   if (number >= 0 && number < static_cast<int>(operators::value_types().size()))
     return static_cast<ValueType>(number);
-  return support::invalid("value-type",
-                          "value type " + std::to_string(number) +
-                              ": expected SCHAAS_F64 (0), SCHAAS_F32 (1), SCHAAS_I64 (2) or SCHAAS_I32 (3)");
+  return support::invalid(
+      "value-type",
+      "value type " + std::to_string(number) +
+          ": expected SCHAAS_F64 (0), SCHAAS_F32 (1), SCHAAS_I64 (2), SCHAAS_I32 (3) or SCHAAS_BF16 (4)");
 }
 
 support::Result<int> position_bits_of(std::int32_t bits) {

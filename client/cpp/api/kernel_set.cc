@@ -334,7 +334,8 @@ support::Result<void> KernelSet::State::choose_result(const Sizes& sizes, const 
   std::vector<std::int64_t> extents;
   for (const auto& index : result.indices) extents.push_back(sizes.extents.at(index));
   if (bind.result != nullptr) {
-    SCHAAS_RETURN_IF_ERROR(check_result(result, result_format, problem.value_type, extents, *bind.result));
+    SCHAAS_RETURN_IF_ERROR(
+        check_result(result, result_format, arithmetic_type(problem.value_type), extents, *bind.result));
     if (bind.result->on_device() && written != result_format)
       return support::unsupported(
           "result-format", "the tensor given for the result `" + print(result) + "` lies on a device in " +
@@ -353,8 +354,8 @@ support::Result<void> KernelSet::State::choose_result(const Sizes& sizes, const 
   }
   if (written != result_format || bind.result != nullptr)
     computation.converted.emplace(result_format, result.tensor, bind.result, bind.gpu);
-  const PackOptions pack{result.tensor, problem.value_type, problem.position_bits == "32" ? 32 : 64,
-                         program.semiring->zero};
+  const PackOptions pack{result.tensor, arithmetic_type(problem.value_type),
+                         problem.position_bits == "32" ? 32 : 64, program.semiring->zero};
   SCHAAS_ASSIGN_OR_RETURN(computation.own, zeros(extents, written, pack));
   computation.written = &computation.own;
   return {};

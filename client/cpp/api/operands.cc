@@ -53,9 +53,12 @@ support::Result<Packed> pack_all(const Operands& operands, const Program& progra
                                  const PackListener& listener) {
   Packed packed;
   packed.result = program.result().tensor;
+  packed.value_type = type;
   for (const auto& operand : operands.tensors) {
     if (listener) listener(operand.name);
-    const PackOptions options{operand.name, type, operands.position_bits, program.semiring->zero};
+    const bool updated = operand.name == packed.result;
+    const PackOptions options{operand.name, updated ? arithmetic_type(type) : type, operands.position_bits,
+                              program.semiring->zero};
     auto one = pack_one(operand, operands.blocks, options);
     if (!one.ok()) return one.error();
     SCHAAS_RETURN_IF_ERROR(validate(one->view(), operand.name));
@@ -71,7 +74,7 @@ support::Result<Packed> pack_all(const Operands& operands, const Program& progra
       auto result,
       zeros(operands.blocks.extents(packed.result, extents),
             format::assembled_format(operands.blocks.format(packed.result, operands.result_format)),
-            {packed.result, type, operands.position_bits, program.semiring->zero}));
+            {packed.result, arithmetic_type(type), operands.position_bits, program.semiring->zero}));
   packed.tensors.emplace(packed.result, std::move(result));
   return packed;
 }

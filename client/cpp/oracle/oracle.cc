@@ -69,10 +69,12 @@ class Verifier {
 
   void load(const std::string& name, const OracleOperand& operand) {
     if (context_.tensors.count(name) > 0) return;
+    const bool updated = name == program_.result().tensor;
+    const ValueType type = updated ? arithmetic_type(context_.type) : context_.type;
     if (const auto* const* entries = std::get_if<const CooTensor*>(&operand)) {
-      context_.tensors[name] = OracleTensor::entries(**entries, program_.semiring->zero, context_.type);
+      context_.tensors[name] = OracleTensor::entries(**entries, program_.semiring->zero, type);
     } else {
-      context_.tensors[name] = OracleTensor::dense(*std::get<const DenseTensor*>(operand), context_.type);
+      context_.tensors[name] = OracleTensor::dense(*std::get<const DenseTensor*>(operand), type);
     }
   }
 

@@ -15,7 +15,7 @@ template <>
 struct WireNames<client::ValueType> {
   static constexpr int first = 0;
   static constexpr auto otherwise = client::ValueType::f64;
-  static constexpr std::array names = {"f64", "f32", "i64", "i32"};
+  static constexpr std::array names = {"f64", "f32", "i64", "i32", "bf16"};
 };
 
 }  // namespace schaas::answers

@@ -52,10 +52,11 @@ class Check {
                                                        ", the kernel expects " + format::print(wanted));
       }
     }
-    if (problem_.value_type != tensor.value_type()) {
-      return support::invalid("argument-type",
-                              "`" + name(a) + "` holds " + client::name(tensor.value_type()) +
-                                  " values, the kernel expects " + client::name(problem_.value_type));
+    const ValueType type = a == 0 ? arithmetic_type(problem_.value_type) : problem_.value_type;
+    if (type != tensor.value_type()) {
+      return support::invalid("argument-type", "`" + name(a) + "` holds " +
+                                                   client::name(tensor.value_type()) +
+                                                   " values, the kernel expects " + client::name(type));
     }
     // Without positions their width does not matter.
     const auto& levels = tensor.format().levels;

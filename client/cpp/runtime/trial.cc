@@ -202,8 +202,8 @@ class Trying {
   }
 
   PackOptions options_of(std::size_t argument) const {
-    return {problem_.tensors[argument], problem_.value_type, problem_.position_bits,
-            problem_.program.semiring->zero};
+    const ValueType type = argument == 0 ? arithmetic_type(problem_.value_type) : problem_.value_type;
+    return {problem_.tensors[argument], type, problem_.position_bits, problem_.program.semiring->zero};
   }
 
   // Packs random operands, evaluates the oracle once, and runs the kernel in all ways.
@@ -228,7 +228,7 @@ class Trying {
     }
     OracleOptions options;
     options.extents = shape.extents;
-    options.type = options_of(0).value_type;
+    options.type = problem_.value_type;
     SCHAAS_ASSIGN_OR_RETURN(const Expected expected, evaluate(problem_.program, operands, options));
     const Buffer before = packed.front().values().copy();
     // One thread runs phases whole; three have pieces, parts, and folds, always.

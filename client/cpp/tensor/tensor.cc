@@ -27,6 +27,8 @@ std::optional<std::int64_t> checked_product(const std::vector<std::int64_t>& ext
 
 double rounded(double value, ValueType type) {
   // Infinity stands for the extremes of integers, so it stays.
+  if (type == ValueType::bf16)
+    return static_cast<double>(operators::of_bfloat16(operators::bfloat16_bits(static_cast<float>(value))));
   return type == ValueType::f32 ? static_cast<double>(static_cast<float>(value)) : value;
 }
 
@@ -117,6 +119,7 @@ static_assert(static_cast<int>(ValueType::f64) == SCHAAS_F64);
 static_assert(static_cast<int>(ValueType::f32) == SCHAAS_F32);
 static_assert(static_cast<int>(ValueType::i64) == SCHAAS_I64);
 static_assert(static_cast<int>(ValueType::i32) == SCHAAS_I32);
+static_assert(static_cast<int>(ValueType::bf16) == SCHAAS_BF16);
 
 std::int32_t abi_number(format::LevelFormat level) { return static_cast<std::int32_t>(level); }
 

@@ -7,6 +7,16 @@
 
 namespace schaas::client {
 
+/// A number of bf16: computed with as float, stored in 16 bits.
+struct Bfloat16 {
+  std::uint16_t bits = 0;
+  Bfloat16() = default;
+  template <class Number>
+  explicit Bfloat16(Number number) : bits(operators::bfloat16_bits(static_cast<float>(number))) {}
+  operator float() const { return operators::of_bfloat16(bits); }
+  Bfloat16& operator+=(Bfloat16 other) { return *this = Bfloat16(float{*this} + float{other}); }
+};
+
 /// Calls `work` with a zero of the type of C++ that holds such values, so that it is compiled for each.
 template <class Work>
 decltype(auto) for_type(ValueType type, Work&& work) {
@@ -19,6 +29,8 @@ decltype(auto) for_type(ValueType type, Work&& work) {
       return std::forward<Work>(work)(std::int64_t{});
     case ValueType::i32:
       return std::forward<Work>(work)(std::int32_t{});
+    case ValueType::bf16:
+      return std::forward<Work>(work)(Bfloat16{});
   }
   SCHAAS_CHECK(false, "a value type without a case");
 }

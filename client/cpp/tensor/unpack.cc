@@ -100,7 +100,7 @@ std::int64_t row_major(const std::vector<std::int64_t>& coordinates,
 /// The stored entries; of those with the fill value only some, unless they are kept.
 CooTensor entries_between(const PackedTensor& tensor, bool keep_fill) {
   CooTensor result;
-  result.value_type = tensor.value_type();
+  result.value_type = arithmetic_type(tensor.value_type());
   result.extents = tensor.extents();
   result.coordinates.resize(tensor.order());
   const bool integers = is_integer(tensor.value_type());
@@ -131,7 +131,7 @@ CooTensor unpack(const PackedTensor& tensor) {
 CooTensor all_stored(const PackedTensor& tensor) { return entries_between(tensor, true); }
 
 support::Result<DenseTensor> to_dense(const PackedTensor& tensor) {
-  SCHAAS_ASSIGN_OR_RETURN(DenseTensor result, zeros(tensor.extents(), tensor.value_type()));
+  SCHAAS_ASSIGN_OR_RETURN(DenseTensor result, zeros(tensor.extents(), arithmetic_type(tensor.value_type())));
   if (tensor.fill_value() != 0)
     fill_values(result.values.data(), result.value_type, 0, result.size(), tensor.fill_value());
   visit_entries(tensor, [&](const std::vector<std::int64_t>& coordinates, std::int64_t position) {

@@ -17,7 +17,7 @@ from ._gradient import gradient
 from ._kernel import Bound, Kernel, kernel
 from ._library import version as __version__
 from ._session import OfflineWarning, Session, connect
-from ._tensors import Tensor, tensor
+from ._tensors import Tensor, bfloat16, tensor
 
-__all__ = ["Bound", "Error", "Exhausted", "Frontier", "Internal", "Invalid", "Kernel", "OfflineWarning", "Session", "Tensor", "Unreachable",
+__all__ = ["Bound", "Error", "Exhausted", "Frontier", "Internal", "Invalid", "Kernel", "OfflineWarning", "Session", "Tensor", "Unreachable", "bfloat16",
            "Unsupported", "connect", "einsum", "gradient", "kernel", "load", "read", "tensor", "write"]

@@ -21,7 +21,7 @@ from ._prepared import Prepared
 from ._recognise import is_scipy_array, is_torch, wants_gradient
 from ._results import Compressed, natural
 from ._session import Session, current
-from ._tensors import NUMBERS, Tensor, description_of, value_type
+from ._tensors import BF16, NUMBERS, Tensor, description_of, value_type
 
 _SHAPES = 4  # calls of so many different shapes are prepared
 _CALL_OPTIONS = ("out", "threads", "extents", "schedule", "deterministic", "stream", "wait")
@@ -169,7 +169,7 @@ class Kernel:
         return [given[name] for name in self.operands]
 
     def _views(self, operands, look=view_of):
-        wanted = self._dtype if self._dtype is not None and self._dtype.kind == "i" else None
+        wanted = self._dtype if self._dtype is not None and self._dtype.kind != "f" else None
         look = functools.partial(look, wanted=wanted) if wanted is not None else look
         views = [look(name, given, format, self._zero) for name, given, format in zip(self.operands, operands, self._given)]
         for name, view in zip(self.operands, views):
@@ -216,6 +216,7 @@ class Kernel:
 
     def _result_view(self, views, values, extents, out, make=empty):
         """Where the result goes, when it is dense and its extents are known."""
+        values = F4 if values == BF16 else values  # results of bf16 are f32
         if not self._dense_result:
             if out is not None:
                 raise invalid("out", f"`{self.result}` is stored as {self._formats[self.result]}: only a dense result can be written "

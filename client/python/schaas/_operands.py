@@ -9,7 +9,7 @@ from . import _library as library
 from ._errors import Invalid, invalid
 from ._frames import Frame
 from ._recognise import recognise
-from ._tensors import F4, F8, converted, whole
+from ._tensors import BF16, F4, F8, bfloat16, converted, whole
 
 I4, I8 = np.dtype(np.int32), np.dtype(np.int64)
 IN_PLACE = 0x101  # flags of a C-contiguous, aligned array
@@ -36,7 +36,7 @@ class View:
     def cast(self, name, values, index):
         """Copies what has other types than these."""
         if self.values.dtype != values:
-            exact = whole(name, self.values, values) if values.kind == "i" else plain(name, self.values)
+            exact = plain(name, self.values, None if values.kind == "f" else values)
             self.values = exact.astype(values, copy=False)
         if self.index is not None and self.index != index:
             self.levels = [(kind, None if pos is None else pos.astype(index),
@@ -50,6 +50,10 @@ class View:
 def plain(name, array, wanted=None):
     """The values as native f64 or f32, or the integer type `wanted`, row major: the array itself where it is so already. Numbers that
     the type cannot hold are refused."""
+    if array.dtype == BF16 and wanted == BF16:
+        return np.ascontiguousarray(array)
+    if wanted == BF16:
+        return bfloat16(plain(name, array))
     if wanted is not None:
         return whole(name, array, wanted)
     dtype, kind = array.dtype, array.dtype.kind
@@ -239,7 +243,7 @@ class Merge:
         values = values[self.order]
         if self.starts is not None:
             values = np.logical_or.reduceat(values, self.starts) if values.dtype == bool else np.add.reduceat(
-                plain(self._name, values, self._wanted), self.starts)
+                plain(self._name, values, None if self._wanted == BF16 else self._wanted), self.starts)
         return plain(self._name, values, self._wanted)
 
 

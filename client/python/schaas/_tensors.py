@@ -14,10 +14,12 @@ from ._frontier import size_text
 F8, F4 = np.dtype(np.float64), np.dtype(np.float32)
 _BYTE = ctypes.c_char
 # Types of values: by name, and by number of kernel_abi.h.
-TYPES = {"f64": F8, "f32": F4, "i64": np.dtype(np.int64), "i32": np.dtype(np.int32)}
-NUMBERS = {TYPES["f64"]: library.F64, TYPES["f32"]: library.F32, TYPES["i64"]: library.I64, TYPES["i32"]: library.I32}
+BF16 = np.dtype([("bfloat16", np.uint16)])  # numpy has none: the upper 16 bits of f32
+TYPES = {"bf16": BF16, "bfloat16": BF16, "f64": F8, "f32": F4, "i64": np.dtype(np.int64), "i32": np.dtype(np.int32)}
+NUMBERS = {TYPES["f64"]: library.F64, TYPES["f32"]: library.F32, TYPES["i64"]: library.I64, TYPES["i32"]: library.I32,
+           BF16: library.BF16}
 _KINDS = {number: dtype for dtype, number in NUMBERS.items()}
-_NAMES = "f64, f32, i64 or i32"
+_NAMES = "f64, f32, i64, i32 or bf16"
 
 
 def value_type(dtype):
@@ -30,6 +32,16 @@ def value_type(dtype):
     if wanted is None or wanted in NUMBERS:
         return wanted
     raise invalid("value-type", f"dtype={dtype!r}: expected {_NAMES}")
+
+
+def bfloat16(array):
+    """Real numbers as an array of bf16, rounded to nearest, ties to even: what kernels with `dtype="bf16"` read in place. numpy has no such
+    type; the array holds pairs of bytes."""
+    array = np.asarray(array)
+    with np.errstate(over="ignore"):
+        bits = np.ascontiguousarray(array, F4).view(np.uint32)
+    rounded = (bits + np.uint32(0x7FFF) + (bits >> np.uint32(16) & np.uint32(1))) >> np.uint32(16)
+    return np.where(np.isnan(array), bits >> np.uint32(16) | np.uint32(0x40), rounded).astype(np.uint16).view(BF16)
 
 
 def whole(name, array, wanted):
@@ -64,7 +76,8 @@ def memory(address, count, dtype, owner, shape=None):
     shape = (count,) if shape is None else shape
     if count == 0 or not address:
         return np.empty(shape, dtype)
-    return np.asarray(_Memory(address, shape, dtype, owner))
+    made = np.asarray(_Memory(address, shape, dtype, owner))
+    return made if dtype.kind != "V" else made.view(dtype)
 
 
 class Storage:

@@ -16,6 +16,41 @@ typedef value vec32 VECTOR_TYPE(32);
 typedef value vec16 VECTOR_TYPE(16);
 #define UNUSED __attribute__((unused))
 #define ALWAYS_INLINE inline __attribute__((always_inline))
+#if defined(VALUES_ARE_NARROW)
+/* Operands of bf16: the upper halves of floats. */
+typedef uint16_t stored_vec __attribute__((vector_size(VECTOR_BYTES / 2), aligned(2), may_alias));
+typedef uint16_t stored_vec32 __attribute__((vector_size(16), aligned(2), may_alias));
+typedef uint16_t stored_vec16 __attribute__((vector_size(8), aligned(2), may_alias));
+typedef value_word word_vec __attribute__((vector_size(VECTOR_BYTES)));
+typedef value_word word_vec32 __attribute__((vector_size(32)));
+typedef value_word word_vec16 __attribute__((vector_size(16)));
+UNUSED static ALWAYS_INLINE value value_widened(const stored* p) {
+  const value_word bits = (value_word)*p << 16;
+  value x;
+  memcpy(&x, &bits, sizeof x);
+  return x;
+}
+#define DEFINE_WIDENED(type, WORDS) \
+  UNUSED static ALWAYS_INLINE type type##_widened(const stored* p) { return (type)((word_##type)WORDS(type, p) << 16); }
+#define CONVERTED(type, p) __builtin_convertvector(*(const stored_##type*)(p), word_##type)
+/* GCC 12 converts by halves; the instruction does it at once. */
+#if defined(__AVX2__) && !defined(__clang__)
+typedef short short_8 __attribute__((vector_size(16), aligned(2), may_alias));
+#define EXTENDED(type, p) __builtin_ia32_pmovzxwd256(*(const short_8*)(p))
+#else
+#define EXTENDED CONVERTED
+#endif
+DEFINE_WIDENED(vec32, EXTENDED)
+DEFINE_WIDENED(vec16, CONVERTED)
+#if VECTOR_BYTES == 32
+#define vec_widened vec32_widened
+#elif VECTOR_BYTES == 16
+#define vec_widened vec16_widened
+#else
+DEFINE_WIDENED(vec, CONVERTED)
+#endif
+#define vec4_widened vec16_widened
+#endif
 #define PRAGMA(text) _Pragma(#text)
 #if defined(__clang__)
 #define UNROLL(n) PRAGMA(clang loop unroll_count(n))

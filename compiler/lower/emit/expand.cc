@@ -269,6 +269,7 @@ class RowExpansion {
 }  // namespace
 
 loop_ir::Kernel expand_rows(loop_ir::Kernel kernel, Names& names) {
+  if (operators::is_narrow(kernel.value_type)) return kernel;  // the runtime reads operands as values
   for (auto& phase : kernel.phases) phase.body = RowExpansion(kernel, names).walk(phase.body);
   return kernel;
 }

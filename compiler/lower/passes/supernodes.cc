@@ -161,6 +161,7 @@ StatementPtr with_supernodes(const StatementPtr& statement, const loop_ir::Kerne
 }  // namespace
 
 loop_ir::Kernel add_supernodes(loop_ir::Kernel kernel) {
+  if (operators::is_narrow(kernel.value_type)) return kernel;  // the runtime reads operands as values
   for (auto& phase : kernel.phases) phase.body = with_supernodes(phase.body, kernel);
   return kernel;
 }

@@ -221,7 +221,7 @@ TEST(LoopIr, ParserPointsAtTheFirstError) {
     return kernel.ok() ? "no error" : support::render(kernel.error());
   };
   EXPECT_EQ(
-      "invalid [loops-syntax]: expected `f64`, `f32`, `i64` or `i32` but found `f16`\n"
+      "invalid [loops-syntax]: expected `f64`, `f32`, `i64`, `i32` or `bf16` but found `f16`\n"
       "  --> loops:1:8\n"
       "  | kernel f16\n"
       "  |        ^~~",

@@ -38,7 +38,8 @@ struct Operands {
 struct Packed {
   std::map<std::string, PackedTensor> tensors;
   std::string result;
-  Buffer before;  ///< initial values of a result that is updated
+  ValueType value_type = ValueType::f64;  ///< type of the operands
+  Buffer before;                          ///< initial values of a result that is updated
 
   /// Gives an updated result the values it starts from, before each run.
   void restart();

@@ -15,6 +15,7 @@
 /// All are values; concurrent reads of one tensor are fine, writes are the caller's to order.
 namespace schaas::client {
 
+using operators::arithmetic_type;
 using operators::bytes_of;
 using operators::is_integer;
 using operators::name;
