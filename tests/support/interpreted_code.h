@@ -101,7 +101,8 @@ class ExpressionCode {
   double folded(operators::Monoid monoid, double into, double value) const;
 
   const loop_ir::Kernel& kernel() const { return kernel_; }
-  bool single() const { return single_; }
+  /// Values computed with have 4 bytes.
+  bool single() const { return operators::bytes_of(operators::arithmetic_type(kernel_.value_type)) == 4; }
   /// A frame with room for all names declared so far.
   Frame frame() const;
 
@@ -113,6 +114,8 @@ class ExpressionCode {
   std::function<std::size_t(Frame&, std::int64_t)> followed(const std::string& array) const;
 
   const loop_ir::Kernel& kernel_;
+  /// Returns the number on the ABI of the type of an array of values.
+  std::int32_t stored_type(std::size_t number) const;
   bool single_;
   std::map<std::string, Symbol> symbols_;
   std::map<std::string, std::size_t> arrays_;

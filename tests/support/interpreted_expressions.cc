@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "tests/support/interpreted_code.h"
+#include "tests/support/typed_number.h"
 
 // Expressions as closures. Types follow from parts: an index is a 64-bit integer, a value a number that is
 // rounded to the kernel's type after each operation. Every access is checked against the array's count.
@@ -129,16 +130,21 @@ std::function<void(Frame&, std::int64_t, std::int64_t)> ExpressionCode::index_st
   };
 }
 
+std::int32_t ExpressionCode::stored_type(std::size_t number) const {
+  const auto* values = std::get_if<loop_ir::ArgumentValues>(&kernel_.arrays[number].origin);
+  const bool operand = values != nullptr && values->argument > 0;
+  return static_cast<std::int32_t>(operand ? kernel_.value_type
+                                           : operators::arithmetic_type(kernel_.value_type));
+}
+
 std::function<double(Frame&, std::int64_t)> ExpressionCode::value_loader(const std::string& array) const {
   const auto number = this->array(array);
   const auto check = followed(array);
   if (element(array) != Element::value) throw BrokenCode(array + " holds no values");
-  return [=, single = single_](Frame& frame, std::int64_t at) {
+  return [=, type = stored_type(number)](Frame& frame, std::int64_t at) {
     const auto place = check(frame, at);
     ++frame.work.loads;
-    const void* data = frame.arrays[number].data;
-    return single ? static_cast<double>(static_cast<const float*>(data)[place])
-                  : static_cast<const double*>(data)[place];
+    return read_number(frame.arrays[number].data, type, static_cast<std::int64_t>(place));
   };
 }
 
@@ -147,13 +153,9 @@ std::function<void(Frame&, std::int64_t, double)> ExpressionCode::value_storer(
   const auto number = this->array(array);
   const auto check = followed(array);
   if (element(array) != Element::value) throw BrokenCode(array + " holds no values");
-  return [=, single = single_](Frame& frame, std::int64_t at, double value) {
+  return [=, type = stored_type(number)](Frame& frame, std::int64_t at, double value) {
     const auto place = check(frame, at);
-    void* data = frame.arrays[number].data;
-    if (single)
-      static_cast<float*>(data)[place] = static_cast<float>(value);
-    else
-      static_cast<double*>(data)[place] = value;
+    write_number(frame.arrays[number].data, type, static_cast<std::int64_t>(place), value);
   };
 }
 
