@@ -13,8 +13,7 @@
 // bounded: parentheses and calls by Limits::nesting, chains of operators by Limits::terms. Sums and products
 // are flattened while they are joined, so `a + (b + c)` and `(a + b) + c` are one expression. A name followed
 // by `(` may be a reduction, a call or an access. Reductions are told by their second pair of parentheses,
-// calls by the table of functions. A misspelt call therefore reads as an access, until an argument is no
-// index; the error then speaks of functions.
+// calls by the table of functions.
 namespace schaas::index_notation {
 
 using operators::Function;
@@ -44,11 +43,6 @@ const Infix* comparison_at(const Token& token) {
   const auto found = std::find_if(comparisons.begin(), comparisons.end(),
                                   [&](const Infix& c) { return c.text == token.text; });
   return found == comparisons.end() ? nullptr : &*found;
-}
-
-bool is_operator(const Token& token) {
-  return token.is("+") || token.is("-") || token.is("*") || token.is("/") || token.is("^") ||
-         token.is("**") || token.is("@") || comparison_at(token) != nullptr;
 }
 
 bool is_infinity(const Token& token) { return token.kind == Token::Kind::name && token.text == "inf"; }
@@ -88,14 +82,6 @@ bool is_flat_product(const Expression& expression) {
 Diagnostic ExpressionParser::unsupported(const char* code, const std::string& message,
                                          const std::string& note) const {
   return reader_.at_range(support::noting(support::unsupported(code, message), note), reader_.next().range);
-}
-
-// Returns the error of `B[i,j]` and `B{i,j}`.
-Diagnostic ExpressionParser::bracket(const std::string& tensor) const {
-  return reader_.at_range(
-      support::invalid("syntax", "indices are written in parentheses, as in `" + tensor + "(i,j)`; found `" +
-                                     std::string(reader_.next().text) + "`"),
-      reader_.next().range);
 }
 
 Diagnostic ExpressionParser::unknown_function(const std::string& name, SourceRange range) const {
@@ -328,66 +314,6 @@ Result<Expression> ExpressionParser::reduction(std::size_t depth) {
   SCHAAS_ASSIGN_OR_RETURN(Expression body, grouped(depth));
   reduction.body.push_back(std::move(body));
   return Expression{std::move(reduction), {name.range.begin, reader_.taken_end()}};
-}
-
-// Reads a tensor with its indices; a scalar has no parentheses.
-Result<Access> ExpressionParser::access() {
-  Access found;
-  found.tensor = std::string(reader_.next().text);
-  found.range = reader_.take().range;
-  if (reader_.next().is("[") || reader_.next().is("{")) return bracket(found.tensor);
-  if (!reader_.next().is("(")) return found;
-  reader_.take();
-  if (reader_.next().is(")"))
-    return reader_.syntax(quoted(found.tensor) +
-                          " has no indices; a scalar is written without parentheses: expected an index");
-  while (true) {
-    SCHAAS_RETURN_IF_ERROR(index(found));
-    if (reader_.next().is(")")) break;
-    if (!reader_.next().is(","))
-      return reader_.syntax("expected `,` or `)` after index " + quoted(found.indices.back()) + " of " +
-                            quoted(found.tensor));
-    reader_.take();
-  }
-  found.range.end = reader_.take().range.end;
-  return found;
-}
-
-// A call of an unknown function looks like an access until an argument that is no index.
-Diagnostic ExpressionParser::not_an_index(const Access& found) const {
-  const Token& next = reader_.next();
-  const std::string of = " of " + quoted(found.tensor);
-  const bool call = (next.kind == Token::Kind::name && reader_.after_next().is("(")) || next.is("(");
-  if (call || support::nearest_name(found.tensor, operators::function_names())) {
-    const std::uint32_t begin = found.range.begin;
-    return unknown_function(found.tensor, {begin, begin + static_cast<std::uint32_t>(found.tensor.size())});
-  }
-  const char* const note = "an index is a name, as in `B(i,j)`";
-  if (next.kind == Token::Kind::number)
-    return unsupported("literal", "the fixed coordinate " + quoted(next.text) + of + " is not supported yet",
-                       note);
-  return unsupported("operator", "arithmetic on an index" + of + " is not supported yet", note);
-}
-
-// Reads one index. Anything else that could begin an expression is an unknown call, arithmetic or a
-// coordinate.
-Result<void> ExpressionParser::index(Access& found) {
-  const Token next = reader_.next();
-  const bool word = next.kind == Token::Kind::name;
-  if (next.kind == Token::Kind::number || next.is("(") || (word && reader_.after_next().is("(")))
-    return not_an_index(found);
-  if (word) {
-    found.indices.emplace_back(next.text);
-    found.index_ranges.push_back(next.range);
-    reader_.take();
-  } else if (!is_operator(next) || next.is("*")) {
-    return reader_.syntax("expected an index of " + quoted(found.tensor));
-  }
-  const bool product = reader_.next().is("*");
-  if (!is_operator(reader_.next()) ||
-      (product && !support::nearest_name(found.tensor, operators::function_names())))
-    return {};
-  return not_an_index(found);
 }
 
 }  // namespace schaas::index_notation

@@ -10,6 +10,7 @@
 #include "client/cpp/api/decision.h"
 #include "client/cpp/api/kernel_pool.h"
 #include "client/cpp/api/long_product.h"
+#include "client/cpp/api/ranged_program.h"
 #include "client/cpp/api/split_program.h"
 #include "client/cpp/expression/summed_operands.h"
 #include "client/cpp/platform/cancelled.h"
@@ -89,7 +90,8 @@ struct KernelSet::State {
   std::set<std::string> summed;  ///< operands, by summed_operands
   format::TensorFormat result_format;
   Machine machine;
-  std::unique_ptr<const SplitProgram> split;  ///< null: the program is one part
+  std::unique_ptr<const SplitProgram> split;    ///< null: the program is one part
+  std::unique_ptr<const RangedProgram> ranged;  ///< null: the program has no ranges
 
   ProcessMutex mutex;  ///< guards all members below; never held while the server is asked
   std::map<std::string, std::shared_ptr<KernelPool>> pools;  ///< by what may compute: "", "gpu", "gpu alone"
@@ -136,6 +138,13 @@ support::Result<KernelSet> KernelSet::open(const Session& session, ProblemText p
                                               "`: tensors in memory cannot be bound in blocks; csr works");
   }
   SCHAAS_ASSIGN_OR_RETURN(Program program, parse_program(problem.expression));
+  SCHAAS_ASSIGN_OR_RETURN(auto ranged, RangedProgram::open(session, problem, program, options));
+  if (ranged) {
+    auto state = std::make_shared<State>(session, ranged->kernels().problem(), std::move(options));
+    state->program = ranged->kernels().program();
+    state->ranged = std::move(ranged);
+    return KernelSet(std::move(state));
+  }
   if (!is_long_product(program)) {
     const auto stored = session.source().lookup(problem, options.stop);
     if (!stored.ok() && stored.error().code != "not-stored") return stored.error();
@@ -156,9 +165,12 @@ support::Result<KernelSet> KernelSet::open(const Session& session, ProblemText p
 
 const Program& KernelSet::program() const { return state_->program; }
 const ProblemText& KernelSet::problem() const { return state_->problem; }
-bool KernelSet::sums(const std::string& operand) const { return state_->summed.count(operand) > 0; }
+bool KernelSet::sums(const std::string& operand) const {
+  return state_->ranged ? state_->ranged->kernels().sums(operand) : state_->summed.count(operand) > 0;
+}
 
 support::Result<Frontier> KernelSet::frontier(const std::stop_token& stop) const {
+  if (state_->ranged) return state_->ranged->kernels().frontier(stop);
   if (state_->split) return state_->split->frontier(stop);
   std::vector<std::shared_ptr<KernelPool>> pools;
   {
@@ -189,6 +201,7 @@ Sizes KernelSet::State::told(Sizes sizes) const {
 
 support::Result<FrontierHere> KernelSet::frontier_at(const std::map<std::string, PackedTensor*>& operands,
                                                      const BindOptions& options) const {
+  if (state_->ranged) return state_->ranged->frontier_at(operands, options);
   if (state_->split) return state_->split->frontier_at(operands, options);
   FrontierHere here;
   SCHAAS_ASSIGN_OR_RETURN(here.frontier, frontier(options.wait.stop));
@@ -495,6 +508,7 @@ struct KernelSet::State::Rebinding {
 
 support::Result<Computation> KernelSet::bind(const std::map<std::string, PackedTensor*>& operands,
                                              const BindOptions& options) const {
+  if (state_->ranged) return state_->ranged->bind(operands, options);
   if (state_->split) return state_->split->bind(operands, options);
   if (options.result != nullptr) {
     SCHAAS_ASSIGN_OR_RETURN(KeptLevels kept, KeptLevels::of(operands, *options.result));
@@ -545,12 +559,14 @@ support::Result<Computation> KernelSet::bind(const std::map<std::string, PackedT
 }
 
 void KernelSet::begin(const BindOptions& options) const {
+  if (state_->ranged) return state_->ranged->kernels().begin(options);
   if (state_->split || options.gpu || options.schedule != "auto") return;
   if (const auto wanted = state_->request({}, {}, {}, options); wanted.ok()) state_->pool(*wanted)->begin();
 }
 
 support::Result<Tuning> KernelSet::tune(const std::map<std::string, PackedTensor*>& operands,
                                         const BindOptions& given) const {
+  if (state_->ranged) return state_->ranged->tune(operands, given);
   if (state_->split) return state_->split->tune(operands, given);
   Sizes sizes;
   BindOptions options = given;

@@ -138,7 +138,8 @@ SCHAAS_API void schaas_kernels_close(schaas_kernels* kernels);
 SCHAAS_API int32_t schaas_kernels_describe(schaas_kernels* kernels, char** json, schaas_error** error);
 
 /* What a statement takes, without a server, as JSON: {operands[{name, indices[]}], result{name, indices[]},
- * factors[{name, indices[]} or {number}] (of a single product; else null), update}; since version 5 also
+ * factors[{name, indices[]} or {number}] (of a single product; else null), update, ranges (true or false; a
+ * mode read in part has an index of its own, and names of bounds are scalar operands)}; since version 5 also
  * semiring ("plus-times", "min-plus", ...) and its zero, a number or "inf" or "-inf", and
  * statements[{result{name, indices[]}, update ("sum", "max", ...; else null), value}]. A value is a tree:
  * {name, indices[]}; {number} (or "inf"); {function, arguments[]} with the function's name or operator ("+",
