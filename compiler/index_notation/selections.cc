@@ -209,45 +209,82 @@ std::vector<std::string> range_parameters(const Program& program) {
   return out;
 }
 
-std::string selection_format(const SelectedMode& selection) {
+std::string selection_format(const IndexOperand& selection) {
   return selection.index.empty() ? "banded" : "dense,banded";
 }
 
-SelectedProgram with_selection_operands(const Program& program, const IsWalked& is_walked) {
-  SelectedProgram out{with_selections(program), {}, range_parameters(program)};
-  FreshNames names(out.program);
-  for (const auto& parameter : out.parameters) names.take(parameter);
-  const auto walked = [&](const std::string& coordinate) {
-    return std::any_of(out.program.statements.begin(), out.program.statements.end(),
-                       [&](const Assignment& s) {
-                         return any_access(s, [&](const Access& access) {
-                           if (access.tensor == select_name) return false;
-                           for (std::size_t mode = 0; mode < access.indices.size(); ++mode)
-                             if (access.indices[mode] == coordinate && is_walked(access, mode)) return true;
-                           return false;
-                         });
-                       });
-  };
-  const auto operand = [&](Access access) {
+namespace {
+
+// Puts an operand in the place of each selection of a program.
+class Operands {
+ public:
+  Operands(SelectedProgram& out, const WalkedLevel& walked_level)
+      : out_(out), walked_level_(walked_level), names_(out.program) {
+    for (const auto& parameter : out.parameters) names_.take(parameter);
+    const Access& result = out.program.result();
+    for (std::size_t mode = 0; mode < result.indices.size(); ++mode)
+      has_sparse_result_ = has_sparse_result_ || walked_level(result, mode).has_value();
+  }
+
+  void place() {
+    std::vector<Assignment> statements = out_.program.statements;
+    for (auto& statement : statements)
+      statement.value =
+          with_accesses(statement.value, [this](const Access& access) { return operand(access); });
+    out_.program.statements = std::move(statements);
+  }
+
+ private:
+  Access operand(const Access& access) {
     if (access.tensor != select_name) return access;
-    SelectedMode wanted{"", access.indices[0], access.indices[1], Range{}, false};
+    IndexOperand wanted{"", access.indices[0], access.indices[1], Range{}, false};
     if (const Range* range = mode_range(access, 1)) wanted.range = *range;
-    auto known = std::find_if(out.selections.begin(), out.selections.end(), [&](const SelectedMode& each) {
+    const auto same = [&](const IndexOperand& each) {
       return each.coordinate == wanted.coordinate && each.index == wanted.index && each.range == wanted.range;
-    });
-    if (known == out.selections.end()) {
-      wanted.tensor = names.fresh("select_" + wanted.coordinate);
-      wanted.coordinate_first = walked(wanted.coordinate);
-      known = out.selections.insert(out.selections.end(), std::move(wanted));
+    };
+    auto known = std::find_if(out_.selections.begin(), out_.selections.end(), same);
+    if (known == out_.selections.end()) {
+      wanted.tensor = names_.fresh("select_" + wanted.coordinate);
+      wanted.coordinate_first = is_walked(wanted.coordinate);
+      known = out_.selections.insert(out_.selections.end(), std::move(wanted));
     }
     Access made{known->tensor, {known->coordinate}, access.range, {}, {}};
-    if (!known->index.empty())
-      made.indices.insert(known->coordinate_first ? made.indices.end() : made.indices.begin(), known->index);
+    if (known->index.empty()) return made;
+    made.indices.insert(known->coordinate_first ? made.indices.end() : made.indices.begin(), known->index);
     return made;
-  };
-  std::vector<Assignment> statements = out.program.statements;
-  for (auto& statement : statements) statement.value = with_accesses(statement.value, operand);
-  out.program.statements = std::move(statements);
+  }
+
+  // Loops over the outermost level come to the coordinate before the index. Sparse results need the index
+  // first, and the search of long products with one slows down when the two orders contradict each other.
+  bool is_walked(const std::string& coordinate) const {
+    constexpr std::size_t max_reordered = 3;  // operands of a statement
+    for (const Assignment& statement : out_.program.statements) {
+      std::vector<Access> all = operands(statement.value);
+      const bool may_reorder = !has_sparse_result_ || all.size() <= max_reordered;
+      all.push_back(statement.result);
+      for (const Access& access : all) {
+        if (access.tensor == select_name) continue;
+        for (std::size_t mode = 0; mode < access.indices.size(); ++mode) {
+          if (access.indices[mode] != coordinate) continue;
+          const auto level = walked_level_(access, mode);
+          if (level && (*level > 0 || may_reorder)) return true;
+        }
+      }
+    }
+    return false;
+  }
+
+  SelectedProgram& out_;
+  const WalkedLevel& walked_level_;
+  FreshNames names_;
+  bool has_sparse_result_ = false;
+};
+
+}  // namespace
+
+SelectedProgram with_selection_operands(const Program& program, const WalkedLevel& walked_level) {
+  SelectedProgram out{with_selections(program), {}, range_parameters(program)};
+  Operands(out, walked_level).place();
   return out;
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 #include <functional>
-#include <set>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,7 +25,7 @@ Program with_selections(const Program& program);
 
 /// A 0-1 tensor in place of `select`, which the caller of a kernel makes
 /// (client/cpp/expression/selections.h).
-struct SelectedMode {
+struct IndexOperand {
   std::string tensor;
   std::string coordinate;  ///< index of the mode that is selected from
   std::string index;       ///< index that runs through the range; "": the coordinate is fixed
@@ -34,19 +34,19 @@ struct SelectedMode {
 };
 struct SelectedProgram {
   Program program;  ///< without ranges
-  std::vector<SelectedMode> selections;
+  std::vector<IndexOperand> selections;
   std::vector<std::string> parameters;  ///< names in bounds, distinct
 };
 
 /// Returns the format of a selection: a band of one coordinate at most.
-std::string selection_format(const SelectedMode& selection);
+std::string selection_format(const IndexOperand& selection);
 
-/// Tells if loops walk the entries of an operand's mode rather than locate its coordinates.
-using IsWalked = std::function<bool(const Access& access, std::size_t mode)>;
+/// Tells the level of a tensor's mode where loops walk its entries; none where coordinates are located.
+using WalkedLevel = std::function<std::optional<int>(const Access& access, std::size_t mode)>;
 
 /// Returns with_selections(program) with a tensor for each selection. Its band lies in the index, or in the
 /// coordinate where that is located.
-SelectedProgram with_selection_operands(const Program& program, const IsWalked& is_walked);
+SelectedProgram with_selection_operands(const Program& program, const WalkedLevel& walked_level);
 
 /// Lists the names in the bounds of all ranges, distinct, in order of appearance.
 std::vector<std::string> range_parameters(const Program& program);

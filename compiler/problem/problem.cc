@@ -351,9 +351,10 @@ Result<ProblemText> without_ranges(const ProblemText& text) {
   const auto selected = index_notation::with_selection_operands(
       program, [&](const index_notation::Access& access, std::size_t mode) {
         const auto given = text.formats.find(access.tensor);
-        return given != text.formats.end() &&
-               format::is_walked(given->second, static_cast<int>(access.indices.size()),
-                                 static_cast<int>(mode));
+        return given == text.formats.end()
+                   ? std::nullopt
+                   : format::walked_level(given->second, static_cast<int>(access.indices.size()),
+                                          static_cast<int>(mode));
       });
   SCHAAS_RETURN_IF_ERROR(index_notation::verify(selected.program, ""));
   ProblemText out = text;

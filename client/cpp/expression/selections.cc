@@ -14,8 +14,8 @@ namespace schaas::client {
 namespace {
 
 using index_notation::Bound;
+using index_notation::IndexOperand;
 using index_notation::Range;
-using index_notation::SelectedMode;
 
 support::Result<std::int64_t> value_of(const Bound& bound, const Selections::Parameters& parameters) {
   if (const auto* number = std::get_if<std::int64_t>(&bound)) return *number;
@@ -25,7 +25,7 @@ support::Result<std::int64_t> value_of(const Bound& bound, const Selections::Par
   return support::invalid("missing-operand", "no number is given for `" + name + "`, which bounds a range");
 }
 
-std::string text_of(const SelectedMode& selection) {
+std::string text_of(const IndexOperand& selection) {
   return "`" + print(selection.index, selection.range) + "`";
 }
 
@@ -45,7 +45,7 @@ support::Result<std::int64_t> parameter_of(const std::string& name, double value
                                        ": expected a whole number, which bounds a range");
 }
 
-support::Result<SelectedCoordinates> selected_coordinates(const SelectedMode& selection, std::int64_t extent,
+support::Result<SelectedCoordinates> selected_coordinates(const IndexOperand& selection, std::int64_t extent,
                                                           const Selections::Parameters& parameters) {
   const Range& range = selection.range;
   if (range.is_fixed) {
@@ -85,32 +85,34 @@ support::Result<Selections> Selections::of(const Program& program,
     return out;
   }
   SCHAAS_RETURN_IF_ERROR(index_notation::verify(program, text));
-  out.selected_ = index_notation::with_selection_operands(program, [&](const Access& access,
-                                                                       std::size_t mode) {
-    const auto given = formats.find(access.tensor);
-    return given != formats.end() &&
-           format::is_walked(given->second, static_cast<int>(access.indices.size()), static_cast<int>(mode));
-  });
+  out.selected_ =
+      index_notation::with_selection_operands(program, [&](const Access& access, std::size_t mode) {
+        const auto given = formats.find(access.tensor);
+        return given == formats.end()
+                   ? std::nullopt
+                   : format::walked_level(given->second, static_cast<int>(access.indices.size()),
+                                          static_cast<int>(mode));
+      });
   SCHAAS_RETURN_IF_ERROR(index_notation::verify(out.selected_.program, ""));
   return out;
 }
 
 std::map<std::string, std::string> Selections::formats(std::map<std::string, std::string> given) const {
-  for (const SelectedMode& each : selected_.selections)
+  for (const IndexOperand& each : selected_.selections)
     given[each.tensor] = index_notation::selection_format(each);
   return given;
 }
 
 bool Selections::is_selection(const std::string& tensor) const {
   return std::any_of(selected_.selections.begin(), selected_.selections.end(),
-                     [&](const SelectedMode& each) { return each.tensor == tensor; });
+                     [&](const IndexOperand& each) { return each.tensor == tensor; });
 }
 
 support::Result<void> Selections::bind(Extents& extents, const Parameters& parameters) const {
   const auto links = linked_indices(program());
   for (std::size_t round = 0; round <= selected_.selections.size(); ++round) {
     SCHAAS_RETURN_IF_ERROR(extents.link(links));
-    for (const SelectedMode& each : selected_.selections) {
+    for (const IndexOperand& each : selected_.selections) {
       if (each.index.empty()) continue;
       if (is_whole(each.range)) {
         SCHAAS_RETURN_IF_ERROR(extents.link({{each.coordinate, each.index}}));
@@ -130,7 +132,7 @@ support::Result<void> Selections::bind(Extents& extents, const Parameters& param
 support::Result<std::map<std::string, CooTensor>> Selections::tensors(const Extents& extents,
                                                                       const Parameters& parameters) const {
   std::map<std::string, CooTensor> made;
-  for (const SelectedMode& each : selected_.selections) {
+  for (const IndexOperand& each : selected_.selections) {
     const auto extent = extents.known(each.coordinate);
     if (!extent)
       return support::invalid(

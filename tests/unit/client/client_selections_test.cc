@@ -26,7 +26,7 @@ std::vector<std::int64_t> walked(std::int64_t extent, std::int64_t begin, std::i
 }
 
 TEST(SelectedCoordinates, AreThoseOfEverySmallSlice) {
-  index_notation::SelectedMode mode{"S", "p", "i", {}, false};
+  index_notation::IndexOperand mode{"S", "p", "i", {}, false};
   for (std::int64_t extent = 0; extent <= 4; ++extent)
     for (std::int64_t begin = -6; begin <= 6; ++begin)
       for (std::int64_t end = -6; end <= 6; ++end)

@@ -80,7 +80,7 @@ TEST(Selections, ScatterWhatIsWritten) {
 TEST(Selections, AreOperandsByTheirLevels) {
   const Program program = read("A(i,j) = B(i(lo:),j(::2)) * C(j,0)");
   const auto walked = [](const Access& access, std::size_t mode) {
-    return access.tensor == "B" && mode == 1;
+    return access.tensor == "B" && mode == 1 ? std::optional(1) : std::nullopt;
   };
   const SelectedProgram found = with_selection_operands(program, walked);
   EXPECT_EQ(

@@ -52,7 +52,7 @@ class Selections {
 
 /// Returns the coordinates of a range in a mode of so many; those of numpy, a fixed one must be there.
 /// Errors: invalid [coordinate-range], [missing-operand], [range].
-support::Result<SelectedCoordinates> selected_coordinates(const index_notation::SelectedMode& selection,
+support::Result<SelectedCoordinates> selected_coordinates(const index_notation::IndexOperand& selection,
                                                           std::int64_t extent,
                                                           const Selections::Parameters& parameters);
 
