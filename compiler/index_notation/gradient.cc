@@ -13,7 +13,6 @@
 #include "compiler/index_notation/printer.h"
 #include "compiler/index_notation/rename.h"
 #include "compiler/index_notation/selections.h"
-#include "compiler/index_notation/shared_calls.h"
 #include "compiler/index_notation/short_statements.h"
 #include "compiler/index_notation/steps.h"
 #include "compiler/index_notation/verifier.h"

@@ -17,8 +17,8 @@ struct Expression;
 /// A whole number of the text, or the name of a scalar operand that holds it.
 using Bound = std::variant<std::int64_t, std::string>;
 
-/// The coordinates of a mode that an access reads, where it does not read all: those of `begin:end:step` with
-/// the meaning of numpy, or the one coordinate `begin` when `is_fixed`.
+/// Part of a mode that an access reads: the coordinates of `begin:end:step` with the meaning of numpy, or
+/// `begin` alone when `is_fixed`.
 struct Range {
   std::optional<Bound> begin{}, end{}, step{};
   bool is_fixed = false;

@@ -215,7 +215,7 @@ std::string selection_format(const IndexOperand& selection) {
 
 namespace {
 
-// Puts an operand in the place of each selection of a program.
+// Replaces each selection of a program by an operand.
 class Operands {
  public:
   Operands(SelectedProgram& out, const WalkedLevel& walked_level)
@@ -226,7 +226,7 @@ class Operands {
       has_sparse_result_ = has_sparse_result_ || walked_level(result, mode).has_value();
   }
 
-  void place() {
+  void replace() {
     std::vector<Assignment> statements = out_.program.statements;
     for (auto& statement : statements)
       statement.value =
@@ -284,7 +284,7 @@ class Operands {
 
 SelectedProgram with_selection_operands(const Program& program, const WalkedLevel& walked_level) {
   SelectedProgram out{with_selections(program), {}, range_parameters(program)};
-  Operands(out, walked_level).place();
+  Operands(out, walked_level).replace();
   return out;
 }
 

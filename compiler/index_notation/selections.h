@@ -23,7 +23,7 @@ bool has_ranges(const Program& program);
 /// tensor and mode, `B_mode1`.
 Program with_selections(const Program& program);
 
-/// A 0-1 tensor in place of `select`, which the caller of a kernel makes
+/// A 0-1 tensor instead of `select`, which the caller of a kernel makes
 /// (client/cpp/expression/selections.h).
 struct IndexOperand {
   std::string tensor;

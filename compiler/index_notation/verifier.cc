@@ -116,7 +116,7 @@ class Verifier {
         "`select` takes an index and what is selected for it, as in `select(p,i(2:5))` or `select(p,0)`");
   }
 
-  // What an update does to the elements outside of the range would not be nothing for other monoids.
+  // Refuses updates that would change elements outside of the range: the zero is neutral for the sum alone.
   Result<void> written_range(const Assignment& statement) const {
     const Access& result = statement.result;
     if (result.tensor == select_name)

@@ -35,6 +35,9 @@ struct BoundKernel {
                                     const BindOptions& options) const;
 };
 
+/// "; `x` is brought to the device", or "".
+std::string brought_text(const std::vector<std::string>& names, const std::string& where);
+
 struct Computation::State {
   PackedTensor own;                          ///< result of the kernel when the caller gave no tensor for it
   PackedTensor* written = nullptr;           ///< by the kernel

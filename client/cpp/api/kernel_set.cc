@@ -57,18 +57,6 @@ bool is_alone(const BindOptions& bind, const PackedTensor& result) {
   return bind.gpu->alone || (result.on_device() && !result.format().all_dense());
 }
 
-std::string quoted_list(const std::vector<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "`" : ", `") + name + "`";
-  return text;
-}
-
-/// "; `x` is brought to the device", or "".
-std::string brought_text(const std::vector<std::string>& names, const std::string& where) {
-  if (names.empty()) return "";
-  return "; " + quoted_list(names) + (names.size() == 1 ? " is" : " are") + " brought to " + where;
-}
-
 /// Seconds of a run to its end.
 template <class Run>
 support::Result<double> timed(const Run& run) {
@@ -90,8 +78,7 @@ struct KernelSet::State {
   std::set<std::string> summed;  ///< operands, by summed_operands
   format::TensorFormat result_format;
   Machine machine;
-  std::unique_ptr<const SplitProgram> split;    ///< null: the program is one part
-  std::unique_ptr<const RangedProgram> ranged;  ///< null: the program has no ranges
+  std::unique_ptr<const KernelParts> split;  ///< null: the program is one part, without ranges
 
   ProcessMutex mutex;  ///< guards all members below; never held while the server is asked
   std::map<std::string, std::shared_ptr<KernelPool>> pools;  ///< by what may compute: "", "gpu", "gpu alone"
@@ -140,12 +127,10 @@ support::Result<KernelSet> KernelSet::open(const Session& session, ProblemText p
   SCHAAS_ASSIGN_OR_RETURN(Program program, parse_program(problem.expression));
   SCHAAS_ASSIGN_OR_RETURN(auto ranged, RangedProgram::open(session, problem, program, options));
   if (ranged) {
-    auto state = std::make_shared<State>(session, ranged->kernels().problem(), std::move(options));
-    state->program = ranged->kernels().program();
-    state->ranged = std::move(ranged);
-    return KernelSet(std::move(state));
+    problem = ranged->kernels().problem();
+    program = ranged->kernels().program();
   }
-  if (!is_long_product(program)) {
+  if (!ranged && !is_long_product(program)) {
     const auto stored = session.source().lookup(problem, options.stop);
     if (!stored.ok() && stored.error().code != "not-stored") return stored.error();
   }
@@ -158,6 +143,10 @@ support::Result<KernelSet> KernelSet::open(const Session& session, ProblemText p
                           format::parse(given == state->problem.formats.end() ? "dense" : given->second,
                                         static_cast<int>(result.indices.size()), result.tensor));
   state->machine = this_machine(state->problem.value_type);
+  if (ranged) {
+    state->split = std::move(ranged);
+    return KernelSet(std::move(state));
+  }
   SCHAAS_ASSIGN_OR_RETURN(state->split,
                           SplitProgram::open(session, state->problem, state->program, state->options));
   return KernelSet(std::move(state));
@@ -165,12 +154,9 @@ support::Result<KernelSet> KernelSet::open(const Session& session, ProblemText p
 
 const Program& KernelSet::program() const { return state_->program; }
 const ProblemText& KernelSet::problem() const { return state_->problem; }
-bool KernelSet::sums(const std::string& operand) const {
-  return state_->ranged ? state_->ranged->kernels().sums(operand) : state_->summed.count(operand) > 0;
-}
+bool KernelSet::sums(const std::string& operand) const { return state_->summed.count(operand) > 0; }
 
 support::Result<Frontier> KernelSet::frontier(const std::stop_token& stop) const {
-  if (state_->ranged) return state_->ranged->kernels().frontier(stop);
   if (state_->split) return state_->split->frontier(stop);
   std::vector<std::shared_ptr<KernelPool>> pools;
   {
@@ -201,7 +187,6 @@ Sizes KernelSet::State::told(Sizes sizes) const {
 
 support::Result<FrontierHere> KernelSet::frontier_at(const std::map<std::string, PackedTensor*>& operands,
                                                      const BindOptions& options) const {
-  if (state_->ranged) return state_->ranged->frontier_at(operands, options);
   if (state_->split) return state_->split->frontier_at(operands, options);
   FrontierHere here;
   SCHAAS_ASSIGN_OR_RETURN(here.frontier, frontier(options.wait.stop));
@@ -508,7 +493,6 @@ struct KernelSet::State::Rebinding {
 
 support::Result<Computation> KernelSet::bind(const std::map<std::string, PackedTensor*>& operands,
                                              const BindOptions& options) const {
-  if (state_->ranged) return state_->ranged->bind(operands, options);
   if (state_->split) return state_->split->bind(operands, options);
   if (options.result != nullptr) {
     SCHAAS_ASSIGN_OR_RETURN(KeptLevels kept, KeptLevels::of(operands, *options.result));
@@ -559,14 +543,13 @@ support::Result<Computation> KernelSet::bind(const std::map<std::string, PackedT
 }
 
 void KernelSet::begin(const BindOptions& options) const {
-  if (state_->ranged) return state_->ranged->kernels().begin(options);
-  if (state_->split || options.gpu || options.schedule != "auto") return;
+  if (state_->split) return state_->split->begin(options);
+  if (options.gpu || options.schedule != "auto") return;
   if (const auto wanted = state_->request({}, {}, {}, options); wanted.ok()) state_->pool(*wanted)->begin();
 }
 
 support::Result<Tuning> KernelSet::tune(const std::map<std::string, PackedTensor*>& operands,
                                         const BindOptions& given) const {
-  if (state_->ranged) return state_->ranged->tune(operands, given);
   if (state_->split) return state_->split->tune(operands, given);
   Sizes sizes;
   BindOptions options = given;
