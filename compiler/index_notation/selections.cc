@@ -27,16 +27,26 @@ bool any_access(const Assignment& statement, const std::function<bool(const Acce
   return holds(statement.result) || std::any_of(all.begin(), all.end(), holds);
 }
 
+// True when the index of a whole mode stands at a whole mode before it.
+bool repeats(const Access& access, std::size_t mode) {
+  const std::string& index = access.indices[mode];
+  if (mode_range(access, mode) != nullptr) return false;
+  for (std::size_t before = 0; before < mode; ++before)
+    if (access.indices[before] == index && mode_range(access, before) == nullptr) return true;
+  return false;
+}
+
 // Writes the ranges of one program's statements as selections.
 class Writer {
  public:
   explicit Writer(const Program& program) : semiring_(*program.semiring), names_(program) {}
 
   Assignment written(const Assignment& statement) {
-    if (!any_access(statement, is_ranged)) return statement;
+    const bool writes_part = is_ranged(statement.result) || is_diagonal(statement.result);
+    if (!writes_part && !any_access(statement, is_ranged)) return statement;
     Assignment out = statement;
     out.value = terms(statement.value, statement);
-    if (is_ranged(statement.result)) scatter(out);
+    if (writes_part) scatter(out);
     return out;
   }
 
@@ -115,16 +125,22 @@ class Writer {
   // Returns the access with coordinates in place of ranges, and adds their selections to `found`.
   Access plain(const Access& access, std::vector<Found>& found) {
     if (!is_ranged(access)) return access;
+    return with_coordinates(access, found,
+                            [&](std::size_t mode) { return mode_range(access, mode) != nullptr; });
+  }
+
+  Access with_coordinates(const Access& access, std::vector<Found>& found,
+                          const std::function<bool(std::size_t)>& is_selected) {
     Access out = access;
     out.ranges.clear();
     for (std::size_t mode = 0; mode < access.indices.size(); ++mode) {
+      if (!is_selected(mode)) continue;
       const Range* range = mode_range(access, mode);
-      if (range == nullptr) continue;
       out.indices[mode] = coordinate(access, mode);
       const auto same = [&](const Found& each) { return each.coordinate == out.indices[mode]; };
       if (std::any_of(found.begin(), found.end(), same)) continue;
       Access select{select_name, {out.indices[mode], access.indices[mode]}, access.range, {}, {}};
-      select.ranges = {std::nullopt, *range};
+      if (range != nullptr) select.ranges = {std::nullopt, *range};
       found.push_back({out.indices[mode], {std::move(select), access.range}});
     }
     return out;
@@ -133,8 +149,9 @@ class Writer {
   // Returns the index of a ranged mode: the same wherever the same is selected, unless a sum around has it.
   std::string coordinate(const Access& access, std::size_t mode) {
     const std::string stem = access.tensor + "_mode" + std::to_string(mode + 1);
+    const Range* range = mode_range(access, mode);
     std::vector<std::string>& known =
-        coordinates_[stem + ' ' + print(access.indices[mode], *mode_range(access, mode))];
+        coordinates_[stem + ' ' + print(access.indices[mode], range == nullptr ? Range{} : *range)];
     for (const auto& each : known)
       if (!support::contains(open_, each)) return each;
     known.push_back(names_.fresh(stem));
@@ -145,7 +162,9 @@ class Writer {
   void scatter(Assignment& statement) {
     const Access written = statement.result;
     std::vector<Found> found;
-    statement.result = plain(written, found);
+    statement.result = with_coordinates(written, found, [&](std::size_t mode) {
+      return mode_range(written, mode) != nullptr || repeats(written, mode);
+    });
     std::vector<std::string> indices;
     for (std::size_t mode = 0; mode < written.indices.size(); ++mode) {
       const std::string& index = written.indices[mode];
@@ -185,11 +204,18 @@ void add_parameters(const Access& access, std::vector<std::string>& out) {
 
 }  // namespace
 
+bool is_diagonal(const Access& access) {
+  if (access.tensor == select_name) return false;
+  for (std::size_t mode = 0; mode < access.indices.size(); ++mode)
+    if (repeats(access, mode)) return true;
+  return false;
+}
+
 bool has_ranges(const Program& program) {
   return std::any_of(program.statements.begin(), program.statements.end(), [](const Assignment& statement) {
-    return any_access(statement, [](const Access& access) {
-      return !access.ranges.empty() || access.tensor == select_name;
-    });
+    return is_diagonal(statement.result) || any_access(statement, [](const Access& access) {
+             return !access.ranges.empty() || access.tensor == select_name;
+           });
   });
 }
 

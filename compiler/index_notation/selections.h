@@ -11,12 +11,16 @@
 /// a tensor is an ordinary product, with one schedule space, cost and code:
 ///     A(i,j) = B(i(2:5),j)    A(i,j) = sum(p)(select(p,i(2:5)) * B(p,j))
 ///     A(i(2:5),j) = B(i,j)    A(p,j) = sum(i)(select(p,i(2:5)) * B(i,j))
+///     D(i,i) = x(i)           D(i,p) = select(p,i) * x(i)
 namespace schaas::index_notation {
 
 /// Name of the selecting pseudo tensor: its modes are a coordinate and what selects it.
 inline constexpr const char* select_name = "select";
 
-/// True when some access of the program has a range or a fixed coordinate, or selects.
+/// True when an index stands at two whole modes.
+bool is_diagonal(const Access& access);
+
+/// True when an access of the program has a range or a fixed coordinate or selects, or one writes a diagonal.
 bool has_ranges(const Program& program);
 
 /// Returns the same verified program with ranges in accesses to `select` alone. New indices are named after

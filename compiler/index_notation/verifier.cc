@@ -38,7 +38,6 @@ class Verifier {
   Result<void> verify() {
     for (const auto& statement : program_.statements) {
       SCHAAS_RETURN_IF_ERROR(one(statement.result));
-      SCHAAS_RETURN_IF_ERROR(diagonal(statement.result));
       SCHAAS_RETURN_IF_ERROR(written_range(statement));
       const auto reads = operands(statement.value);
       for (const auto& access : reads) {
@@ -123,7 +122,8 @@ class Verifier {
       return fail(
           support::invalid("reserved-name", quoted(result.tensor) + " selects and cannot be a result"),
           result.range);
-    if (result.ranges.empty() || !statement.update || statement.update == program_.semiring->sum) return {};
+    const bool is_whole = result.ranges.empty() && !is_diagonal(result);
+    if (is_whole || !statement.update || statement.update == program_.semiring->sum) return {};
     return fail(support::unsupported("range", quoted(print(result)) + " is updated by " +
                                                   quoted(operators::name(*statement.update)) +
                                                   ", and a part of a result is only added to"),
@@ -171,22 +171,6 @@ class Verifier {
                     quoted(name) + (name == "inf" ? " is a number" : " is a word of the schedule language") +
                         " and cannot be a name"),
                 range);
-  }
-
-  // A result with an index twice would leave most of its elements unwritten.
-  Result<void> diagonal(const Access& result) const {
-    for (std::size_t mode = 0; mode < result.indices.size(); ++mode) {
-      const std::string& index = result.indices[mode];
-      if (index.empty()) continue;
-      const auto first = std::find(result.indices.begin(), result.indices.end(), index);
-      if (static_cast<std::size_t>(first - result.indices.begin()) == mode) continue;
-      return fail(support::unsupported("diagonal", quoted(print(result)) + " repeats index " + quoted(index) +
-                                                       ", and writing a diagonal is not supported yet"),
-                  range_at(result, mode),
-                  "reading a diagonal works; to write one multiply by an identity matrix, as in `A(i,j) = "
-                  "b(i) * E(i,j)`");
-    }
-    return {};
   }
 
   // Bounds each product by itself: an expression may hold several.

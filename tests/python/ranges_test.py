@@ -143,6 +143,13 @@ class Ranges(unittest.TestCase):
         got = kernel("A(i(4:7),1) = x(i)")(x=x, extents={"A_mode1": 9, "A_mode2": 3})
         np.testing.assert_allclose(got, placed)
 
+    def test_diagonals_are_written(self):
+        x, B = np.arange(1.0, 5), matrix(4, 4, 17)
+        self.check(np.diag(x), "D(i,i) = x(i)", x=x)
+        self.check(np.diag(x), "D(i,i) = x(i)", {"D": "csr"}, x=x)
+        self.check(np.diag((B @ B).sum(1)), "D(i,i) = B(i,j) * B(j,k)", B=sp.csr_array(B))
+        self.check(B + np.diag(x), "D(i,i) += x(i)", x=x, D=B)
+
     def test_gradients_reach_the_part(self):
         B, C, dA = matrix(9, 4, 12), np.random.default_rng(13).random(4), np.random.default_rng(14).random((3, 4))
         by_b = kernel(schaas.gradient("A(i,j) = B(i(2:5),j) * C(j)", of="B"))(dA=dA, C=C, extents={"B_mode1": 9})

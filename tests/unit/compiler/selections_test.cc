@@ -77,6 +77,12 @@ TEST(Selections, ScatterWhatIsWritten) {
   EXPECT_EQ(written("A(i,0) = x(i)"), "A(i,A_mode2) = x(i) * select(A_mode2,0)");
 }
 
+TEST(Selections, PutWhatIsWrittenOnADiagonal) {
+  EXPECT_EQ(written("D(i,i) = x(i)"), "D(i,D_mode2) = x(i) * select(D_mode2,i)");
+  EXPECT_EQ(written("D(i,j,i) += x(i) - B(i,j)"),
+            "D(i,j,D_mode3) += x(i) * select(D_mode3,i) - B(i,j) * select(D_mode3,i)");
+}
+
 TEST(Selections, AreOperandsByTheirLevels) {
   const Program program = read("A(i,j) = B(i(lo:),j(::2)) * C(j,0)");
   const auto walked = [](const Access& access, std::size_t mode) {
