@@ -44,4 +44,17 @@ support::Result<std::map<std::string, std::int64_t>> parse_extents(const std::ve
   return extents;
 }
 
+support::Result<std::map<std::string, std::int64_t>> parse_bounds(const std::vector<std::string>& texts) {
+  SCHAAS_ASSIGN_OR_RETURN(const auto values, parse_named(texts, {"--bound", "NAME", "N", "--bound lo=2"}));
+  std::map<std::string, std::int64_t> bounds;
+  for (const auto& [name, text] : values) {
+    const char* const end = text.data() + text.size();
+    const auto read = std::from_chars(text.data(), end, bounds[name]);
+    if (read.ec != std::errc() || read.ptr != end)
+      return support::invalid(
+          "bound", "`--bound " + name + "=" + text + "`: expected a whole number, found `" + text + "`");
+  }
+  return bounds;
+}
+
 }  // namespace schaas::cli

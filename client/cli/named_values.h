@@ -23,5 +23,7 @@ support::Result<std::map<std::string, std::string>> parse_named(const std::vecto
 
 /// "k=64" -> {k, 64}: positive, below 2^62. Errors: as above and invalid [extent].
 support::Result<std::map<std::string, std::int64_t>> parse_extents(const std::vector<std::string>& texts);
+/// "lo=-2" -> {lo, -2}. Errors: as of parse_named and invalid [bound].
+support::Result<std::map<std::string, std::int64_t>> parse_bounds(const std::vector<std::string>& texts);
 
 }  // namespace schaas::cli

@@ -96,8 +96,12 @@ std::string not_given(const std::string& index) {
 /// Reads every file once; those that know their extents first, so that FROSTT files can be held to them.
 class Reader {
  public:
-  Reader(const TensorArguments& arguments, const Program& program, ProgressLine& progress)
-      : arguments_(arguments), program_(program), operands_(read_by(program)), progress_(progress) {}
+  Reader(const TensorArguments& arguments, const client::Selections& selections, ProgressLine& progress)
+      : arguments_(arguments),
+        selections_(selections),
+        program_(selections.program()),
+        operands_(read_by(program_)),
+        progress_(progress) {}
 
   support::Result<Operands> read() {
     for (const auto& [index, extent] : arguments_.extents) {
@@ -105,11 +109,12 @@ class Reader {
           extents_.bind(index, extent, "`-d " + index + "=" + std::to_string(extent) + "`"));
     }
     SCHAAS_RETURN_IF_ERROR(read_files(false));
-    SCHAAS_RETURN_IF_ERROR(extents_.link(client::linked_indices(program_)));
+    SCHAAS_RETURN_IF_ERROR(selections_.bind(extents_, arguments_.bounds));
     SCHAAS_RETURN_IF_ERROR(read_files(true));
-    SCHAAS_RETURN_IF_ERROR(extents_.link(client::linked_indices(program_)));
+    SCHAAS_RETURN_IF_ERROR(selections_.bind(extents_, arguments_.bounds));
     Operands operands;
     SCHAAS_ASSIGN_OR_RETURN(operands.extents, extents_.all(program_, not_given));
+    SCHAAS_ASSIGN_OR_RETURN(selected_, selections_.tensors(extents_, arguments_.bounds));
     SCHAAS_RETURN_IF_ERROR(assemble(operands));
     SCHAAS_ASSIGN_OR_RETURN(operands.blocks,
                             client::Blocks::of(program_, format_texts(operands, arguments_)));
@@ -185,6 +190,14 @@ class Reader {
     operand.name = access.tensor;
     std::vector<std::int64_t> extents;
     for (const auto& index : access.indices) extents.push_back(all.at(index));
+    if (const auto selected = selected_.find(access.tensor); selected != selected_.end()) {
+      operand.source = "a range";
+      operand.data = std::move(selected->second);
+      operand.format_text = arguments_.formats.at(access.tensor);
+      SCHAAS_ASSIGN_OR_RETURN(
+          operand.format, parse_format(operand.format_text, static_cast<int>(extents.size()), operand.name));
+      return operand;
+    }
     const auto read = data_.find(access.tensor);
     if (read == data_.end() && access.tensor == program_.result().tensor) {
       SCHAAS_ASSIGN_OR_RETURN(operand.data, zeros(extents));
@@ -241,16 +254,44 @@ class Reader {
   }
 
   const TensorArguments& arguments_;
+  const client::Selections& selections_;
   const Program& program_;
   const std::vector<Access> operands_;  ///< every reading of a tensor that is an argument
   ProgressLine& progress_;
   client::Extents extents_;
   std::map<std::string, client::TensorData> data_;
+  std::map<std::string, client::CooTensor> selected_;
 };
+
+/// The format that a tensor of this file is stored in unless -f differs; "" where the ending does not tell.
+std::string default_format(const std::string& file, std::size_t order) {
+  const auto kind = client::kind_of(file);
+  if (!kind.ok() || (*kind != client::FileKind::matrix_market && *kind != client::FileKind::frostt))
+    return "";
+  return order == 1 ? "compressed" : order == 2 ? "csr" : order > 2 ? "csf" : "";
+}
 
 }  // namespace
 
-support::Result<void> check_names(const TensorArguments& arguments, const Program& program) {
+support::Result<client::Selections> take_ranges(const TensorArguments& arguments, client::ProblemText& text) {
+  SCHAAS_ASSIGN_OR_RETURN(const Program program, client::parse_program(text.expression));
+  std::map<std::string, std::string> formats = text.formats;
+  for (const Access& access : client::operands(program)) {
+    const auto file = arguments.files.find(access.tensor);
+    if (file == arguments.files.end()) continue;
+    const std::string format = default_format(file->second, access.indices.size());
+    if (!format.empty()) formats.emplace(access.tensor, format);
+  }
+  SCHAAS_ASSIGN_OR_RETURN(client::Selections selections,
+                          client::Selections::of(program, formats, text.expression));
+  if (selections.empty()) return selections;
+  text.expression = print(selections.program());
+  text.formats = selections.formats(text.formats);
+  return selections;
+}
+
+support::Result<void> check_names(const TensorArguments& arguments, const client::Selections& selections) {
+  const Program& program = selections.program();
   const auto tensors = client::arguments(program);
   const auto known = [](const std::vector<std::string>& names, const std::string& name) {
     return std::find(names.begin(), names.end(), name) != names.end();
@@ -276,11 +317,16 @@ support::Result<void> check_names(const TensorArguments& arguments, const Progra
     if (!known(indices, index))
       return unknown("index", "-d " + index + "=" + std::to_string(extent), index, indices);
   }
+  for (const auto& [name, number] : arguments.bounds) {
+    if (!known(selections.parameters(), name))
+      return unknown("bound", "--bound " + name + "=" + std::to_string(number), name,
+                     selections.parameters());
+  }
   return {};
 }
 
-support::Result<client::Operands> read_operands(const TensorArguments& arguments, const Program& program,
-                                                ProgressLine& progress) {
+support::Result<client::Operands> read_operands(const TensorArguments& arguments,
+                                                const client::Selections& program, ProgressLine& progress) {
   auto operands = Reader(arguments, program, progress).read();
   progress.clear();
   return operands;

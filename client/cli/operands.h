@@ -7,7 +7,9 @@
 #include "client/cli/progress.h"
 #include "compiler/support/result.h"
 #include "schaas/expression.h"
+#include "schaas/kernel_source.h"
 #include "schaas/operands.h"
+#include "schaas/selections.h"
 #include "schaas/tensor.h"
 
 /// The tensors of one `schaas run`: which exist, where their values come from, how they are stored.
@@ -18,13 +20,18 @@ struct TensorArguments {
   std::map<std::string, std::string> files;     ///< -t
   std::map<std::string, std::string> formats;   ///< -f
   std::map<std::string, std::int64_t> extents;  ///< -d
+  std::map<std::string, std::int64_t> bounds;   ///< --bound
   client::ValueType value_type = client::ValueType::f64;
   std::uint64_t seed = 1;
 };
 
+/// Writes the ranges of a program as selections (schaas/selections.h), `text` with it. Formats that only
+/// files tell are those by default. Errors: those of client::parse_program and client::Selections::of.
+support::Result<client::Selections> take_ranges(const TensorArguments& arguments, client::ProblemText& text);
+
 /// Names in the arguments that the program does not have. Errors: invalid [unknown-tensor], [unknown-index]
 /// (with suggestions), [result-file] (a file for the result), [file-ending].
-support::Result<void> check_names(const TensorArguments& arguments, const client::Program& program);
+support::Result<void> check_names(const TensorArguments& arguments, const client::Selections& program);
 
 /// Reads the files, determines extents and formats, and fills tensors without a file. A tensor file with a
 /// sparse ending is stored as csr (matrices), compressed (vectors) or csf (higher order) unless -f differs;
@@ -35,7 +42,7 @@ support::Result<void> check_names(const TensorArguments& arguments, const client
 /// semiring's zero. Errors: those of client::read, format::parse and client::Blocks; invalid [file-rank],
 /// [extent-conflict], [missing-extent].
 support::Result<client::Operands> read_operands(const TensorArguments& arguments,
-                                                const client::Program& program, ProgressLine& progress);
+                                                const client::Selections& program, ProgressLine& progress);
 
 /// For client::pack_all.
 client::PackListener show_packing(ProgressLine& progress);

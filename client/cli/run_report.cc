@@ -34,6 +34,11 @@ std::string result_store(const RunFacts& facts, const std::vector<std::int64_t>&
   return text;
 }
 
+std::string source_of(const client::Operand& operand, const RunFacts& facts) {
+  if (!operand.file.empty()) return operand.file;
+  return operand.source.empty() ? "filled, seed " + std::to_string(facts.seed) : operand.source;
+}
+
 // Lists the tensors with formats, shapes, and where they came from or went.
 std::string tensors_text(const RunFacts& facts) {
   Table table;
@@ -46,9 +51,8 @@ std::string tensors_text(const RunFacts& facts) {
       before = operand.file.empty() ? ", updated" : ", updated from " + operand.file;
       continue;
     }
-    table.rows.push_back(
-        {operand.name, operand.format_text, shape(client::extents_of(operand.data)), store(operand, facts),
-         operand.file.empty() ? "filled, seed " + std::to_string(facts.seed) : operand.file});
+    table.rows.push_back({operand.name, operand.format_text, shape(client::extents_of(operand.data)),
+                          store(operand, facts), source_of(operand, facts)});
   }
   std::vector<std::int64_t> extents;
   for (const auto& index : result.indices) extents.push_back(facts.sizes.extents.at(index));

@@ -14,6 +14,9 @@ void add_to(CLI::App& command, TensorOptions& options) {
   command.add_option("-d,--extent", options.extents, "Extent of an index that no file gives")
       ->type_name("INDEX=N")
       ->allow_extra_args(false);
+  command.add_option("--bound", options.bounds, "Whole number for a name in a range, as in `B(i(lo:hi),j)`")
+      ->type_name("NAME=N")
+      ->allow_extra_args(false);
   command.add_option("--seed", options.seed, "Of the values of operands without a file")
       ->capture_default_str()
       ->type_name("N");
@@ -25,6 +28,7 @@ support::Result<TensorArguments> tensor_arguments(const TensorOptions& options,
   SCHAAS_ASSIGN_OR_RETURN(arguments.files,
                           parse_named(options.files, {"-t", "NAME", "FILE", "-t B=matrix.mtx.gz"}));
   SCHAAS_ASSIGN_OR_RETURN(arguments.extents, parse_extents(options.extents));
+  SCHAAS_ASSIGN_OR_RETURN(arguments.bounds, parse_bounds(options.bounds));
   arguments.value_type = value_type;
   arguments.seed = options.seed;
   return arguments;

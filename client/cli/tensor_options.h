@@ -11,7 +11,7 @@ namespace schaas::cli {
 
 /// The options that say where tensors come from, shared by `run` and `plot`.
 struct TensorOptions {
-  std::vector<std::string> files, extents;  ///< NAME=FILE, INDEX=N
+  std::vector<std::string> files, extents, bounds;  ///< NAME=FILE, INDEX=N, NAME=N
   std::uint64_t seed = 1;
 };
 void add_to(CLI::App& command, TensorOptions& options);

@@ -1,6 +1,11 @@
 #include "compiler/index_notation/costly_calls.h"
 
+#include <algorithm>
+#include <optional>
+#include <utility>
+
 #include "compiler/operators/operators.h"
+#include "compiler/support/limits.h"
 
 namespace schaas::index_notation {
 namespace {
@@ -17,6 +22,47 @@ std::vector<const Expression*> costly_calls(const Expression& value) {
   std::vector<const Expression*> out;
   collect(value, out);
   return out;
+}
+
+namespace {
+
+bool has_call(const Assignment& statement, const Expression& wanted) {
+  const auto calls = costly_calls(statement.value);
+  return std::any_of(calls.begin(), calls.end(), [&](const Expression* each) { return *each == wanted; });
+}
+
+Expression with_access(const Expression& value, const Expression& replaced, const Access& access) {
+  if (value == replaced) return {access, {}};
+  std::vector<Expression> changed;
+  for (const Expression& part : parts(value)) changed.push_back(with_access(part, replaced, access));
+  return with_parts(value, std::move(changed));
+}
+
+// Returns the outermost costly call of a statement that a later one has as well. A statement that is nothing
+// else than the call stays as it is.
+std::optional<Expression> shared_call(const std::vector<Assignment>& statements, std::size_t at) {
+  for (const Expression* each : costly_calls(statements[at].value)) {
+    const auto later = statements.begin() + static_cast<std::ptrdiff_t>(at) + 1;
+    const auto has_it = [&](const Assignment& statement) { return has_call(statement, *each); };
+    if (*each != statements[at].value && std::any_of(later, statements.end(), has_it)) return *each;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+void share_costly_calls(std::vector<Assignment>& statements, FreshNames& names) {
+  for (std::size_t at = 0; at < statements.size() && statements.size() < support::Limits::statements; ++at) {
+    while (const auto call = shared_call(statements, at)) {
+      const Access access{names.fresh("P"), free_indices(*call), {}, {}};
+      const auto first = statements.begin() + static_cast<std::ptrdiff_t>(at);
+      for (auto statement = first; statement != statements.end(); ++statement)
+        statement->value = with_access(statement->value, *call, access);
+      statements.insert(first, {access, *call, std::nullopt, {}});
+      ++at;
+      if (statements.size() == support::Limits::statements) break;
+    }
+  }
 }
 
 }  // namespace schaas::index_notation

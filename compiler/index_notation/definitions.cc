@@ -103,7 +103,8 @@ class Definitions {
     const auto classes = extent_classes(program_.statements);
     std::set<std::string> known;
     const auto add = [&](const Access& access) {
-      for (const auto& index : access.indices) known.insert(classes.at(index));
+      for (const auto& index : access.indices)
+        if (!index.empty()) known.insert(classes.at(index));
     };
     add(program_.statements.back().result);
     for (const auto& statement : program_.statements) {
@@ -122,7 +123,7 @@ class Definitions {
                              const std::map<std::string, std::string>& classes) const {
     for (std::size_t mode = 0; mode < access.indices.size(); ++mode) {
       const std::string& index = access.indices[mode];
-      if (known.count(classes.at(index)) != 0) continue;
+      if (index.empty() || known.count(classes.at(index)) != 0) continue;
       Diagnostic d = support::invalid("extent-unknown", "nothing tells the extent of index " + quoted(index) +
                                                             ": it stands on intermediates alone");
       return fail(support::noting(std::move(d),

@@ -14,7 +14,10 @@ namespace schaas::index_notation {
 ///     unary      := "-" unary | primary
 ///     primary    := number | "inf" | access | function "(" expression { "," expression } ")"
 ///                 | monoid "(" index { "," index } ")" "(" expression ")" | "(" expression ")"
-///     access     := name [ "(" index { "," index } ")" ]
+///     access     := name [ "(" mode { "," mode } ")" ]
+///     mode       := index [ "(" [ bound ] ":" [ bound ] [ ":" [ bound ] ] ")" ] | whole | "(" bound ")"
+///     bound      := whole | name
+///     whole      := [ "-" ] digits
 /// A minus sign before a number belongs to the number. Errors: parser.h.
 class ExpressionParser {
  public:
@@ -38,9 +41,14 @@ class ExpressionParser {
   support::Result<Expression> call(operators::Function function, std::size_t depth);
   support::Result<Expression> reduction(std::size_t depth);
   support::Result<void> index(Access& found);
+  support::Result<void> fixed_coordinate(Access& found);
+  support::Result<std::optional<Range>> range(const std::string& tensor);
+  support::Result<Bound> bound(const std::string& tensor);
   support::Result<void> count();
 
   bool at_reduction() const;
+  bool at_range_of_index() const;
+  bool at_fixed_in_parentheses() const;
   Expression join(operators::Function function, Expression left, Expression right) const;
   support::Diagnostic unsupported(const char* code, const std::string& message,
                                   const std::string& note) const;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "compiler/index_notation/selections.h"
+
 // Union of indices that stand at one mode of a tensor, by relabelling: there are at most Limits::indices
 // names. The first index in order of appearance represents its class, so that the same program has the same
 // representatives.
@@ -23,6 +25,7 @@ std::map<std::string, std::string> extent_classes(const std::vector<Assignment>&
   };
   std::map<std::string, std::vector<std::string>> seen;
   const auto meet = [&](const Access& access) {
+    if (access.tensor == select_name) return;  // relates indices of any extents
     const auto& before = seen.emplace(access.tensor, access.indices).first->second;
     const std::size_t modes = std::min(before.size(), access.indices.size());
     for (std::size_t mode = 0; mode < modes; ++mode) unite(before[mode], access.indices[mode]);

@@ -12,7 +12,7 @@
 #include "compiler/index_notation/patterns.h"
 #include "compiler/index_notation/printer.h"
 #include "compiler/index_notation/rename.h"
-#include "compiler/index_notation/shared_calls.h"
+#include "compiler/index_notation/selections.h"
 #include "compiler/index_notation/short_statements.h"
 #include "compiler/index_notation/steps.h"
 #include "compiler/index_notation/verifier.h"
@@ -337,7 +337,8 @@ Result<Program> checked(Program made) {
 
 }  // namespace
 
-Result<Program> gradient(const Program& program, const GradientOptions& options, std::string_view source) {
+Result<Program> gradient(const Program& given, const GradientOptions& options, std::string_view source) {
+  const Program program = has_ranges(given) ? with_selections(given) : given;
   if (program.semiring != &operators::plus_times()) {
     return support::noting(
         support::unsupported("gradient", quoted(source) + " is under " + program.semiring->name +

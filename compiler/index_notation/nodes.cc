@@ -16,9 +16,10 @@ void collect(const Expression& expression, std::vector<Access>& out) {
   for (const auto& part : parts(expression)) collect(part, out);
 }
 
+// A fixed mode has no index.
 void add_new(std::vector<std::string>& names, const std::vector<std::string>& more) {
   for (const auto& name : more) {
-    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    if (!name.empty() && std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
   }
 }
 
@@ -57,7 +58,16 @@ Expression with_parts(Expression expression, std::vector<Expression> others) {
   return expression;
 }
 
-bool operator==(const Access& a, const Access& b) { return a.tensor == b.tensor && a.indices == b.indices; }
+const Range* mode_range(const Access& access, std::size_t mode) {
+  return mode < access.ranges.size() && access.ranges[mode] ? &*access.ranges[mode] : nullptr;
+}
+
+bool operator==(const Range& a, const Range& b) {
+  return a.begin == b.begin && a.end == b.end && a.step == b.step && a.is_fixed == b.is_fixed;
+}
+bool operator==(const Access& a, const Access& b) {
+  return a.tensor == b.tensor && a.indices == b.indices && a.ranges == b.ranges;
+}
 bool operator==(const Product& a, const Product& b) { return a.factors == b.factors; }
 bool operator==(const Literal& a, const Literal& b) { return a.value == b.value; }
 bool operator==(const Call& a, const Call& b) {

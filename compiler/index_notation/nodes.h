@@ -1,4 +1,5 @@
 #pragma once
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -13,12 +14,24 @@ namespace schaas::index_notation {
 
 struct Expression;
 
-/// A tensor with one index variable per mode; a scalar has none.
+/// A whole number of the text, or the name of a scalar operand that holds it.
+using Bound = std::variant<std::int64_t, std::string>;
+
+/// Part of a mode that an access reads: the coordinates of `begin:end:step` with the meaning of numpy, or
+/// `begin` alone when `is_fixed`.
+struct Range {
+  std::optional<Bound> begin{}, end{}, step{};
+  bool is_fixed = false;
+};
+
+/// A tensor with one index variable per mode; a scalar has none. `ranges` is empty where each mode is read
+/// whole, and else has one element per mode; the index of a fixed mode is "".
 struct Access {
   std::string tensor;
   std::vector<std::string> indices;
   support::SourceRange range{};                      ///< range of the whole access
   std::vector<support::SourceRange> index_ranges{};  ///< one per index; empty when not parsed from text
+  std::vector<std::optional<Range>> ranges{};
 };
 
 /// A product of factors, flattened: no factor is itself a Product; at least two factors.
@@ -71,6 +84,7 @@ struct Program {
   const Access& result() const { return statements.back().result; }
 };
 
+bool operator==(const Range& a, const Range& b);
 bool operator==(const Access& a, const Access& b);
 bool operator==(const Product& a, const Product& b);
 bool operator==(const Literal& a, const Literal& b);
@@ -79,6 +93,9 @@ bool operator==(const Reduction& a, const Reduction& b);
 bool operator==(const Expression& a, const Expression& b);
 bool operator==(const Assignment& a, const Assignment& b);
 bool operator==(const Program& a, const Program& b);
+
+/// Returns the range of a mode, or none where the mode is read whole.
+const Range* mode_range(const Access& access, std::size_t mode);
 
 /// Returns the parts of an expression, left to right: factors, arguments, the body of a reduction.
 const std::vector<Expression>& parts(const Expression& expression);

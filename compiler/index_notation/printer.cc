@@ -97,10 +97,31 @@ std::string call_text(const Call& call) {
   return infix(call.arguments, facts.infix, facts.precedence);
 }
 
+std::string bound_text(const std::optional<Bound>& bound) {
+  if (!bound) return "";
+  const auto* number = std::get_if<std::int64_t>(&*bound);
+  return number == nullptr ? std::get<std::string>(*bound) : std::to_string(*number);
+}
+
 }  // namespace
 
+std::string print(const std::string& index, const Range& range) {
+  if (range.is_fixed) {
+    const std::string coordinate = bound_text(range.begin);
+    return std::holds_alternative<std::string>(*range.begin) ? '(' + coordinate + ')' : coordinate;
+  }
+  std::string out = index + '(' + bound_text(range.begin) + ':' + bound_text(range.end);
+  if (range.step) out += ':' + bound_text(range.step);
+  return out + ')';
+}
+
 std::string print(const Access& access) {
-  return access.indices.empty() ? access.tensor : listed(access.tensor, access.indices);
+  if (access.indices.empty()) return access.tensor;
+  std::vector<std::string> modes = access.indices;
+  for (std::size_t mode = 0; mode < modes.size(); ++mode) {
+    if (const Range* range = mode_range(access, mode)) modes[mode] = print(modes[mode], *range);
+  }
+  return listed(access.tensor, modes);
 }
 
 std::string print(const Expression& expression) {

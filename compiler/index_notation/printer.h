@@ -12,5 +12,7 @@ std::string print(const Program& program);
 std::string print(const Assignment& assignment);
 std::string print(const Expression& expression);
 std::string print(const Access& access);
+/// One mode: `i(2:5)`, and a fixed coordinate as `0` or `(n)`.
+std::string print(const std::string& index, const Range& range);
 
 }  // namespace schaas::index_notation

@@ -15,7 +15,7 @@ const std::string& name_in(const std::map<std::string, std::string>& names, cons
 }  // namespace
 
 Access renamed(const Access& access, const Renaming& names) {
-  Access out{name_in(names.tensors, access.tensor), {}, {}, {}};
+  Access out{name_in(names.tensors, access.tensor), {}, {}, {}, access.ranges};
   for (const auto& index : access.indices) out.indices.push_back(name_in(names.indices, index));
   return out;
 }

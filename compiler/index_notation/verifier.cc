@@ -7,6 +7,7 @@
 #include "compiler/index_notation/implied_sums.h"
 #include "compiler/index_notation/lexer.h"
 #include "compiler/index_notation/printer.h"
+#include "compiler/index_notation/selections.h"
 #include "compiler/support/contains.h"
 #include "compiler/support/limits.h"
 
@@ -37,7 +38,7 @@ class Verifier {
   Result<void> verify() {
     for (const auto& statement : program_.statements) {
       SCHAAS_RETURN_IF_ERROR(one(statement.result));
-      SCHAAS_RETURN_IF_ERROR(diagonal(statement.result));
+      SCHAAS_RETURN_IF_ERROR(written_range(statement));
       const auto reads = operands(statement.value);
       for (const auto& access : reads) {
         SCHAAS_RETURN_IF_ERROR(one(access));
@@ -58,7 +59,9 @@ class Verifier {
                                "the expression has " + at_most(indices.size(), "indices", Limits::indices)),
           {program_.statements.front().range.begin, program_.statements.back().range.end});
     }
-    SCHAAS_RETURN_IF_ERROR(verify_definitions(program_, source_));
+    SCHAAS_RETURN_IF_ERROR(parameters());
+    SCHAAS_RETURN_IF_ERROR(
+        verify_definitions(has_ranges(program_) ? with_selections(program_) : program_, source_));
     for (const auto& statement : program_.statements) SCHAAS_RETURN_IF_ERROR(meaning(statement));
     return {};
   }
@@ -70,7 +73,7 @@ class Verifier {
   Diagnostic fail(Diagnostic d, SourceRange range, const std::string& note) const {
     return fail(support::noting(std::move(d), note), range);
   }
-  static SourceRange range_of(const Access& access, std::size_t mode) {
+  static SourceRange range_at(const Access& access, std::size_t mode) {
     return mode < access.index_ranges.size() ? access.index_ranges[mode] : access.range;
   }
 
@@ -78,12 +81,13 @@ class Verifier {
 
   // Checks names and number of modes, and that a tensor has one rank in all statements.
   Result<void> one(const Access& access) {
+    if (access.tensor == select_name) return selection(access);
     if (is_reserved(access.tensor)) {
       const std::uint32_t begin = access.range.begin;
       return reserved(access.tensor, {begin, begin + static_cast<std::uint32_t>(access.tensor.size())});
     }
     for (std::size_t mode = 0; mode < access.indices.size(); ++mode) {
-      if (is_reserved(access.indices[mode])) return reserved(access.indices[mode], range_of(access, mode));
+      if (is_reserved(access.indices[mode])) return reserved(access.indices[mode], range_at(access, mode));
     }
     if (access.indices.size() > Limits::order) {
       return fail(support::unsupported("order-too-high",
@@ -99,6 +103,50 @@ class Verifier {
                                               (before.indices.size() == 1 ? " index" : " indices") + " in " +
                                               quoted(print(before))),
         access.range);
+  }
+
+  // `select(p,i(2:5))` relates two indices, or an index and a coordinate.
+  Result<void> selection(const Access& access) const {
+    const bool fits = access.indices.size() == 2 && mode_range(access, 0) == nullptr &&
+                      access.indices[0] != access.indices[1];
+    if (fits) return {};
+    return fail(
+        support::invalid("range", quoted(print(access)) + " selects nothing"), access.range,
+        "`select` takes an index and what is selected for it, as in `select(p,i(2:5))` or `select(p,0)`");
+  }
+
+  // Refuses updates that would change elements outside of the range: the zero is neutral for the sum alone.
+  Result<void> written_range(const Assignment& statement) const {
+    const Access& result = statement.result;
+    if (result.tensor == select_name)
+      return fail(
+          support::invalid("reserved-name", quoted(result.tensor) + " selects and cannot be a result"),
+          result.range);
+    const bool is_whole = result.ranges.empty() && !is_diagonal(result);
+    if (is_whole || !statement.update || statement.update == program_.semiring->sum) return {};
+    return fail(support::unsupported("range", quoted(print(result)) + " is updated by " +
+                                                  quoted(operators::name(*statement.update)) +
+                                                  ", and a part of a result is only added to"),
+                result.range,
+                "`=` and `" + std::string(operators::name(program_.semiring->sum)) +
+                    "` work; or give an operand that holds the part");
+  }
+
+  // A name in a range is that of a scalar operand.
+  Result<void> parameters() const {
+    const auto indices = index_variables(program_.statements);
+    for (const auto& name : range_parameters(program_)) {
+      const auto tensor = first_.find(name);
+      const bool is_tensor = tensor != first_.end() && !tensor->second.indices.empty();
+      const bool is_defined = std::any_of(program_.statements.begin(), program_.statements.end(),
+                                          [&](const auto& each) { return each.result.tensor == name; });
+      if (!is_tensor && !is_defined && !is_reserved(name) && !support::contains(indices, name)) continue;
+      return fail(support::noting(
+                      support::invalid("range", quoted(name) + " bounds a range and is no scalar operand"),
+                      "a bound is a whole number, or a name of its own that a whole number is given for"),
+                  {program_.statements.front().range.begin, program_.statements.back().range.end});
+    }
+    return {};
   }
 
   // `i < j` would compare two scalars that nobody meant.
@@ -123,21 +171,6 @@ class Verifier {
                     quoted(name) + (name == "inf" ? " is a number" : " is a word of the schedule language") +
                         " and cannot be a name"),
                 range);
-  }
-
-  // A result with an index twice would leave most of its elements unwritten.
-  Result<void> diagonal(const Access& result) const {
-    for (std::size_t mode = 0; mode < result.indices.size(); ++mode) {
-      const std::string& index = result.indices[mode];
-      const auto first = std::find(result.indices.begin(), result.indices.end(), index);
-      if (static_cast<std::size_t>(first - result.indices.begin()) == mode) continue;
-      return fail(support::unsupported("diagonal", quoted(print(result)) + " repeats index " + quoted(index) +
-                                                       ", and writing a diagonal is not supported yet"),
-                  range_of(result, mode),
-                  "reading a diagonal works; to write one multiply by an identity matrix, as in `A(i,j) = "
-                  "b(i) * E(i,j)`");
-    }
-    return {};
   }
 
   // Bounds each product by itself: an expression may hold several.

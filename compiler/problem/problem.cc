@@ -7,10 +7,12 @@
 #include <set>
 
 #include "compiler/format/assembled_format.h"
+#include "compiler/format/walked_modes.h"
 #include "compiler/index_notation/extent_classes.h"
 #include "compiler/index_notation/implied_sums.h"
 #include "compiler/index_notation/parser.h"
 #include "compiler/index_notation/printer.h"
+#include "compiler/index_notation/selections.h"
 #include "compiler/index_notation/verifier.h"
 #include "compiler/problem/blocked.h"
 #include "compiler/problem/constraint_set.h"
@@ -320,7 +322,28 @@ ConstraintScope scope_of(const Problem& problem) {
   return scope;
 }
 
-Result<Problem> build(const ProblemText& text) {
+Result<ProblemText> without_ranges(const ProblemText& text) {
+  SCHAAS_ASSIGN_OR_RETURN(const auto program, index_notation::parse(text.expression));
+  if (!index_notation::has_ranges(program)) return text;
+  SCHAAS_RETURN_IF_ERROR(index_notation::verify(program, text.expression));
+  const auto selected = index_notation::with_selection_operands(
+      program, [&](const index_notation::Access& access, std::size_t mode) {
+        const auto given = text.formats.find(access.tensor);
+        return given == text.formats.end()
+                   ? std::nullopt
+                   : format::walked_level(given->second, static_cast<int>(access.indices.size()),
+                                          static_cast<int>(mode));
+      });
+  SCHAAS_RETURN_IF_ERROR(index_notation::verify(selected.program, ""));
+  ProblemText out = text;
+  out.expression = index_notation::print(selected.program);
+  for (const auto& each : selected.selections)
+    out.formats[each.tensor] = index_notation::selection_format(each);
+  return out;
+}
+
+Result<Problem> build(const ProblemText& given) {
+  SCHAAS_ASSIGN_OR_RETURN(const ProblemText text, without_ranges(given));
   Problem problem;
   SCHAAS_ASSIGN_OR_RETURN(auto program, index_notation::parse(text.expression));
   SCHAAS_RETURN_IF_ERROR(index_notation::verify(program, text.expression));

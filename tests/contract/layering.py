@@ -38,7 +38,7 @@ PUBLIC_HEADERS = {
     "client/cpp/platform": "buffer host",
     "client/cpp/tensor": "convert fill tensor",
     "client/cpp/tensor_io": "tensor_files",
-    "client/cpp/expression": "blocks expression extents gradient",
+    "client/cpp/expression": "blocks expression extents gradient selections",
     "client/cpp/oracle": "oracle",
     "client/cpp/runtime": "kernel trial",
     "client/cpp/selection": "bounds choose frontier frontier_at gpu_select json kernel_source rates select tuning",

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <optional>
 #include <random>
 
 #include "compiler/index_notation/parser.h"
@@ -120,8 +121,37 @@ class Random {
     return whole / static_cast<double>(1 + engine_());
   }
 
+  std::optional<Bound> bound() {
+    const std::size_t choice = below(4);
+    if (choice == 0) return std::nullopt;
+    if (choice == 1) return Bound("n" + std::to_string(below(3)));
+    return Bound(static_cast<std::int64_t>(below(20)) - 10);
+  }
+  // Modes are whole, read in part, or fixed.
+  Expression ranged(Expression whole) {
+    auto& access = std::get<Access>(whole.node);
+    access.ranges.resize(access.indices.size());
+    bool any = false;
+    for (std::size_t mode = 0; mode < access.indices.size(); ++mode) {
+      Range range{bound(), bound(), bound(), below(3) == 0};
+      if (range.is_fixed) {
+        if (!range.begin) continue;
+        range.end = range.step = std::nullopt;
+        access.indices[mode] = "";
+      } else if (range.step == Bound(std::int64_t{0}) || range.step == Bound(std::int64_t{1}) ||
+                 (!range.begin && !range.end && !range.step)) {
+        continue;
+      }
+      access.ranges[mode] = range;
+      any = true;
+    }
+    if (!any) access.ranges.clear();
+    return whole;
+  }
+
   Expression expression(int depth) {
     const std::size_t choice = below(depth == 0 ? 2 : 9);
+    if (choice == 0 && below(3) == 0) return ranged(access("T" + std::to_string(below(3)), indices()));
     if (choice == 0)
       return access("T" + std::to_string(below(3)), below(2) == 0 ? indices() : std::vector<std::string>());
     if (choice == 1) return literal(number());

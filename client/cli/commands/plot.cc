@@ -46,12 +46,13 @@ support::Result<Answer> plot(const PlotOptions& options) {
   request.search_only = true;
   SCHAAS_ASSIGN_OR_RETURN(TensorArguments arguments,
                           tensor_arguments(options.tensors, request.problem.value_type));
+  SCHAAS_ASSIGN_OR_RETURN(const auto selections, take_ranges(arguments, request.problem));
+  const client::Program& program = selections.program();
   arguments.formats = request.problem.formats;
-  SCHAAS_ASSIGN_OR_RETURN(const auto program, client::parse_program(request.problem.expression));
-  SCHAAS_RETURN_IF_ERROR(check_names(arguments, program));
+  SCHAAS_RETURN_IF_ERROR(check_names(arguments, selections));
   SCHAAS_ASSIGN_OR_RETURN(auto connection, connect(options.server));
   ProgressLine progress;
-  SCHAAS_ASSIGN_OR_RETURN(client::Operands operands, read_operands(arguments, program, progress));
+  SCHAAS_ASSIGN_OR_RETURN(client::Operands operands, read_operands(arguments, selections, progress));
   request.problem.formats = format_texts(operands, arguments);
   if (request.problem.position_bits == "auto")
     request.problem.position_bits = std::to_string(operands.position_bits);

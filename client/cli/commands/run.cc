@@ -342,14 +342,14 @@ support::Result<Answer> run(RunOptions options) {
   SCHAAS_ASSIGN_OR_RETURN(client::ProblemText text,
                           bundle ? bundled_problem(options, *bundle) : problem_text(options.problem));
   SCHAAS_ASSIGN_OR_RETURN(TensorArguments arguments, tensor_arguments(options.tensors, text.value_type));
-  arguments.formats = text.formats;
 
   // A program that cannot be read is told by the server where there is one: it reads formats and constraints
   // as well.
-  const auto program = client::parse_program(text.expression);
+  const auto program = take_ranges(arguments, text);
+  arguments.formats = text.formats;
   if (program.ok()) {
     SCHAAS_RETURN_IF_ERROR(check_names(arguments, *program));
-    SCHAAS_RETURN_IF_ERROR(check_output(options.output, *program));
+    SCHAAS_RETURN_IF_ERROR(check_output(options.output, program->program()));
   }
   const auto opened = bundle ? support::Result<client::Session>(client::Session(bundle->source()))
                              : open_session(options.server);
@@ -364,7 +364,7 @@ support::Result<Answer> run(RunOptions options) {
   if (text.position_bits != "auto") operands.position_bits = text.position_bits == "32" ? 32 : 64;
   text.formats = format_texts(operands, arguments);
   SCHAAS_ASSIGN_OR_RETURN(RunFacts facts,
-                          compute(options, session, devices, text, *program, operands, start));
+                          compute(options, session, devices, text, program->program(), operands, start));
   facts.server_address = session.source().address();
   facts.server_notice = session.source().notice();
   facts.server_started = session.source().started_server();

@@ -6,6 +6,7 @@
 #include "compiler/support/instruction_set.h"
 #include "schaas/expression.h"
 #include "schaas/host.h"
+#include "schaas/selections.h"
 
 // Answers from a file, in the role of a server. A request is compared with the problems of the file. Blanks,
 // brackets, and ways of naming a format do not matter, widths of positions only where there are positions. Of
@@ -156,9 +157,26 @@ support::Diagnostic not_in_bundle(const Bundle::State& state, const std::string&
   return found;
 }
 
+namespace {
+
+/// The same problem without ranges: requests have none, and a bundle has what its maker was asked for.
+ProblemText without_ranges(const ProblemText& given) {
+  ProblemText out = given;
+  const auto program = parse_program(out.expression);
+  if (!program.ok()) return out;
+  const auto selections = Selections::of(*program, given.formats, given.expression);
+  if (!selections.ok() || selections->empty()) return out;
+  out.expression = print(selections->program());
+  out.formats = selections->formats(given.formats);
+  return out;
+}
+
+}  // namespace
+
 // Statements are compared as texts, not by their canonical form: a bundle's kernels bear the names of its
 // problem.
-bool same_kernels(const ProblemText& a, const ProblemText& b) {
+bool same_kernels(const ProblemText& bundled, const ProblemText& requested) {
+  const ProblemText a = without_ranges(bundled), b = without_ranges(requested);
   if (plain(a.expression) != plain(b.expression) || a.value_type != b.value_type) return false;
   const auto program = parse_program(a.expression);
   if (!program.ok()) return false;

@@ -7,6 +7,7 @@
 #include "client/cpp/selection/binding.h"
 #include "schaas/gradient.h"
 #include "schaas/json.h"
+#include "schaas/selections.h"
 
 // schaas.h: answers as JSON texts, for programs that show or store them. Members keep their order, and
 // numbers that JSON does not have become texts. Bytes that are no UTF-8 are replaced: texts of users go
@@ -121,21 +122,27 @@ Json statements(const Program& program) {
   return json;
 }
 
-// Each operand is listed once, as it is first accessed.
-Json description(const Program& program) {
+// Each operand is listed once, as it is first accessed; ranged modes have the indices of their coordinates.
+// The names in bounds are scalar operands.
+Json description(const Program& given, const Selections& selections) {
+  const Program& program = selections.program();
   Json json = {{"operands", Json::array()}};
   std::vector<std::string> seen;
-  for (const Access& access : read_by(program)) {
-    if (std::find(seen.begin(), seen.end(), access.tensor) != seen.end()) continue;
+  std::vector<Access> read = read_by(program);
+  for (const std::string& name : selections.parameters()) read.push_back({name, {}});
+  for (const Access& access : read) {
+    const bool known = std::find(seen.begin(), seen.end(), access.tensor) != seen.end();
+    if (known || selections.is_selection(access.tensor)) continue;
     seen.push_back(access.tensor);
     json["operands"].push_back(access_json(access));
   }
   json["result"] = access_json(program.result());
-  json["factors"] = factors(program);
+  json["factors"] = selections.empty() ? factors(program) : nullptr;
+  json["ranges"] = !selections.empty();
   json["update"] = program.statements.back().update.has_value();
   json["semiring"] = program.semiring->name;
   json["zero"] = number_json(program.semiring->zero);
-  json["statements"] = statements(program);
+  json["statements"] = statements(index_notation::with_selections(given));
   return json;
 }
 
@@ -220,7 +227,8 @@ int32_t schaas_parse(const char* expression, char** json, schaas_error** error) 
     if (expression == nullptr || json == nullptr)
       return null_argument(expression == nullptr ? "expression" : "json");
     SCHAAS_ASSIGN_OR_RETURN(const Program program, parse_program(expression));
-    *json = dumped(description(program));
+    SCHAAS_ASSIGN_OR_RETURN(const Selections selections, Selections::of(program, {}, expression));
+    *json = dumped(description(program, selections));
     return {};
   });
 }

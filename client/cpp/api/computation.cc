@@ -10,6 +10,20 @@
 // device are brought over for a kernel of the processor, and the result back. An update that does not start
 // from its result copies its start first. Between runs a better kernel may replace the present one.
 namespace schaas::client {
+namespace {
+
+std::string quoted_list(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "`" : ", `") + name + "`";
+  return text;
+}
+
+}  // namespace
+
+std::string brought_text(const std::vector<std::string>& names, const std::string& where) {
+  if (names.empty()) return "";
+  return "; " + quoted_list(names) + (names.size() == 1 ? " is" : " are") + " brought to " + where;
+}
 
 Computation::Computation(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Computation::Computation(Computation&&) noexcept = default;

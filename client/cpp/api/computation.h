@@ -35,14 +35,18 @@ struct BoundKernel {
                                     const BindOptions& options) const;
 };
 
+/// "; `x` is brought to the device", or "".
+std::string brought_text(const std::vector<std::string>& names, const std::string& where);
+
 struct Computation::State {
   PackedTensor own;                          ///< result of the kernel when the caller gave no tensor for it
   PackedTensor* written = nullptr;           ///< by the kernel
   const PackedTensor* before = nullptr;      ///< update: the tensor it starts from
   std::optional<ConvertedResult> converted;  ///< result in another storage, or apart
-  std::vector<std::unique_ptr<PackedTensor>> kept{};  ///< operands, of KeptLevels
-  std::vector<Computation> producers{};               ///< their results are operands (split_program.h)
-  bool operands_change = true;                        ///< so that each run needs the producers' anew
+  std::vector<std::unique_ptr<PackedTensor>> kept{};        ///< operands, of KeptLevels
+  std::vector<std::unique_ptr<PackedTensor>> selections{};  ///< operands, for any arrays of these extents
+  std::vector<Computation> producers{};                     ///< their results are operands (split_program.h)
+  bool operands_change = true;                              ///< so that each run needs the producers' anew
   std::optional<GpuUse> gpu;
   BoundKernel bound;
   /// Binds a better kernel to the same tensors once one is at hand; empty: the kernel stays.

@@ -10,6 +10,7 @@
 #include "client/cpp/api/decision.h"
 #include "client/cpp/api/kernel_pool.h"
 #include "client/cpp/api/long_product.h"
+#include "client/cpp/api/ranged_program.h"
 #include "client/cpp/api/split_program.h"
 #include "client/cpp/expression/summed_operands.h"
 #include "client/cpp/platform/cancelled.h"
@@ -56,18 +57,6 @@ bool is_alone(const BindOptions& bind, const PackedTensor& result) {
   return bind.gpu->alone || (result.on_device() && !result.format().all_dense());
 }
 
-std::string quoted_list(const std::vector<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "`" : ", `") + name + "`";
-  return text;
-}
-
-/// "; `x` is brought to the device", or "".
-std::string brought_text(const std::vector<std::string>& names, const std::string& where) {
-  if (names.empty()) return "";
-  return "; " + quoted_list(names) + (names.size() == 1 ? " is" : " are") + " brought to " + where;
-}
-
 /// Seconds of a run to its end.
 template <class Run>
 support::Result<double> timed(const Run& run) {
@@ -89,7 +78,7 @@ struct KernelSet::State {
   std::set<std::string> summed;  ///< operands, by summed_operands
   format::TensorFormat result_format;
   Machine machine;
-  std::unique_ptr<const SplitProgram> split;  ///< null: the program is one part
+  std::unique_ptr<const KernelParts> split;  ///< null: the program is one part, without ranges
 
   ProcessMutex mutex;  ///< guards all members below; never held while the server is asked
   std::map<std::string, std::shared_ptr<KernelPool>> pools;  ///< by what may compute: "", "gpu", "gpu alone"
@@ -136,7 +125,12 @@ support::Result<KernelSet> KernelSet::open(const Session& session, ProblemText p
                                               "`: tensors in memory cannot be bound in blocks; csr works");
   }
   SCHAAS_ASSIGN_OR_RETURN(Program program, parse_program(problem.expression));
-  if (!is_long_product(program)) {
+  SCHAAS_ASSIGN_OR_RETURN(auto ranged, RangedProgram::open(session, problem, program, options));
+  if (ranged) {
+    problem = ranged->kernels().problem();
+    program = ranged->kernels().program();
+  }
+  if (!ranged && !is_long_product(program)) {
     const auto stored = session.source().lookup(problem, options.stop);
     if (!stored.ok() && stored.error().code != "not-stored") return stored.error();
   }
@@ -149,6 +143,10 @@ support::Result<KernelSet> KernelSet::open(const Session& session, ProblemText p
                           format::parse(given == state->problem.formats.end() ? "dense" : given->second,
                                         static_cast<int>(result.indices.size()), result.tensor));
   state->machine = this_machine(state->problem.value_type);
+  if (ranged) {
+    state->split = std::move(ranged);
+    return KernelSet(std::move(state));
+  }
   SCHAAS_ASSIGN_OR_RETURN(state->split,
                           SplitProgram::open(session, state->problem, state->program, state->options));
   return KernelSet(std::move(state));
@@ -546,7 +544,8 @@ support::Result<Computation> KernelSet::bind(const std::map<std::string, PackedT
 }
 
 void KernelSet::begin(const BindOptions& options) const {
-  if (state_->split || options.gpu || options.schedule != "auto") return;
+  if (state_->split) return state_->split->begin(options);
+  if (options.gpu || options.schedule != "auto") return;
   if (const auto wanted = state_->request({}, {}, {}, options); wanted.ok()) state_->pool(*wanted)->begin();
 }
 

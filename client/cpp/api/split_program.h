@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "client/cpp/api/kernel_parts.h"
 #include "client/cpp/platform/process_mutex.h"
-#include "schaas/kernel_set.h"
 
 namespace schaas::client {
 
@@ -14,9 +14,8 @@ namespace schaas::client {
 /// with an intermediate that is stored sparse (problem/stored_intermediate.h), and long products
 /// (long_product.h), whose parts depend on the extents. Each part may be split again. Schedules, kernels and
 /// frontiers that are told are those of the last part, which makes the result. Thread-safe.
-class SplitProgram {
+class SplitProgram final : public KernelParts {
  public:
-  using Operands = std::map<std::string, PackedTensor*>;
   using Extents = std::map<std::string, std::int64_t>;
 
   /// `program`: the problem's expression, parsed. Null: the program is one part, or the session's bundle has
@@ -30,11 +29,14 @@ class SplitProgram {
   /// computation computes the values anew, unless the operands stay what they are
   /// (BindOptions::operands_change). The kernels of these parts stay, since later ones hold the addresses of
   /// their results.
-  support::Result<Computation> bind(const Operands& operands, const BindOptions& options) const;
-  support::Result<Tuning> tune(const Operands& operands, const BindOptions& options) const;
+  support::Result<Computation> bind(const Operands& operands, const BindOptions& options) const override;
+  support::Result<Tuning> tune(const Operands& operands, const BindOptions& options) const override;
   /// Long products are taken in the order for equal extents.
-  support::Result<Frontier> frontier(const std::stop_token& stop) const;
-  support::Result<FrontierHere> frontier_at(const Operands& operands, const BindOptions& options) const;
+  support::Result<Frontier> frontier(const std::stop_token& stop) const override;
+  support::Result<FrontierHere> frontier_at(const Operands& operands,
+                                            const BindOptions& options) const override;
+  /// The parts begin when tensors are bound.
+  void begin(const BindOptions&) const override {}
 
  private:
   /// Opened parts, in order.

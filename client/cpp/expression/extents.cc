@@ -31,6 +31,12 @@ std::optional<std::int64_t> Extents::bound(const std::string& index) const {
   return known->second.extent;
 }
 
+std::optional<std::int64_t> Extents::known(const std::string& index) const {
+  if (const auto extent = bound(index)) return extent;
+  const auto least = least_.find(index);
+  return least == least_.end() ? std::nullopt : std::optional(least->second);
+}
+
 // Rounds until nothing new is learnt: a chain of n links needs at most n.
 support::Result<void> Extents::link(const std::vector<std::pair<std::string, std::string>>& pairs) {
   for (std::size_t round = 0; round < pairs.size(); ++round) {

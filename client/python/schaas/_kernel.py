@@ -111,6 +111,7 @@ class Kernel:
         self.operands = [operand["name"] for operand in told["operands"]]
         self._indices = {operand["name"]: operand["indices"] for operand in told["operands"]}
         self.result = told["result"]["name"]
+        self._has_ranges = told["ranges"]
         self._zero = float(told.get("zero", 0))  # what elements are that are not stored
         self._result_indices = told["result"]["indices"]
         self._given = [self._formats.get(name) for name in self.operands]
@@ -270,6 +271,9 @@ class Kernel:
             if result is not None:
                 return result
         if any(map(wants_gradient, operands)):
+            if self._has_ranges:
+                raise unsupported("gradient", f"`{self.expression}` has ranges, of which torch has no gradient: `schaas.gradient` gives "
+                                              "its program")
             from ._autograd import differentiable
             return differentiable(self, operands, {"out": out, "threads": threads, "extents": extents, "schedule": schedule,
                                                    "deterministic": deterministic, "stream": stream, "wait": wait})

@@ -22,6 +22,8 @@ class Extents {
 
   /// Returns the extent that was bound; lower bounds do not count.
   std::optional<std::int64_t> bound(const std::string& index) const;
+  /// Returns the extent that was bound, or else the largest lower bound.
+  std::optional<std::int64_t> known(const std::string& index) const;
   /// Indices that run over the same values: what is known of one holds for the other. Errors: invalid
   /// [extent-conflict].
   support::Result<void> link(const std::vector<std::pair<std::string, std::string>>& pairs);

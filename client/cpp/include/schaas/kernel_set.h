@@ -86,6 +86,7 @@ class Computation {
  private:
   friend class KernelSet;
   friend class SplitProgram;
+  friend class RangedProgram;
   struct State;
   explicit Computation(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;

@@ -22,6 +22,7 @@ struct Operand {
   std::string format_text;      ///< as given with -f, else the default for what the file holds
   format::TensorFormat format;  ///< a matrix in blocks has csr
   TensorData data;
+  std::string source{};  ///< origin of data that is neither a file's nor the seed's; "" of others
 };
 
 struct Operands {

@@ -138,8 +138,8 @@ SCHAAS_API void schaas_kernels_close(schaas_kernels* kernels);
 SCHAAS_API int32_t schaas_kernels_describe(schaas_kernels* kernels, char** json, schaas_error** error);
 
 /* What a statement takes, without a server, as JSON: {operands[{name, indices[]}], result{name, indices[]},
- * factors[{name, indices[]} or {number}] (of a single product; else null), update}; since version 5 also
- * semiring ("plus-times", "min-plus", ...) and its zero, a number or "inf" or "-inf", and
+ * factors[{name, indices[]} or {number}] (of a single product; else null), update, ranges}; since version 5
+ * also semiring ("plus-times", "min-plus", ...) and its zero, a number or "inf" or "-inf", and
  * statements[{result{name, indices[]}, update ("sum", "max", ...; else null), value}]. A value is a tree:
  * {name, indices[]}; {number} (or "inf"); {function, arguments[]} with the function's name or operator ("+",
  * "-", "<", ...; "-" of one argument negates); {reduction ("sum", "max", ...), indices[], argument}. */

@@ -1,0 +1,111 @@
+#include "compiler/index_notation/selections.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "compiler/index_notation/parser.h"
+#include "compiler/index_notation/printer.h"
+#include "compiler/index_notation/verifier.h"
+
+// Ranges from text to products: what a statement with ranges means, written out, and the operands that stand
+// for its selections. Values are compared with numpy's slices in tests/python/ranges_test.py.
+namespace schaas::index_notation {
+namespace {
+
+using testing::ElementsAre;
+
+Program read(const std::string& text) {
+  auto parsed = parse(text).value();
+  const auto verified = verify(parsed, text);
+  EXPECT_TRUE(verified.ok()) << (verified.ok() ? "" : support::render(verified.error()));
+  return parsed;
+}
+std::string written(const std::string& text) {
+  const Program out = with_selections(read(text));
+  EXPECT_TRUE(verify(out, "").ok()) << print(out);
+  EXPECT_EQ(parse(print(out)).value(), out) << print(out);
+  return print(out);
+}
+
+TEST(Ranges, PrintAsTheyAreRead) {
+  for (const std::string text :
+       {"A(i,j) = B(i(2:5),j)", "A(i) = B(i(:-1:-2),0)", "A(i) = B(i(lo:),-1)", "A(i) = B(i(:hi:s),(c))",
+        "A(i(::2),3) = B(i)", "A(i,j) = B(i,p) * select(p,j(1:))"})
+    EXPECT_EQ(print(read(text)), text);
+}
+
+TEST(Ranges, OfAllCoordinatesAreNone) {
+  for (const char* text : {"A(i) = B(i(:))", "A(i) = B(i(::))", "A(i) = B(i(::1))"})
+    EXPECT_EQ(read(text), read("A(i) = B(i)")) << text;
+}
+
+TEST(Ranges, FixedCoordinatesAreNoIndices) {
+  const Program program = read("A(i) = B(i,0)");
+  EXPECT_THAT(index_variables(program.statements), ElementsAre("i"));
+  EXPECT_FALSE(program == read("A(i) = B(i,1)"));
+}
+
+TEST(Selections, StandBesideTheAccess) {
+  EXPECT_EQ(written("A(i,j) = B(i(2:5),j)"), "A(i,j) = sum(B_mode1)(B(B_mode1,j) * select(B_mode1,i(2:5)))");
+  EXPECT_EQ(written("A(i,k) = B(i,3) * C(k)"),
+            "A(i,k) = sum(B_mode2)(B(i,B_mode2) * C(k) * select(B_mode2,3))");
+}
+
+TEST(Selections, StandInsideImpliedSums) {
+  EXPECT_EQ(written("A(i) = B(i(2:5),j) * x(j)"),
+            "A(i) = sum(j,B_mode1)(B(B_mode1,j) * x(j) * select(B_mode1,i(2:5)))");
+}
+
+TEST(Selections, StandInEachTermAndReduction) {
+  EXPECT_EQ(written("y(i) = x(i(1:)) - x(i(:-1))"),
+            "y(i) = sum(x_mode1)(x(x_mode1) * select(x_mode1,i(1:))) - "
+            "sum(x_mode1_2)(x(x_mode1_2) * select(x_mode1_2,i(:-1)))");
+  EXPECT_EQ(written("y(i) = max(j)(B(i,j(1:)))"),
+            "y(i) = max(j)(sum(B_mode2)(B(i,B_mode2) * select(B_mode2,j(1:))))");
+  EXPECT_EQ(written("y(i) = sum(j)(B(i(2:),j)) * B(i(2:),0)"),
+            "y(i) = sum(B_mode1,B_mode2)(sum(j)(sum(B_mode1_2)(B(B_mode1_2,j) * select(B_mode1_2,i(2:)))) * "
+            "B(B_mode1,B_mode2) * select(B_mode1,i(2:)) * select(B_mode2,0))");
+}
+
+TEST(Selections, AreSharedByEqualRangesOfOneTerm) {
+  EXPECT_EQ(written("y(i) = x(i(1:)) * x(i(1:))"),
+            "y(i) = sum(x_mode1)(x(x_mode1) * x(x_mode1) * select(x_mode1,i(1:)))");
+}
+
+TEST(Selections, ScatterWhatIsWritten) {
+  EXPECT_EQ(written("A(i(2:5),j) += B(i,j)"), "A(A_mode1,j) += sum(i)(B(i,j) * select(A_mode1,i(2:5)))");
+  EXPECT_EQ(written("A(i,0) = x(i)"), "A(i,A_mode2) = x(i) * select(A_mode2,0)");
+}
+
+TEST(Selections, PutWhatIsWrittenOnADiagonal) {
+  EXPECT_EQ(written("D(i,i) = x(i)"), "D(i,D_mode2) = x(i) * select(D_mode2,i)");
+  EXPECT_EQ(written("D(i,j,i) += x(i) - B(i,j)"),
+            "D(i,j,D_mode3) += x(i) * select(D_mode3,i) - B(i,j) * select(D_mode3,i)");
+}
+
+TEST(Selections, AreOperandsByTheirLevels) {
+  const Program program = read("A(i,j) = B(i(lo:),j(::2)) * C(j,0)");
+  const auto walked = [](const Access& access, std::size_t mode) {
+    return access.tensor == "B" && mode == 1 ? std::optional(1) : std::nullopt;
+  };
+  const SelectedProgram found = with_selection_operands(program, walked);
+  EXPECT_EQ(
+      print(found.program),
+      "A(i,j) = sum(B_mode1,B_mode2,C_mode2)(B(B_mode1,B_mode2) * C(j,C_mode2) * select_B_mode1(i,B_mode1) "
+      "* select_B_mode2(B_mode2,j) * select_C_mode2(C_mode2))");
+  EXPECT_THAT(found.parameters, ElementsAre("lo"));
+  ASSERT_EQ(found.selections.size(), 3U);
+  EXPECT_EQ(selection_format(found.selections[0]), "dense,banded");
+  EXPECT_TRUE(found.selections[1].coordinate_first);
+  EXPECT_EQ(selection_format(found.selections[2]), "banded");
+  EXPECT_FALSE(has_ranges(found.program));
+}
+
+TEST(Selections, LeaveProgramsWithoutRangesAlone) {
+  const Program program = read("T(i) = B(i,j); A(i) = exp(T(i)) + x(i)");
+  EXPECT_FALSE(has_ranges(program));
+  EXPECT_EQ(with_selections(program), program);
+}
+
+}  // namespace
+}  // namespace schaas::index_notation
