@@ -139,6 +139,8 @@ void declare_work(CLI::App& app, Written& out) {
                  "size of the stored jobs above which the longest ended are evicted; 0: no limit");
   app.add_option("--job-days", out.job_days, "days after which ended jobs are purged; 0: never")
       ->check(CLI::Range(0L, 100'000L));
+  app.add_option("--items", out.command.daemon.items, "items of jobs worked on at once")
+      ->check(CLI::Range(1, 256));
   app.add_option("--response-cache-bytes,--reply-bytes", out.command.daemon.response_cache.bytes,
                  "memory of the response cache; 0: no caching");
   app.add_option("--solver-bytes", out.command.daemon.solver_memory,

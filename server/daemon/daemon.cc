@@ -196,8 +196,10 @@ Daemon::Daemon(const DaemonOptions& options, DataDirectory directory, Stores sto
   };
   runner_ = std::make_unique<JobRunner>(
       jobs_,
-      JobRunner::Options{work, [this] { return service_->has_interactive_requests(); },
-                         options_.max_item_time},
+      JobRunner::Options{.work = work,
+                         .has_interactive_requests = [this] { return service_->has_interactive_requests(); },
+                         .max_item_time = options_.max_item_time,
+                         .items = options_.items},
       log_);
   jobs_service_ =
       std::make_unique<JobsService>(*scheduling_, jobs_, *runner_, *boundary_,
