@@ -138,7 +138,9 @@ class Commands(WithFolder):
             if "KEY" in command:
                 key = self.daemon.json("cache", "list")["entries"][0]["key"]
                 if "lift" in command:
-                    (self.folder / "data" / "quarantine" / f"{key}.txt").write_text("wrong result\n")
+                    quarantine = self.folder / "data" / "quarantine"
+                    quarantine.mkdir(exist_ok=True)
+                    (quarantine / f"{key}.txt").write_text("wrong result\n")
                 command = command.replace("KEY", key[:12])
             if "j7" in command:
                 command = command.replace("j7", self.daemon.json("jobs")["jobs"][0]["id"])
