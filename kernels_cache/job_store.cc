@@ -24,18 +24,38 @@ namespace {
 
 using support::Result;
 
-// Items by state, in a table of the connection that triggers keep: asking for them reads no items.
+// Items by state, of all jobs and of each, in tables of the connection that triggers keep: asking for them
+// reads no items. They are counted when the database is opened, so that no file can hold wrong ones.
+#define MOVED(state) state " = " state " + (new.state = '" state "') - (old.state = '" state "')"
 constexpr const char* item_totals[] = {
     "CREATE TEMP TABLE total(state TEXT PRIMARY KEY, items INTEGER NOT NULL) STRICT, WITHOUT ROWID",
     "INSERT INTO total VALUES ('waiting', 0), ('running', 0), ('done', 0), ('failed', 0), ('cancelled', 0)",
     "UPDATE total SET items = (SELECT count(*) FROM item WHERE item.state = total.state)",
+    "CREATE TEMP TABLE job_total(job INTEGER PRIMARY KEY, waiting INTEGER NOT NULL, running INTEGER NOT "
+    "NULL, "
+    "done INTEGER NOT NULL, failed INTEGER NOT NULL, cancelled INTEGER NOT NULL, seconds REAL NOT NULL) "
+    "STRICT",
+    "INSERT INTO job_total SELECT job, sum(state = 'waiting'), sum(state = 'running'), sum(state = 'done'), "
+    "sum(state = 'failed'), sum(state = 'cancelled'), sum(seconds) FROM item GROUP BY job",
+    "CREATE INDEX temp.job_waiting ON job_total(job) WHERE waiting > 0",
+    "CREATE TEMP TRIGGER job_added AFTER INSERT ON main.job BEGIN "
+    "INSERT INTO job_total VALUES (new.id, 0, 0, 0, 0, 0, 0.0); END",
+    "CREATE TEMP TRIGGER job_dropped AFTER DELETE ON main.job BEGIN "
+    "DELETE FROM job_total WHERE job = old.id; END",
+    // New items wait.
     "CREATE TEMP TRIGGER item_added AFTER INSERT ON main.item BEGIN "
-    "UPDATE total SET items = items + 1 WHERE state = new.state; END",
+    "UPDATE total SET items = items + 1 WHERE state = new.state; "
+    "UPDATE job_total SET waiting = waiting + 1 WHERE job = new.job; END",
     "CREATE TEMP TRIGGER item_changed AFTER UPDATE OF state ON main.item WHEN old.state <> new.state BEGIN "
     "UPDATE total SET items = items - 1 WHERE state = old.state; "
-    "UPDATE total SET items = items + 1 WHERE state = new.state; END",
+    "UPDATE total SET items = items + 1 WHERE state = new.state; "
+    "UPDATE job_total SET " MOVED("waiting") ", " MOVED("running") ", " MOVED("done") ", " MOVED(
+        "failed") ", " MOVED("cancelled") " WHERE job = new.job; END",
+    "CREATE TEMP TRIGGER seconds_changed AFTER UPDATE OF seconds ON main.item BEGIN "
+    "UPDATE job_total SET seconds = seconds + new.seconds - old.seconds WHERE job = new.job; END",
     "CREATE TEMP TRIGGER item_dropped AFTER DELETE ON main.item BEGIN "
     "UPDATE total SET items = items - 1 WHERE state = old.state; END"};
+#undef MOVED
 
 constexpr std::array<std::pair<ItemState, const char*>, 5> states = {{{ItemState::waiting, "waiting"},
                                                                       {ItemState::running, "running"},
@@ -69,12 +89,10 @@ std::int64_t number_of(const std::string& id) {
              : 0;
 }
 
-// Sums over the items of each job; a job has at least one item, so the inner join loses none.
 constexpr const char* job_columns =
-    "SELECT job.id, client.name, label, job.created, priority, budget, "
-    "sum(state = 'waiting'), sum(state = 'running'), sum(state = 'done'), sum(state = 'failed'), "
-    "sum(state = 'cancelled'), sum(seconds) "
-    "FROM job JOIN client ON client.id = job.client JOIN item ON item.job = job.id ";
+    "SELECT job.id, client.name, label, job.created, priority, budget, waiting, running, done, failed, "
+    "cancelled, seconds FROM job JOIN client ON client.id = job.client JOIN job_total ON job_total.job = "
+    "job.id ";
 
 JobRow job_row(const Statement& row) {
   return {"j" + row.text(0), row.text(1),  row.text(2),  row.text(3),  static_cast<int>(row.integer(4)),
@@ -163,20 +181,24 @@ class SqliteJobStore final : public JobStore {
     std::optional<ClaimedItem> claimed;
     std::int64_t item = 0, client = 0;
     {
-      Statement next(
-          database_,
-          // Work on earlier tries (spent_before) does not count against the budget.
-          "SELECT item.id, job.client, job.id, number, request, attempts, budget, "
-          "budget + spent_before - (SELECT sum(seconds) FROM item WHERE item.job = job.id) FROM item "
-          "JOIN job ON job.id = item.job JOIN client ON client.id = job.client "
-          "WHERE state = 'waiting' ORDER BY priority DESC, served, job.id, number LIMIT 1");
+      Statement next(database_,
+                     // Work on earlier tries (spent_before) does not count against the budget.
+                     "SELECT job.id, client, budget, budget + spent_before - seconds FROM job_total "
+                     "JOIN job ON job.id = job_total.job JOIN client ON client.id = job.client "
+                     "WHERE waiting > 0 ORDER BY priority DESC, served, job.id LIMIT 1");
       SCHAAS_ASSIGN_OR_RETURN(const bool found, next.step(doing));
       if (!found) return claimed;
-      item = next.integer(0);
+      // Items of a job were stored in their order.
+      Statement first(database_,
+                      "SELECT id, number, request, attempts FROM item WHERE state = 'waiting' AND job = ? "
+                      "ORDER BY id LIMIT 1");
+      SCHAAS_ASSIGN_OR_RETURN(const bool waits, first.bind(next.integer(0)).step(doing));
+      SCHAAS_CHECK(waits, "a job is counted as waiting without an item that waits");
+      item = first.integer(0);
       client = next.integer(1);
-      claimed = ClaimedItem{"j" + next.text(2), next.count(3), next.text(4),
-                            static_cast<int>(next.integer(5)) + 1, std::nullopt};
-      if (next.real(6) > 0) claimed->seconds_left = next.real(7);
+      claimed = ClaimedItem{"j" + next.text(0), first.count(1), first.text(2),
+                            static_cast<int>(first.integer(3)) + 1, std::nullopt};
+      if (next.real(2) > 0) claimed->seconds_left = next.real(3);
     }
     Statement take(database_, "UPDATE item SET state = 'running', attempts = attempts + 1 WHERE id = ?");
     SCHAAS_RETURN_IF_ERROR(take.bind(item).run(doing));
@@ -185,6 +207,7 @@ class SqliteJobStore final : public JobStore {
                      "UPDATE client SET served = (SELECT max(served) FROM client) + 1 WHERE id = ?");
     SCHAAS_RETURN_IF_ERROR(served.bind(client).run(doing));
     SCHAAS_RETURN_IF_ERROR(transaction.commit(doing));
+    changes_.note(claimed->job);
     return claimed;
   }
 
@@ -212,7 +235,9 @@ class SqliteJobStore final : public JobStore {
     SCHAAS_RETURN_IF_ERROR(end.run(doing));
     SCHAAS_RETURN_IF_ERROR(end_when_spent(number_of(job), doing));
     SCHAAS_RETURN_IF_ERROR(note_change(number_of(job), doing));
-    return transaction.commit(doing);
+    SCHAAS_RETURN_IF_ERROR(transaction.commit(doing));
+    changes_.note(job);
+    return {};
   }
 
   /// Notes the time of change as well: jobs whose last items fail here have ended now.
@@ -233,7 +258,9 @@ class SqliteJobStore final : public JobStore {
     Statement again(database_, "UPDATE item SET state = 'waiting' WHERE state = 'running'");
     SCHAAS_RETURN_IF_ERROR(again.run(doing));
     SCHAAS_RETURN_IF_ERROR(fail_changed(doing));
-    return transaction.commit(doing);
+    SCHAAS_RETURN_IF_ERROR(transaction.commit(doing));
+    changes_.note_all();
+    return {};
   }
 
   Result<void> requeue(const std::string& job, std::uint64_t number) override {
@@ -241,7 +268,10 @@ class SqliteJobStore final : public JobStore {
     Statement back(database_,
                    "UPDATE item SET state = 'waiting', attempts = attempts - 1 "
                    "WHERE job = ? AND number = ? AND state = 'running'");
-    return back.bind(number_of(job)).bind(static_cast<std::int64_t>(number)).run("requeue an item of a job");
+    back.bind(number_of(job)).bind(static_cast<std::int64_t>(number));
+    SCHAAS_RETURN_IF_ERROR(back.run("requeue an item of a job"));
+    changes_.note(job);
+    return {};
   }
 
   /// Deletes in batches, and clients without jobs at the end.
@@ -256,8 +286,8 @@ class SqliteJobStore final : public JobStore {
       const std::lock_guard lock(mutex_);
       Statement some(database_, sql.c_str());
       SCHAAS_RETURN_IF_ERROR(some.bind(before).run(doing));
-      purged += changes(database_);
-      if (changes(database_) > 0) continue;
+      purged += kernels_cache::changes(database_);
+      if (kernels_cache::changes(database_) > 0) continue;
       Statement clients(
           database_, "DELETE FROM client WHERE NOT EXISTS (SELECT 1 FROM job WHERE job.client = client.id)");
       SCHAAS_RETURN_IF_ERROR(clients.run(doing));
@@ -271,7 +301,7 @@ class SqliteJobStore final : public JobStore {
 
   Result<std::vector<JobRow>> jobs(std::size_t limit) override {
     const std::lock_guard lock(mutex_);
-    const std::string sql = std::string(job_columns) + "GROUP BY job.id ORDER BY job.id DESC LIMIT ?";
+    const std::string sql = std::string(job_columns) + "ORDER BY job.id DESC LIMIT ?";
     Statement query(database_, sql.c_str());
     query.bind(static_cast<std::int64_t>(limit));
     return all_rows(query, "list the jobs", job_row);
@@ -318,6 +348,7 @@ class SqliteJobStore final : public JobStore {
     SCHAAS_RETURN_IF_ERROR(update.bind(number_of(id)).run(doing));
     SCHAAS_RETURN_IF_ERROR(note_change(number_of(id), doing));
     SCHAAS_RETURN_IF_ERROR(transaction.commit(doing));
+    changes_.note(id);
     return flushed(doing);
   }
 
@@ -332,14 +363,16 @@ class SqliteJobStore final : public JobStore {
     // Notes seconds and end numbers so far: a retry has the whole budget, and its end numbers go on from
     // there.
     Statement before(database_,
-                     "UPDATE job SET (spent_before, ended_before) = (SELECT sum(seconds), max(ended_before, "
-                     "max(ended)) FROM item WHERE item.job = job.id) WHERE id = ?");
+                     "UPDATE job SET spent_before = (SELECT seconds FROM job_total WHERE job_total.job = "
+                     "job.id), ended_before = "
+                     "max(ended_before, (SELECT max(ended) FROM item WHERE item.job = job.id)) WHERE id = ?");
     SCHAAS_RETURN_IF_ERROR(before.bind(number_of(id)).run(doing));
     Statement again(database_,
                     "UPDATE item SET state = 'waiting', attempts = 0, error = '', ended = 0 "
                     "WHERE job = ? AND state IN ('failed', 'cancelled')");
     SCHAAS_RETURN_IF_ERROR(again.bind(number_of(id)).run(doing));
     SCHAAS_RETURN_IF_ERROR(transaction.commit(doing));
+    changes_.note(id);
     return flushed(doing);
   }
 
@@ -402,7 +435,7 @@ class SqliteJobStore final : public JobStore {
       if (used.count(0) + bytes <= limits_.bytes) return {};
       Statement oldest(database_, sql.c_str());
       SCHAAS_RETURN_IF_ERROR(oldest.run(doing));
-      if (changes(database_) > 0) continue;
+      if (kernels_cache::changes(database_) > 0) continue;
       return support::noting(
           support::exhausted("jobs-full", "the jobs that this server has accepted fill the " +
                                               std::to_string(limits_.bytes) + " bytes there are for them"),
@@ -414,10 +447,11 @@ class SqliteJobStore final : public JobStore {
   Result<void> check_queue_limits(std::int64_t client, std::uint64_t more, std::uint64_t queued,
                                   const std::string& doing) {
     if (more == 0) return {};
-    Statement query(database_,
-                    "SELECT name, (SELECT count(*) FROM item JOIN job ON job.id = item.job "
-                    "WHERE state = 'waiting' AND client = client.id), "
-                    "(SELECT count(*) FROM item WHERE state = 'waiting') FROM client WHERE id = ?");
+    Statement query(
+        database_,
+        "SELECT name, (SELECT coalesce(sum(waiting), 0) FROM job_total JOIN job ON job.id = job_total.job "
+        "WHERE waiting > 0 AND client = client.id), "
+        "(SELECT items FROM total WHERE state = 'waiting') FROM client WHERE id = ?");
     SCHAAS_RETURN_IF_ERROR(query.bind(client).step(doing));
     const std::uint64_t waiting = query.count(1), of_all = query.count(2);
     if (limits_.waiting != 0 && of_all + more > limits_.waiting) {
@@ -443,13 +477,13 @@ class SqliteJobStore final : public JobStore {
             "state = 'failed', error = (SELECT printf('the budget of %g s is spent', budget) "
             "FROM job WHERE id = ?1)",
             "job = ?1 AND state = 'waiting' AND EXISTS (SELECT 1 FROM job WHERE id = ?1 AND budget > 0 AND "
-            "budget <= (SELECT sum(seconds) FROM item WHERE job = ?1) - spent_before)")
+            "budget <= (SELECT seconds FROM job_total WHERE job_total.job = ?1) - spent_before)")
             .c_str());
     return end.bind(job).run(doing);
   }
 
   Result<JobRow> row_of(const std::string& id) {
-    const std::string sql = std::string(job_columns) + "WHERE job.id = ? GROUP BY job.id";
+    const std::string sql = std::string(job_columns) + "WHERE job.id = ?";
     Statement query(database_, sql.c_str());
     SCHAAS_ASSIGN_OR_RETURN(const bool found, query.bind(number_of(id)).step("read a job"));
     if (!found) return support::invalid("unknown-job", "there is no job `" + id.substr(0, 40) + "`");

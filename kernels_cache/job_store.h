@@ -9,6 +9,7 @@
 
 #include "compiler/support/result.h"
 #include "kernels_cache/clock.h"
+#include "kernels_cache/job_changes.h"
 
 /// Jobs of offline precomputation: an accepted job is never lost. A database of its own, because the schedule
 /// database is a cache and may be deleted. Requests are opaque here. Schema and reasons: docs/storage.md.
@@ -109,6 +110,12 @@ class JobStore {
   /// Makes failed and cancelled items wait again, with all attempts and the whole budget. `queued` as in
   /// NewJob. Errors: exhausted [quota-queued], [jobs-full].
   virtual support::Result<void> retry(const std::string& id, std::uint64_t queued) = 0;
+
+  /// Returns the numbers of changes to jobs, those of their items included.
+  const JobChanges& changes() const { return changes_; }
+
+ protected:
+  JobChanges changes_;
 };
 
 /// Opens or creates the database at `path`. Errors: those of open_database (sqlite.h).

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -70,7 +71,17 @@ struct ProblemSummary {
   std::uint64_t kernels = 0;
   std::string created;
   Pinned pinned = Pinned::no;
-  std::string asked;  ///< FrontierRow::asked
+  std::string asked;         ///< FrontierRow::asked
+  std::uint64_t number = 0;  ///< increases with the time of storing, from 1
+};
+
+/// A part of the stored problems.
+struct ProblemRange {
+  enum class Order { oldest_first, newest_first };
+  std::string prefix{};     ///< beginning of their keys
+  std::uint64_t after = 0;  ///< ProblemSummary::number that all of the part are above
+  std::size_t limit = 0;    ///< 0: none
+  Order order = Order::oldest_first;
 };
 
 struct Statistics {
@@ -106,10 +117,18 @@ class ScheduleStore {
 
   virtual support::Result<void> put_kernel(const KernelRow& row) = 0;
   virtual support::Result<std::optional<KernelRow>> kernel(const std::string& kernel_key) = 0;
-  /// Lists the kernels of one problem, oldest first; of every problem when the key is empty.
+  /// Lists the kernels of one problem, oldest first.
   virtual support::Result<std::vector<KernelRow>> kernels_of(const std::string& problem_key) = 0;
-  /// Deletes every kernel row with this digest; returns their number.
-  virtual support::Result<std::uint64_t> drop_kernels_with(const std::string& sha256) = 0;
+  /// Deletes every kernel row with one of these digests, some hundreds of digests at a time; returns the
+  /// number of rows.
+  virtual support::Result<std::uint64_t> drop_kernels_with(const std::vector<std::string>& sha256) = 0;
+  /// Returns the digests of all kernels.
+  virtual support::Result<std::set<std::string>> binaries() = 0;
+
+  /// Stores the identity of the compiler that makes the kernels of a target.
+  virtual support::Result<void> put_toolchain(const std::string& target, const std::string& identity) = 0;
+  /// Returns identities by target.
+  virtual support::Result<std::map<std::string, std::string>> toolchains() = 0;
 
   /// Stores the timings of one autotuning run, all or none. They replace those of the same circumstances
   /// (problem, host, sizes, threads, instruction set, code): times of different runs do not compare. The
@@ -126,7 +145,8 @@ class ScheduleStore {
   virtual support::Result<bool> set_pin(const std::string& problem_key, Pinned pinned) = 0;
   /// Returns the digests of the kernels of pinned problems.
   virtual support::Result<std::set<std::string>> pinned_binaries() = 0;
-  /// Deletes frontiers of older search versions; returns their number.
+  /// Deletes frontiers of older search versions; returns their number. A problem without any row left is
+  /// deleted, unless it is pinned.
   virtual support::Result<std::uint64_t> drop_frontiers_before(int search_version) = 0;
   /// Deletes frontiers, least recently used first, until the payloads hold at most `bytes`. Frontiers used
   /// since `fresh` and those of pinned problems stay. A problem without any row left is deleted.
@@ -136,8 +156,8 @@ class ScheduleStore {
   /// internal [storage], also for a store in memory.
   virtual support::Result<void> back_up(const std::string& path) = 0;
 
-  /// Lists every problem, oldest first.
-  virtual support::Result<std::vector<ProblemSummary>> list() = 0;
+  virtual support::Result<std::vector<ProblemSummary>> list(const ProblemRange& range) = 0;
+  support::Result<std::vector<ProblemSummary>> list() { return list({}); }
   virtual support::Result<Statistics> statistics() = 0;
 
   /// Returns the stamps of changes to frontiers, kernels and measurements.

@@ -20,6 +20,7 @@ bool same(const FrontierKey& a, const FrontierKey& b) {
 struct ProblemRow {
   std::string key, canonical, created;
   Pinned pinned = Pinned::no;
+  std::uint64_t number = 0;
 };
 
 class MemoryScheduleStore final : public ScheduleStore {
@@ -90,17 +91,36 @@ class MemoryScheduleStore final : public ScheduleStore {
     const std::lock_guard lock(mutex_);
     std::vector<KernelRow> rows;
     for (const auto& row : kernels_) {
-      if (problem_key.empty() || row.problem_key == problem_key) rows.push_back(row);
+      if (row.problem_key == problem_key) rows.push_back(row);
     }
     return rows;
   }
 
-  Result<std::uint64_t> drop_kernels_with(const std::string& sha256) override {
+  Result<std::uint64_t> drop_kernels_with(const std::vector<std::string>& sha256) override {
     const std::lock_guard lock(mutex_);
-    const std::uint64_t dropped =
-        std::erase_if(kernels_, [&](const KernelRow& row) { return row.digest.sha256 == sha256; });
+    const std::uint64_t dropped = std::erase_if(kernels_, [&](const KernelRow& row) {
+      return std::find(sha256.begin(), sha256.end(), row.digest.sha256) != sha256.end();
+    });
     if (dropped > 0) changes_.of_all();
     return dropped;
+  }
+
+  Result<std::set<std::string>> binaries() override {
+    const std::lock_guard lock(mutex_);
+    std::set<std::string> out;
+    for (const auto& row : kernels_) out.insert(row.digest.sha256);
+    return out;
+  }
+
+  Result<void> put_toolchain(const std::string& target, const std::string& identity) override {
+    const std::lock_guard lock(mutex_);
+    toolchains_[target] = identity;
+    return {};
+  }
+
+  Result<std::map<std::string, std::string>> toolchains() override {
+    const std::lock_guard lock(mutex_);
+    return toolchains_;
   }
 
   Result<void> put_measurements(const std::vector<MeasurementRow>& rows) override {
@@ -148,8 +168,13 @@ class MemoryScheduleStore final : public ScheduleStore {
 
   Result<std::uint64_t> drop_frontiers_before(int search_version) override {
     const std::lock_guard lock(mutex_);
-    const std::uint64_t dropped = std::erase_if(
-        frontiers_, [&](const FrontierRow& row) { return row.key.search_version < search_version; });
+    std::set<std::string> changed;
+    const std::uint64_t dropped = std::erase_if(frontiers_, [&](const FrontierRow& row) {
+      const bool old = row.key.search_version < search_version;
+      if (old) changed.insert(row.key.problem_key);
+      return old;
+    });
+    for (const auto& key : changed) drop_if_unreferenced(key);
     if (dropped > 0) changes_.of_all();
     return dropped;
   }
@@ -180,11 +205,13 @@ class MemoryScheduleStore final : public ScheduleStore {
     return support::internal("storage", "rows in memory cannot be backed up");
   }
 
-  Result<std::vector<ProblemSummary>> list() override {
+  Result<std::vector<ProblemSummary>> list(const ProblemRange& range) override {
     const std::lock_guard lock(mutex_);
     std::vector<ProblemSummary> out;
     for (const auto& problem : problems_) {
-      ProblemSummary summary{problem.key, problem.canonical, 0, 0, problem.created, problem.pinned, ""};
+      if (problem.number <= range.after || !problem.key.starts_with(range.prefix)) continue;
+      ProblemSummary summary{problem.key,     problem.canonical, 0,  0,
+                             problem.created, problem.pinned,    "", problem.number};
       for (const auto& row : frontiers_) {
         if (row.key.problem_key != problem.key) continue;
         summary.schedules = row.schedules;
@@ -195,6 +222,8 @@ class MemoryScheduleStore final : public ScheduleStore {
                         [&](const KernelRow& row) { return row.problem_key == problem.key; }));
       out.push_back(std::move(summary));
     }
+    if (range.order == ProblemRange::Order::newest_first) std::reverse(out.begin(), out.end());
+    if (range.limit != 0 && out.size() > range.limit) out.resize(range.limit);
     return out;
   }
 
@@ -241,22 +270,26 @@ class MemoryScheduleStore final : public ScheduleStore {
         std::any_of(kernels_.begin(), kernels_.end(), other) ||
         std::any_of(measurements_.begin(), measurements_.end(), other))
       return;
-    std::erase_if(problems_, [&](const ProblemRow& problem) { return problem.key == key; });
+    std::erase_if(problems_, [&](const ProblemRow& problem) {
+      return problem.key == key && problem.pinned == Pinned::no;
+    });
   }
   void insert_problem(const std::string& key, const std::string& canonical) {
     for (const auto& problem : problems_) {
       if (problem.key == key) return;
     }
-    problems_.push_back({key, canonical, print(clock_->now()), Pinned::no});
+    problems_.push_back({key, canonical, print(clock_->now()), Pinned::no, ++last_number_});
   }
 
   std::shared_ptr<const Clock> clock_;
   std::mutex mutex_;
   std::vector<ProblemRow> problems_;
+  std::uint64_t last_number_ = 0;
   std::vector<FrontierRow> frontiers_;
   std::map<Slot, Clock::Time> uses_;
   std::vector<KernelRow> kernels_;
   std::vector<MeasurementRow> measurements_;
+  std::map<std::string, std::string> toolchains_;
 };
 
 }  // namespace

@@ -1,10 +1,12 @@
 #include "kernels_cache/schedule_store_sqlite.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <mutex>
 #include <string_view>
 #include <utility>
 
+#include "kernels_cache/schedule_schema.h"
 #include "kernels_cache/sqlite.h"
 
 // Durable results in SQLite, behind one connection and one mutex. A row that cannot be trusted is a miss,
@@ -16,110 +18,6 @@ namespace schaas::kernels_cache {
 namespace {
 
 using support::Result;
-
-// A row whose digest does not fit is no row: a letter of it changed on the disk. The request makes it again.
-// On disk, never edit.
-#define FRONTIER_DIGEST                                                                    \
-  "row_digest(problem.key, problem.canonical, frontier.options, frontier.search_version, " \
-  "frontier.complete, "                                                                    \
-  "frontier.schedules, frontier.seconds, frontier.created, frontier.payload)"
-#define KERNEL_DIGEST                                                                                \
-  "row_digest(problem.key, problem.canonical, kernel.key, kernel.trace, kernel.isa, kernel.sha256, " \
-  "kernel.bytes, kernel.seconds, kernel.created, kernel.signature)"
-#define MEASUREMENT_DIGEST                                                                                \
-  "row_digest(problem.key, problem.canonical, measurement.host, measurement.sizes, measurement.threads, " \
-  "measurement.isa, measurement.trace, measurement.code_version, measurement.seconds, measurement.created)"
-#define SOUND_FRONTIER "frontier.digest = " FRONTIER_DIGEST " "
-#define SOUND_KERNEL "kernel.digest = " KERNEL_DIGEST " "
-#define SOUND_MEASUREMENT "measurement.digest = " MEASUREMENT_DIGEST " "
-
-// On disk, never edit: append an entry to change the schema. Entry n brings version n to n + 1.
-constexpr const char* schedule_migrations[] = {
-    R"sql(
-    CREATE TABLE problem (
-      id INTEGER PRIMARY KEY,
-      key TEXT NOT NULL UNIQUE,
-      canonical TEXT NOT NULL,
-      created TEXT NOT NULL
-    ) STRICT;
-    CREATE TABLE frontier (
-      id INTEGER PRIMARY KEY,
-      problem INTEGER NOT NULL REFERENCES problem(id) ON DELETE CASCADE,
-      options TEXT NOT NULL,
-      search_version INTEGER NOT NULL,
-      complete INTEGER NOT NULL CHECK (complete IN (0, 1)),
-      schedules INTEGER NOT NULL,
-      seconds REAL NOT NULL,
-      created TEXT NOT NULL,
-      payload TEXT NOT NULL,
-      UNIQUE (problem, options, search_version)
-    ) STRICT;
-    CREATE TABLE kernel (
-      id INTEGER PRIMARY KEY,
-      key TEXT NOT NULL UNIQUE,
-      problem INTEGER NOT NULL REFERENCES problem(id) ON DELETE CASCADE,
-      trace TEXT NOT NULL,
-      isa TEXT NOT NULL,
-      sha256 TEXT NOT NULL CHECK (length(sha256) = 64),
-      bytes INTEGER NOT NULL,
-      seconds REAL NOT NULL,
-      created TEXT NOT NULL
-    ) STRICT;
-    CREATE INDEX kernel_by_problem ON kernel(problem);
-    CREATE INDEX kernel_by_sha256 ON kernel(sha256);
-    )sql",
-    R"sql(
-    ALTER TABLE problem ADD COLUMN family TEXT NOT NULL DEFAULT '';
-    CREATE INDEX problem_by_family ON problem(family);
-    )sql",
-    R"sql(
-    CREATE TABLE measurement (
-      id INTEGER PRIMARY KEY,
-      problem INTEGER NOT NULL REFERENCES problem(id) ON DELETE CASCADE,
-      host TEXT NOT NULL,
-      sizes TEXT NOT NULL,
-      threads INTEGER NOT NULL,
-      isa TEXT NOT NULL,
-      trace TEXT NOT NULL,
-      code_version INTEGER NOT NULL,
-      seconds REAL NOT NULL,
-      created TEXT NOT NULL,
-      UNIQUE (problem, host, sizes, threads, isa, trace, code_version)
-    ) STRICT;
-    )sql",
-    R"sql(
-    ALTER TABLE kernel ADD COLUMN signature TEXT NOT NULL DEFAULT '';
-    )sql",
-    R"sql(
-    ALTER TABLE problem ADD COLUMN pinned INTEGER NOT NULL DEFAULT 0 CHECK (pinned IN (0, 1));
-    )sql",
-    // A table of its own, so that recording a use does not rewrite the payload.
-    R"sql(
-    CREATE TABLE frontier_use (
-      frontier INTEGER PRIMARY KEY REFERENCES frontier(id) ON DELETE CASCADE,
-      used TEXT NOT NULL,
-      bytes INTEGER NOT NULL
-    ) STRICT;
-    INSERT INTO frontier_use SELECT id, created, length(CAST(payload AS BLOB)) FROM frontier;
-    )sql",
-    R"sql(
-    ALTER TABLE problem ADD COLUMN asked TEXT NOT NULL DEFAULT '';
-    )sql",
-    // Digests of rows, over the columns that FRONTIER_DIGEST, KERNEL_DIGEST, MEASUREMENT_DIGEST name.
-    R"sql(
-    ALTER TABLE frontier ADD COLUMN digest TEXT NOT NULL DEFAULT '';
-    ALTER TABLE kernel ADD COLUMN digest TEXT NOT NULL DEFAULT '';
-    ALTER TABLE measurement ADD COLUMN digest TEXT NOT NULL DEFAULT '';
-    UPDATE frontier SET digest = (SELECT )sql" FRONTIER_DIGEST
-    R"sql( FROM problem WHERE problem.id = frontier.problem);
-    UPDATE kernel SET digest = (SELECT )sql" KERNEL_DIGEST
-    R"sql( FROM problem WHERE problem.id = kernel.problem);
-    UPDATE measurement SET digest = (SELECT )sql" MEASUREMENT_DIGEST
-    R"sql( FROM problem WHERE problem.id = measurement.problem);
-    )sql",
-};
-// The number in the header is that of the newest schema.
-static_assert(std::size(schedule_migrations) == schema_version);
 
 // Totals, in a table of the connection that triggers keep: asking for them reads no rows. They are counted
 // once, when the database is opened, so that no file can hold wrong ones.
@@ -146,8 +44,6 @@ constexpr const char* row_totals[] = {
     "CREATE TEMP TRIGGER bytes_dropped AFTER DELETE ON main.frontier_use BEGIN "
     "UPDATE total SET bytes = bytes - old.bytes; END"};
 
-constexpr Schema schema_of_schedules{"schedule database", schedule_migrations, false};
-
 constexpr const char* kernel_columns =
     "SELECT kernel.key, problem.key, problem.canonical, trace, isa, sha256, bytes, seconds, kernel.created, "
     "signature FROM kernel JOIN problem ON problem.id = kernel.problem ";
@@ -159,6 +55,15 @@ KernelRow kernel_row(const Statement& row) {
 
 // Uses are noted to this precision, which spares a write for nearly every read.
 constexpr std::chrono::minutes use_precision{1};
+/// Rows deleted in one transaction; the mutex is free between two.
+constexpr std::size_t rows_at_once = 1000;
+
+/// Returns "?, ?, ?".
+std::string placeholders(std::size_t count) {
+  std::string out = count == 0 ? "" : "?";
+  for (std::size_t n = 1; n < count; ++n) out += ", ?";
+  return out;
+}
 
 class SqliteScheduleStore final : public ScheduleStore {
  public:
@@ -308,20 +213,48 @@ class SqliteScheduleStore final : public ScheduleStore {
   // Lists rows whatever their digests.
   Result<std::vector<KernelRow>> kernels_of(const std::string& problem_key) override {
     const std::lock_guard lock(mutex_);
-    const std::string sql =
-        std::string(kernel_columns) + "WHERE ?1 = '' OR problem.key = ?1 ORDER BY kernel.id";
+    const std::string sql = std::string(kernel_columns) + "WHERE problem.key = ? ORDER BY kernel.id";
     Statement query(database_, sql.c_str());
     query.bind(problem_key);
     return all_rows(query, "list kernels", kernel_row);
   }
 
   // Rows of several problems may name one binary, so all answers are declared old.
-  Result<std::uint64_t> drop_kernels_with(const std::string& sha256) override {
+  Result<std::uint64_t> drop_kernels_with(const std::vector<std::string>& sha256) override {
+    std::uint64_t dropped = 0;
+    for (std::size_t begin = 0; begin < sha256.size(); begin += rows_at_once) {
+      const std::size_t count = std::min(rows_at_once, sha256.size() - begin);
+      const std::string sql = "DELETE FROM kernel WHERE sha256 IN (" + placeholders(count) + ")";
+      const std::lock_guard lock(mutex_);
+      Statement drop(database_, sql.c_str());
+      for (std::size_t n = begin; n < begin + count; ++n) drop.bind(sha256[n]);
+      SCHAAS_RETURN_IF_ERROR(drop.run("drop kernels"));
+      dropped += note_dropped(kernels_cache::changes(database_));
+    }
+    return dropped;
+  }
+
+  Result<std::set<std::string>> binaries() override {
     const std::lock_guard lock(mutex_);
-    Statement drop(database_, "DELETE FROM kernel WHERE sha256 = ?");
-    drop.bind(sha256);
-    SCHAAS_RETURN_IF_ERROR(drop.run("drop a kernel"));
-    return note_dropped(kernels_cache::changes(database_));
+    Statement query(database_, "SELECT DISTINCT sha256 FROM kernel");
+    return texts_of(query, "list the kernels' binaries");
+  }
+
+  Result<void> put_toolchain(const std::string& target, const std::string& identity) override {
+    const std::lock_guard lock(mutex_);
+    Statement insert(database_,
+                     "INSERT INTO toolchain(target, identity, since) VALUES (?, ?, ?) ON CONFLICT(target) DO "
+                     "UPDATE SET identity = excluded.identity, since = excluded.since");
+    return insert.bind(target).bind(identity).bind(print(clock_->now())).run("store a toolchain");
+  }
+
+  Result<std::map<std::string, std::string>> toolchains() override {
+    const std::lock_guard lock(mutex_);
+    Statement query(database_, "SELECT target, identity FROM toolchain");
+    SCHAAS_ASSIGN_OR_RETURN(const auto rows, all_rows(query, "list the toolchains", [](const Statement& row) {
+                              return std::pair(row.text(0), row.text(1));
+                            }));
+    return std::map<std::string, std::string>(rows.begin(), rows.end());
   }
 
   Result<void> put_measurements(const std::vector<MeasurementRow>& rows) override {
@@ -368,80 +301,55 @@ class SqliteScheduleStore final : public ScheduleStore {
     Statement query(
         database_,
         "SELECT DISTINCT sha256 FROM kernel JOIN problem ON problem.id = kernel.problem WHERE pinned = 1");
-    SCHAAS_ASSIGN_OR_RETURN(const auto rows, all_rows(query, "list the pinned kernels",
-                                                      [](const Statement& row) { return row.text(0); }));
-    return std::set<std::string>(rows.begin(), rows.end());
+    return texts_of(query, "list the pinned kernels");
   }
 
   Result<std::uint64_t> drop_frontiers_before(int search_version) override {
-    const std::lock_guard lock(mutex_);
-    Statement drop(database_, "DELETE FROM frontier WHERE search_version < ?");
-    SCHAAS_RETURN_IF_ERROR(drop.bind(std::int64_t{search_version}).run("drop frontiers"));
-    return note_dropped(kernels_cache::changes(database_));
+    std::uint64_t dropped = 0;
+    for (std::int64_t last = 0;;) {
+      SCHAAS_ASSIGN_OR_RETURN(const std::uint64_t some, drop_some_before(search_version, last));
+      if (some == 0) return note_dropped(dropped);
+      dropped += some;
+    }
   }
 
-  // Evicts the least recently used frontiers until `bytes` are left. A problem goes with the last row that
-  // refers to it.
+  // Evicts the least recently used frontiers until `bytes` are left, some at a time.
   Result<DroppedFrontiers> drop_frontiers_above(std::uint64_t bytes, Clock::Time fresh) override {
-    const std::lock_guard lock(mutex_);
-    const std::string doing = "drop frontiers";
     DroppedFrontiers out;
-    Transaction transaction(database_);
-    SCHAAS_RETURN_IF_ERROR(transaction.begin(doing));
-    Statement total(database_, "SELECT bytes FROM total");
-    SCHAAS_RETURN_IF_ERROR(total.step(doing));
-    out.left_bytes = total.count(0);
-    struct Old {
-      std::int64_t id, problem;
-      std::uint64_t bytes;
-      std::string key;
-    };
-    Statement query(database_,
-                    "SELECT frontier.id, problem.id, bytes, problem.key FROM frontier_use "
-                    "JOIN frontier ON frontier.id = frontier_use.frontier "
-                    "JOIN problem ON problem.id = frontier.problem "
-                    "WHERE pinned = 0 AND used < ? ORDER BY used, frontier.id");
-    query.bind(print(fresh));
-    SCHAAS_ASSIGN_OR_RETURN(const auto all, all_rows(query, doing, [](const Statement& row) {
-                              return Old{row.integer(0), row.integer(1), row.count(2), row.text(3)};
-                            }));
-    std::vector<std::string> changed;
-    for (const Old& old : all) {
-      if (out.left_bytes <= bytes) break;
-      Statement drop(database_, "DELETE FROM frontier WHERE id = ?");
-      SCHAAS_RETURN_IF_ERROR(drop.bind(old.id).run(doing));
-      Statement purge(database_,
-                      "DELETE FROM problem WHERE id = ?1 "
-                      "AND NOT EXISTS (SELECT 1 FROM frontier WHERE problem = ?1) "
-                      "AND NOT EXISTS (SELECT 1 FROM kernel WHERE problem = ?1) "
-                      "AND NOT EXISTS (SELECT 1 FROM measurement WHERE problem = ?1)");
-      SCHAAS_RETURN_IF_ERROR(purge.bind(old.problem).run(doing));
-      out.left_bytes -= old.bytes;
-      out.bytes += old.bytes;
-      ++out.frontiers;
-      changed.push_back(old.key);
+    for (;;) {
+      SCHAAS_ASSIGN_OR_RETURN(const DroppedFrontiers some, drop_some_above(bytes, fresh));
+      out.frontiers += some.frontiers;
+      out.bytes += some.bytes;
+      out.left_bytes = some.left_bytes;
+      if (some.frontiers == 0) return out;
     }
-    SCHAAS_RETURN_IF_ERROR(transaction.commit(doing));
-    for (const auto& key : changed) changes_.of_problem(key);
-    return out;
   }
 
   Result<void> back_up(const std::string& path) override {
     return kernels_cache::back_up(database_, mutex_, path);
   }
 
-  Result<std::vector<ProblemSummary>> list() override {
+  Result<std::vector<ProblemSummary>> list(const ProblemRange& range) override {
     const std::lock_guard lock(mutex_);
-    Statement query(database_,
-                    "SELECT key, canonical, created, "
-                    "coalesce((SELECT schedules FROM frontier WHERE frontier.problem = problem.id "
-                    "          ORDER BY frontier.created DESC, frontier.id DESC LIMIT 1), 0), "
-                    "(SELECT count(*) FROM kernel WHERE kernel.problem = problem.id), pinned, asked FROM "
-                    "problem ORDER BY id");
+    const bool newest = range.order == ProblemRange::Order::newest_first;
+    // Keys are texts of one byte a letter, so those that begin with the prefix stand together.
+    const std::string sql =
+        std::string(
+            "SELECT key, canonical, created, "
+            "coalesce((SELECT schedules FROM frontier WHERE frontier.problem = problem.id "
+            "          ORDER BY frontier.created DESC, frontier.id DESC LIMIT 1), 0), "
+            "(SELECT count(*) FROM kernel WHERE kernel.problem = problem.id), pinned, asked, id "
+            "FROM problem WHERE id > ?1 ") +
+        (range.prefix.empty() ? "" : "AND key >= ?3 AND key < ?4 ") + "ORDER BY id " +
+        (newest ? "DESC " : "") + "LIMIT ?2";
+    Statement query(database_, sql.c_str());
+    query.bind(static_cast<std::int64_t>(range.after));
+    query.bind(range.limit == 0 ? std::int64_t{-1} : static_cast<std::int64_t>(range.limit));
+    if (!range.prefix.empty()) query.bind(range.prefix).bind(range.prefix + '\x7f');
     return all_rows(query, "list the problems", [](const Statement& row) {
       return ProblemSummary{row.text(0),  row.text(1), row.count(3),
                             row.count(4), row.text(2), row.integer(5) != 0 ? Pinned::yes : Pinned::no,
-                            row.text(6)};
+                            row.text(6),  row.count(7)};
     });
   }
 
@@ -484,6 +392,95 @@ class SqliteScheduleStore final : public ScheduleStore {
     return purge.bind(problem).bind(static_cast<std::int64_t>(max_measurements)).run(doing);
   }
 
+  struct Dropped {
+    std::int64_t problem = 0;
+    std::string key;
+  };
+  static Dropped dropped_row(const Statement& row) { return {row.integer(0), row.text(1)}; }
+
+  // Deletes some frontiers of older search versions behind the row `last`, which it moves on; returns their
+  // number.
+  Result<std::uint64_t> drop_some_before(int search_version, std::int64_t& last) {
+    const std::lock_guard lock(mutex_);
+    const std::string doing = "drop frontiers";
+    Transaction transaction(database_);
+    SCHAAS_RETURN_IF_ERROR(transaction.begin(doing));
+    Statement oldest(database_,
+                     "SELECT id FROM frontier WHERE id > ? AND search_version < ? ORDER BY id LIMIT ?");
+    oldest.bind(last).bind(std::int64_t{search_version}).bind(static_cast<std::int64_t>(rows_at_once));
+    SCHAAS_ASSIGN_OR_RETURN(const auto ids,
+                            all_rows(oldest, doing, [](const Statement& row) { return row.integer(0); }));
+    if (ids.empty()) return 0;
+    const std::string sql =
+        "DELETE FROM frontier WHERE id IN (" + placeholders(ids.size()) + ") RETURNING problem, ''";
+    Statement drop(database_, sql.c_str());
+    for (const std::int64_t id : ids) drop.bind(id);
+    SCHAAS_ASSIGN_OR_RETURN(const auto dropped, all_rows(drop, doing, dropped_row));
+    SCHAAS_RETURN_IF_ERROR(purge_problems(dropped, doing));
+    SCHAAS_RETURN_IF_ERROR(transaction.commit(doing));
+    last = ids.back();
+    return ids.size();
+  }
+
+  // Evicts at most `rows_at_once` frontiers, in one statement.
+  Result<DroppedFrontiers> drop_some_above(std::uint64_t bytes, Clock::Time fresh) {
+    const std::lock_guard lock(mutex_);
+    const std::string doing = "drop frontiers";
+    Transaction transaction(database_);
+    SCHAAS_RETURN_IF_ERROR(transaction.begin(doing));
+    DroppedFrontiers out;
+    SCHAAS_ASSIGN_OR_RETURN(const std::uint64_t before, frontier_bytes(doing));
+    out.left_bytes = before;
+    if (before <= bytes) return out;
+    // The sum over older ones tells which are one too many.
+    Statement drop(database_,
+                   "WITH oldest AS MATERIALIZED (SELECT frontier, used, bytes FROM frontier_use "
+                   "JOIN frontier ON frontier.id = frontier_use.frontier "
+                   "JOIN problem ON problem.id = frontier.problem "
+                   "WHERE pinned = 0 AND used < ?1 ORDER BY used, frontier LIMIT ?2), "
+                   "summed AS (SELECT frontier, sum(bytes) OVER (ORDER BY used, frontier) - bytes AS older "
+                   "FROM oldest) "
+                   "DELETE FROM frontier WHERE id IN (SELECT frontier FROM summed WHERE older < ?3) "
+                   "RETURNING problem, (SELECT key FROM problem WHERE problem.id = frontier.problem)");
+    drop.bind(print(fresh)).bind(static_cast<std::int64_t>(rows_at_once));
+    drop.bind(static_cast<std::int64_t>(before - bytes));
+    SCHAAS_ASSIGN_OR_RETURN(const auto dropped, all_rows(drop, doing, dropped_row));
+    SCHAAS_RETURN_IF_ERROR(purge_problems(dropped, doing));
+    SCHAAS_ASSIGN_OR_RETURN(out.left_bytes, frontier_bytes(doing));
+    SCHAAS_RETURN_IF_ERROR(transaction.commit(doing));
+    out.frontiers = dropped.size();
+    out.bytes = before - out.left_bytes;
+    for (const Dropped& row : dropped) changes_.of_problem(row.key);
+    return out;
+  }
+
+  // Deletes those of the problems that have no row left and are not pinned. Runs inside the caller's
+  // transaction.
+  Result<void> purge_problems(const std::vector<Dropped>& problems, const std::string& doing) {
+    if (problems.empty()) return {};
+    const std::string sql =
+        "DELETE FROM problem WHERE pinned = 0 AND id IN (" + placeholders(problems.size()) +
+        ") AND NOT EXISTS (SELECT 1 FROM frontier WHERE frontier.problem = problem.id) "
+        "AND NOT EXISTS (SELECT 1 FROM kernel WHERE kernel.problem = problem.id) "
+        "AND NOT EXISTS (SELECT 1 FROM measurement WHERE measurement.problem = problem.id)";
+    Statement purge(database_, sql.c_str());
+    for (const Dropped& row : problems) purge.bind(row.problem);
+    return purge.run(doing);
+  }
+
+  Result<std::uint64_t> frontier_bytes(const std::string& doing) {
+    Statement total(database_, "SELECT bytes FROM total");
+    SCHAAS_RETURN_IF_ERROR(total.step(doing));
+    return total.count(0);
+  }
+
+  // Returns the first column.
+  static Result<std::set<std::string>> texts_of(Statement& query, const std::string& doing) {
+    SCHAAS_ASSIGN_OR_RETURN(const auto rows,
+                            all_rows(query, doing, [](const Statement& row) { return row.text(0); }));
+    return std::set<std::string>(rows.begin(), rows.end());
+  }
+
   // Records a use. An error, such as a full disk, does not fail the read.
   void note_use(std::int64_t frontier, const std::string& used) {
     const auto now = clock_->now();
@@ -519,11 +516,9 @@ class SqliteScheduleStore final : public ScheduleStore {
 
 }  // namespace
 
-const Schema& schedule_schema() { return schema_of_schedules; }
-
 Result<std::unique_ptr<ScheduleStore>> open_sqlite_schedule_store(const std::string& path,
                                                                   std::shared_ptr<const Clock> clock) {
-  SCHAAS_ASSIGN_OR_RETURN(Database database, open_database(path, schema_of_schedules));
+  SCHAAS_ASSIGN_OR_RETURN(Database database, open_database(path, schedule_schema()));
   SCHAAS_RETURN_IF_ERROR(run_all(database, row_totals, "count the stored rows"));
   return std::unique_ptr<ScheduleStore>(
       std::make_unique<SqliteScheduleStore>(std::move(database), std::move(clock)));

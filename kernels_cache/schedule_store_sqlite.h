@@ -7,18 +7,11 @@
 
 namespace schaas::kernels_cache {
 
-/// The newest schema version this code knows (PRAGMA user_version).
-inline constexpr int schema_version = 8;
-
 /// Opens or creates the database at `path` and brings its schema up to date in one transaction. Write-ahead
 /// log, synchronous NORMAL: a crash of the machine may lose the last rows, never the file. Errors: invalid
 /// [newer-schema] (written by a later schaas), [damaged-database] (not a database), [data-directory] (cannot
 /// be opened: permissions); exhausted [disk-full].
 support::Result<std::unique_ptr<ScheduleStore>> open_sqlite_schedule_store(
     const std::string& path, std::shared_ptr<const Clock> clock);
-
-/// Returns the schema, for tests of migrations.
-struct Schema;
-const Schema& schedule_schema();
 
 }  // namespace schaas::kernels_cache

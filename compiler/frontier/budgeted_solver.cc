@@ -6,7 +6,7 @@
 namespace schaas::frontier {
 
 Verdict BudgetedSolver::ask(const std::vector<SolverRelation>& relations) {
-  if (counts_.solver_milliseconds >= options_.solver_total_milliseconds) {
+  if (counts_.solver_steps >= options_.solver_total_milliseconds * steps_per_millisecond) {
     complete_ = false;
     return Verdict::unknown;
   }
@@ -15,6 +15,7 @@ Verdict BudgetedSolver::ask(const std::vector<SolverRelation>& relations) {
   const Verdict verdict = solver_.check_all(relations, options_.solver_milliseconds);
   const double took =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  counts_.solver_steps += solver_.steps();
   counts_.solver_milliseconds += took;
   counts_.solver_worst_milliseconds = std::max(counts_.solver_worst_milliseconds, took);
   if (verdict == Verdict::unknown) {

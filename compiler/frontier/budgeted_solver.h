@@ -6,8 +6,8 @@
 
 namespace schaas::frontier {
 
-/// A solver within the budgets of one search (milliseconds per question and for all of them). What it is
-/// asked, how long that takes and what stays open is counted in `counts`.
+/// A solver within the budgets of one search (milliseconds per question and for all of them, counted in
+/// steps). What it is asked, how long that takes and what stays open is counted in `counts`.
 class BudgetedSolver {
  public:
   BudgetedSolver(Solver& solver, const Options& options, Counts& counts)

@@ -61,16 +61,31 @@ class Search {
     frontier_.complete = options_.operand_orders == 0;
     SCHAAS_RETURN_IF_ERROR(check_satisfiable(problem_, *solver_, milliseconds_per_query(options_)));
     SCHAAS_RETURN_IF_ERROR(papers_ ? by_published_stages() : by_proof());
-    SCHAAS_RETURN_IF_ERROR(list_members());
-    add_copying();
-    Seconds& s = frontier_.seconds;
-    s.total = s.space + s.stage1 + s.stage2 + s.stage3;
-    return std::move(frontier_);
+    return finish();
+  }
+
+  /// The stages behind the fold, which these classes are taken from.
+  support::Result<Frontier> run_among(std::vector<cost::Cost> classes) {
+    SCHAAS_RETURN_IF_ERROR(check_satisfiable(problem_, *solver_, milliseconds_per_query(options_)));
+    classes_ = std::move(classes);
+    is_given_ = true;
+    drop_what_never_fits();
+    frontier_.counts.classes_stage1 = frontier_.counts.classes_stage2 = classes_.size();
+    SCHAAS_RETURN_IF_ERROR(prove());
+    return finish();
   }
 
  private:
   void report(const Stage& stage) const {
     if (progress_) progress_(stage);
+  }
+
+  support::Result<Frontier> finish() {
+    SCHAAS_RETURN_IF_ERROR(list_members());
+    add_copying();
+    Seconds& s = frontier_.seconds;
+    s.total = s.space + s.stage1 + s.stage2 + s.stage3;
+    return std::move(frontier_);
   }
 
   space::Options space_options(std::size_t operand_orders) const {
@@ -375,6 +390,7 @@ class Search {
       const auto found = listed.find(cost);
       if (found == listed.end()) continue;
       space::Space::Members& members = found->second;
+      if (is_given_ && members.members == 0) continue;
       if (papers_ && members.members == 0) {
         frontier_.removals.push_back({cost,
                                       {Certificate::Kind::published, std::nullopt,
@@ -419,6 +435,7 @@ class Search {
   const Progress& progress_;
   const support::Cancellation& cancellation_;
   bool papers_;
+  bool is_given_ = false;  ///< the classes, by the caller
   space::Space space_;
   LogBounds bounds_;
   std::unique_ptr<Solver> solver_;
@@ -562,6 +579,12 @@ support::Result<Frontier> compute_plain(const problem::Problem& problem, const O
 }
 
 }  // namespace
+
+support::Result<Frontier> compute_among(const problem::Problem& problem, std::vector<cost::Cost> classes,
+                                        const Options& options, const Progress& progress,
+                                        const support::Cancellation& cancellation) {
+  return Search(problem, options, progress, cancellation).run_among(std::move(classes));
+}
 
 support::Result<Frontier> compute(const problem::Problem& problem, const Options& options,
                                   const Progress& progress, const support::Cancellation& cancellation) {

@@ -28,10 +28,12 @@ struct Options {
   /// until the deadline), bytes of its states and classes.
   double search_seconds = 150;
   std::size_t search_bytes = std::size_t{1} << 30;
-  bool stage2 = false;            ///< depth poset (sparseauto: on): a heuristic, drops true Pareto points
-  int solver_milliseconds = 300;  ///< per query; unknown keeps both
-  int solver_total_milliseconds = 60'000;  ///< for all queries; afterwards everything is kept
-  std::size_t members_per_class = 16;      ///< traces stored per surviving class
+  bool stage2 = false;  ///< depth poset (sparseauto: on): a heuristic, drops true Pareto points
+  /// Limits of questions, counted in steps (proofs/solver.h): per query, after which both classes are kept,
+  /// and for all queries, after which everything is kept.
+  int solver_milliseconds = 300;
+  int solver_total_milliseconds = 60'000;
+  std::size_t members_per_class = 16;  ///< traces stored per surviving class
   /// 0: every operand order. Else only so many, the likeliest first (space::Options): the frontier of a part
   /// of the space, marked incomplete.
   std::size_t operand_orders = 0;
@@ -90,6 +92,7 @@ struct Counts {
   /// all queries and of the slowest.
   std::uint64_t solver_queries = 0, solver_unknown = 0, log_proofs = 0, witnesses = 0, solver_pairs = 0;
   double solver_milliseconds = 0, solver_worst_milliseconds = 0;
+  std::int64_t solver_steps = 0;  ///< steps of all queries; not part of the answer
   /// For a problem with space options: members of the plain space, "plain", and with each option alone.
   std::vector<std::pair<std::string, std::string>> spaces;
 };
@@ -134,5 +137,11 @@ using Progress = std::function<void(const Stage&)>;
 /// exhausted (cancelled, deadline, states); invalid [contradiction] when no assignment is allowed.
 support::Result<Frontier> compute(const problem::Problem& problem, const Options& options,
                                   const Progress& progress, const support::Cancellation& cancellation);
+
+/// The last stages of `compute` alone, for a problem whose space is folded (tighten.h): the frontier of these
+/// classes. A class that no schedule has is left out. Errors: those of `compute`.
+support::Result<Frontier> compute_among(const problem::Problem& problem, std::vector<cost::Cost> classes,
+                                        const Options& options, const Progress& progress,
+                                        const support::Cancellation& cancellation);
 
 }  // namespace schaas::frontier

@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <optional>
 
+#include "compiler/cost/tie_order.h"
+
 // Stage 3: pairs of classes, cheapest argument first. Samples tell most pairs apart; then proofs in
 // logarithms, corners of the allowed sizes, and the solver. Memory, serial time and time are decided
 // separately, memory first, whose sums are short. The relation is transitive, so a winner that is removed
-// later leaves its losers covered. A question that stays open keeps both classes.
+// later leaves its losers covered. Of classes that cover each other the first in the order of ties stays
+// (cost/tie_order.h), whatever else is compared. A question that stays open keeps both classes.
 namespace schaas::frontier {
 namespace {
 
@@ -29,7 +32,8 @@ struct Pairwise::Entry {
   std::vector<cost::Term> memory;  ///< without free temporaries
   std::vector<cost::Term> serial;
   std::vector<double> time_values, serial_values, memory_values;
-  double elements = 0;  ///< with free temporaries, at the first sample
+  double elements = 0;  ///< with free temporaries, for the order of ties
+  cost::TiedClass tied() const { return {cost.time, cost.memory, elements}; }
 };
 
 Pairwise::Pairwise(LogBounds& bounds, ProvenDominance& dominance, Solver& solver, const Options& options,
@@ -51,7 +55,7 @@ Pairwise::Entry Pairwise::entry_of(const cost::Cost& cost) {
     entry.serial_values.push_back(cost::evaluate_serial(cost, point));
     entry.memory_values.push_back(cost::evaluate_memory({{}, entry.memory}, point));
   }
-  entry.elements = cost::evaluate_memory(cost, dominance_.samples().front());
+  for (const cost::Term term : cost.memory) entry.elements += cost::reference_elements(term);
   return entry;
 }
 
@@ -157,12 +161,16 @@ support::Result<Pairwise::Outcome> Pairwise::prune(
     const support::Cancellation& cancellation, const support::Cancellation& budget) {
   std::vector<Entry> entries;
   for (const cost::Cost& cost : classes) entries.push_back(entry_of(cost));
-  // Best first at the middle of the allowed sizes; ties go to the smaller temporaries, then to a fixed order.
+  // Best first at the middle of the allowed sizes.
   std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
     if (a.time_values[0] != b.time_values[0]) return a.time_values[0] < b.time_values[0];
-    if (a.elements != b.elements) return a.elements < b.elements;
-    return a.cost < b.cost;
+    return cost::stays_before(a.tied(), b.tied());
   });
+  // Rounding may have sorted classes of equal cost otherwise.
+  const auto goes_instead = [&](const Entry& winner, const Entry& loser) {
+    return cost::stays_before(loser.tied(), winner.tied()) &&
+           !worse_somewhere(loser.time_values, winner.time_values) && covers(loser, winner) != Answer::no;
+  };
   std::vector<bool> removed(entries.size(), false);
   Outcome outcome;
   // The worst first, so that of equal classes the better one is still there to win.
@@ -174,7 +182,7 @@ support::Result<Pairwise::Outcome> Pairwise::prune(
       outcome.ended = !budget.check("comparing cost classes").ok();
       if (outcome.ended) break;
       const Answer how = covers(entries[c], entries[s]);
-      if (how == Answer::no) continue;
+      if (how == Answer::no || goes_instead(entries[c], entries[s])) continue;
       removed[s] = true;
       outcome.removals.push_back({entries[s].cost, certificate(entries[c], entries[s], how)});
     }

@@ -4,16 +4,20 @@
 #include <iterator>
 #include <utility>
 
-#include "compiler/frontier/class_order.h"
-#include "compiler/frontier/pairwise.h"
+#include "compiler/concrete_notation/copies/possible_copies.h"
+#include "compiler/concrete_notation/copies/result_copies.h"
 #include "compiler/frontier/proofs/contradiction.h"
 #include "compiler/frontier/proofs/log_proof.h"
-#include "compiler/frontier/stopwatch.h"
+#include "compiler/problem/factors.h"
+#include "compiler/schedule/replay/apply.h"
+#include "compiler/space/listed/appending.h"
 
 // Frontiers by subsumption: that of relaxed constraints, compared again under tighter ones. Implication is
 // proven by refutation. Each relaxed constraint is denied beside all tighter ones, and no sizes may be left.
 // Both problems must count the same temporaries as free, which is checked for every product of extents.
-// tighten.h argues why survivors suffice.
+// tighten.h argues why survivors suffice. The answer is that of a search, since ties are the same in both:
+// costs are sums of products. Such sums that are equal wherever sizes have room in every direction are the
+// same sums.
 namespace schaas::frontier {
 namespace {
 
@@ -59,17 +63,14 @@ bool same_free(const problem::Problem& a, const problem::Problem& b) {
   return true;
 }
 
-/// The order of every frontier (frontier.h).
-void sort_as_frontier(std::vector<Survivor>& survivors, const cost::Point& reference) {
-  std::sort(survivors.begin(), survivors.end(),
-            [&](const Survivor& a, const Survivor& b) { return stands_before(a.cost, b.cost, reference); });
-  for (std::size_t s = 0; s < survivors.size(); ++s) survivors[s].id = entry_id(s);
-}
-
-std::string loop_trees(const std::vector<Survivor>& survivors) {
-  std::uint64_t trees = 0;
-  for (const Survivor& survivor : survivors) trees += survivor.loop_trees;
-  return std::to_string(trees);
+/// Decides whether some constraint holds only with equality, as an extent that is fixed does. There schedules
+/// of different costs are equal, and which of them an answer has depends on those that were removed before.
+bool has_equality(const problem::Problem& problem, Solver& solver, const Options& options) {
+  return std::any_of(problem.constraints.begin(), problem.constraints.end(), [&](const auto& constraint) {
+    problem::Problem strict = problem;
+    strict.constraints.push_back(denied({constraint.rhs, constraint.lhs}));
+    return !possible(strict, solver, options);
+  });
 }
 
 }  // namespace
@@ -86,48 +87,36 @@ bool implies(const problem::Problem& tighter, const problem::Problem& relaxed, c
   });
 }
 
+bool is_folded(const problem::Problem& problem) {
+  return problem.profile == problem::Profile::standard && !problem.space.has_copies() &&
+         !problem::factors_of(problem) && problem::is_contraction(problem) && !space::appends(problem) &&
+         schedule::default_trace(problem).directives.empty() &&
+         concrete_notation::result_copy_sets(problem).empty() &&
+         concrete_notation::meeting_copy_sets(problem).empty();
+}
+
 bool stands_for_space(const problem::Problem& relaxed, const problem::Problem& tighter,
                       const Options& options, const support::Cancellation& cancellation) {
-  return same_free(relaxed, tighter) && implies(tighter, relaxed, options, cancellation);
+  const auto solver = make_solver(options.solver, cancellation);
+  return is_folded(tighter) && same_free(relaxed, tighter) &&
+         implies(tighter, relaxed, options, cancellation) && !has_equality(tighter, *solver, options);
 }
 
 support::Result<Frontier> tighten(const problem::Problem& problem, const Frontier& relaxed,
                                   const Options& options, const Progress& progress,
                                   const support::Cancellation& cancellation) {
-  Stopwatch watch;
-  const auto solver = make_solver(options.solver, cancellation);
-  if (!possible(problem, *solver, options))
-    return support::invalid("contradiction", "no sizes satisfy all constraints together");
-  LogBounds bounds(problem);
-  ProvenDominance dominance(bounds, pairwise_samples, free_elements(problem.profile));
-  Frontier out;
-  Pairwise pairwise(bounds, dominance, *solver, options, out.counts);
   std::vector<cost::Cost> classes;
   for (const Survivor& survivor : relaxed.survivors) classes.push_back(survivor.cost);
-  SCHAAS_ASSIGN_OR_RETURN(Pairwise::Outcome outcome, pairwise.prune(
-                                                         classes,
-                                                         [&](std::uint64_t done, std::uint64_t of) {
-                                                           if (progress) progress({"stage3", done, of});
-                                                         },
-                                                         cancellation));
-
-  for (const Survivor& survivor : relaxed.survivors) {
-    if (std::find(outcome.kept.begin(), outcome.kept.end(), survivor.cost) != outcome.kept.end())
-      out.survivors.push_back(survivor);
-  }
-  sort_as_frontier(out.survivors, dominance.samples().front());
-  std::copy_if(relaxed.removals.begin(), relaxed.removals.end(), std::back_inserter(out.removals),
+  SCHAAS_ASSIGN_OR_RETURN(Frontier out,
+                          compute_among(problem, std::move(classes), options, progress, cancellation));
+  std::vector<Removal> removals;
+  std::copy_if(relaxed.removals.begin(), relaxed.removals.end(), std::back_inserter(removals),
                [](const Removal& removal) { return removal.summary(); });
-  std::move(outcome.removals.begin(), outcome.removals.end(), std::back_inserter(out.removals));
-  out.complete = relaxed.complete && outcome.complete;
-  out.limited = relaxed.limited;
+  std::move(out.removals.begin(), out.removals.end(), std::back_inserter(removals));
+  out.removals = std::move(removals);
+  out.complete = relaxed.complete && out.complete;
   out.counts.space = relaxed.counts.space;
   out.counts.states = relaxed.counts.states;
-  out.counts.classes_stage1 = out.counts.classes_stage2 = classes.size();
-  out.counts.stage3 = loop_trees(out.survivors);
-  out.counts.classes_stage3 = out.survivors.size();
-  watch.lap(out.seconds.stage3);
-  out.seconds.total = out.seconds.stage3;
   return out;
 }
 

@@ -32,11 +32,13 @@ class SolverWorker final : public frontier::Solver {
 
   Verdict check_all(const std::vector<SolverRelation>& relations, int milliseconds) override {
     model_.clear();
+    steps_ = 0;
     if (failures_ >= options_.max_failures || !cancellation_.check("a solver query").ok())
       return Verdict::unknown;
     auto answer = ask(relations, milliseconds);
     if (answer.ok()) {
       model_ = std::move(answer->model);
+      steps_ = answer->steps;
       return answer->verdict;
     }
     // The answer may still be on its way, so the process is of no further use.
@@ -51,6 +53,7 @@ class SolverWorker final : public frontier::Solver {
   }
 
   std::vector<double> model() const override { return model_; }
+  std::int64_t steps() const override { return steps_; }
 
  private:
   Result<void> make_ready() {
@@ -73,7 +76,7 @@ class SolverWorker final : public frontier::Solver {
     return {};
   }
 
-  // Asks the process, which may outlast its own limit by the grace period before it is killed.
+  // Asks the process, which is killed when its steps take much longer than they stand for.
   Result<SolverAnswer> ask(const std::vector<SolverRelation>& relations, int milliseconds) {
     SCHAAS_RETURN_IF_ERROR(make_ready());
     const std::string question =
@@ -81,7 +84,8 @@ class SolverWorker final : public frontier::Solver {
     told_ = true;
     SCHAAS_ASSIGN_OR_RETURN(
         const std::string line,
-        process_->ask(question, std::chrono::milliseconds(milliseconds) + options_.grace, cancellation_));
+        process_->ask(question, std::chrono::milliseconds(milliseconds) * options_.slowness + options_.grace,
+                      cancellation_));
     return frontier::parse_answer(line, variables_);
   }
 
@@ -93,6 +97,7 @@ class SolverWorker final : public frontier::Solver {
   int failures_ = 0;
   std::optional<toolchain::WorkerProcess> process_;
   std::vector<double> model_;
+  std::int64_t steps_ = 0;
 };
 
 }  // namespace

@@ -12,7 +12,8 @@ struct SolverWorkerOptions {
   std::string program;                              ///< path of schaas-solver
   std::size_t memory_bytes = std::size_t{1} << 30;  ///< address space
   std::chrono::milliseconds start{5000};            ///< until it is ready
-  std::chrono::milliseconds grace{200};             ///< beyond a query's own limit, then it is killed
+  int slowness = 20;                                ///< factor by which a query may outlast its limit
+  std::chrono::milliseconds grace{200};             ///< beyond that, then the process is killed
   int max_failures = 3;                             ///< per search; afterwards every answer is "unknown"
   bool isolated = true;                             ///< the process (toolchain/isolation.h)
   /// Told, in a sentence, of every process that failed. Called on the thread of the search.

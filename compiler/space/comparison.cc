@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "compiler/cost/tie_order.h"
+
 // Comparison of classes inside the fold, cheapest first. Values at samples tell most classes apart. What is
 // left needs a proof for each objective. Proofs are asked for in normal form: without the terms of both sums,
 // divided by the variables that all terms have. Answers are kept by the pair of sums. So one proof serves
@@ -45,7 +47,7 @@ void TermValues::grow() {
 Comparison::Comparison(Dominance& dominance)
     : dominance_(dominance), samples_(dominance.samples().size()), width_(std::size(objectives) * samples_) {}
 
-/// One value per sample; of a memory term, 0 where it is free, and its elements at the first sample at the
+/// One value per sample; of a memory term, 0 where it is free, and its elements for the order of ties at the
 /// end.
 const double* Comparison::values_of(const Objective& objective, cost::Term term) {
   return values_[number(objective.of)].of(term, [&](cost::Term wanted) {
@@ -57,7 +59,7 @@ const double* Comparison::values_of(const Objective& objective, cost::Term term)
       const bool free = dominance_.free(wanted);
       for (const cost::Point& point : samples)
         values.push_back(free ? 0 : cost::evaluate_memory({{}, {wanted}}, point));
-      values.push_back(cost::evaluate_memory({{}, {wanted}}, samples.front()));
+      values.push_back(cost::reference_elements(wanted));
     }
     return values;
   });

@@ -6,6 +6,7 @@
 #include <exception>
 #include <thread>
 
+#include "compiler/cost/tie_order.h"
 #include "compiler/space/comparison.h"
 
 // The Pareto fold, level by level on several threads; pareto.h argues why dropping is exact. All states are
@@ -181,7 +182,7 @@ class Pareto::Worker {
   }
 
   /// Adds a class to a front unless one there covers it; removes those it covers. Of classes that cover each
-  /// other the one with fewer elements stays.
+  /// other the first in the order of ties stays.
   void offer(ClassList& front, Terms time, Terms memory, const double* values, double elements) {
     for (std::size_t n = 0; n < front.size(); ++n) {
       if (!comparison_.no_worse(front.values(n), values)) continue;
@@ -192,7 +193,8 @@ class Pareto::Worker {
         return;
       if (!comparison_.covers(their_time, their_memory, time, memory)) continue;
       ++dropped_;
-      if (front.elements(n) > elements && comparison_.no_worse(values, front.values(n)) &&
+      if (cost::stays_before({time, memory, elements}, {their_time, their_memory, front.elements(n)}) &&
+          comparison_.no_worse(values, front.values(n)) &&
           comparison_.covers(time, memory, their_time, their_memory))
         front.replace(n, time, memory, values, elements);
       return;

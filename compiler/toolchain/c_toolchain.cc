@@ -47,6 +47,14 @@ std::vector<std::string> code_flags(const Target& target) {
 
 /// Refuses instruction sets that this compiler cannot make, before any process starts.
 support::Result<void> check_isa(const Target& target) {
+  if (support::is_native(target.isa) && target.isa != support::native_isa()) {
+    return support::noting(
+        support::unsupported("isa", "`" + target.isa +
+                                        "` is another processor than this server's, which compiles for `" +
+                                        support::native_isa() + "`"),
+        "a server on that machine compiles for it; `x86-64-v4` and the others run on every processor that "
+        "has them");
+  }
   const auto known = known_isas();
   if (std::find(known.begin(), known.end(), target.isa) == known.end()) {
     return support::unsupported("isa", "unknown instruction set `" + target.isa + "`" +
@@ -73,10 +81,15 @@ class CToolchain : public Toolchain {
     return version() + " " + joined(code_flags(target));
   }
 
-  support::Result<std::string> compile_c(const std::string& source, const Target& target,
-                                         const support::Cancellation& cancellation) override {
+  support::Result<void> check(const Target& target) const override {
     SCHAAS_RETURN_IF_ERROR(check_isa(target));
     if (!program_) return missing();
+    return {};
+  }
+
+  support::Result<std::string> compile_c(const std::string& source, const Target& target,
+                                         const support::Cancellation& cancellation) override {
+    SCHAAS_RETURN_IF_ERROR(check(target));
     if (source.size() > options_.source_bytes) {
       return support::noting(
           support::exhausted("source-size", "the source of the kernel has " + std::to_string(source.size()) +

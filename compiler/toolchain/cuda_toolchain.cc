@@ -60,6 +60,12 @@ class CudaToolchain : public Toolchain {
     return text + " " + c_->identity(host_target());
   }
 
+  Result<void> check(const Target& target) const override {
+    if (!support::is_for_gpu(target.isa)) return c_->check(target);
+    SCHAAS_RETURN_IF_ERROR(version());
+    return c_->check(host_target());
+  }
+
   Result<std::string> compile_c(const std::string& source, const Target& target,
                                 const Cancellation& cancellation) override {
     if (!support::is_for_gpu(target.isa)) return c_->compile_c(source, target, cancellation);

@@ -380,9 +380,16 @@ class Work {
   std::optional<Diagnostic> first_failure_;
 };
 
+/// Checks an instruction set. Native kernels of another processor are served where some are stored.
+Result<void> check_target(const std::string& isa, const toolchain::Toolchain& toolchain) {
+  SCHAAS_RETURN_IF_ERROR(check_isa(isa));
+  return support::is_native(isa) ? toolchain.check({isa}) : Result<void>();
+}
+
 /// Checks the instruction set and the numbers of a query before any work.
-Result<void> check_limits(const ScheduleQuery& query, std::size_t max_kernels) {
-  SCHAAS_RETURN_IF_ERROR(check_isa(query.isa));
+Result<void> check_limits(const ScheduleQuery& query, std::size_t max_kernels,
+                          const toolchain::Toolchain& toolchain) {
+  SCHAAS_RETURN_IF_ERROR(check_target(query.isa, toolchain));
   if (query.kernels > max_kernels) {
     return support::invalid("kernels", std::to_string(query.kernels) + " kernels are asked for; at most " +
                                            std::to_string(max_kernels) + " are made for one request");
@@ -404,17 +411,20 @@ std::vector<std::string> processor_isas() {
   return isas;
 }
 
+namespace {
+
+// Tells whether the name of native code ends as that of this processor does, by a number of as many digits.
+bool is_of_a_processor(const std::string& isa) {
+  const std::size_t begin = isa.find(':') + 1;
+  return isa.size() == support::native_isa().size() &&
+         isa.find_first_not_of("0123456789abcdef", begin) == std::string::npos;
+}
+
+}  // namespace
+
 Result<void> check_isa(const std::string& isa) {
-  if (isa == support::native_isa()) return {};
-  if (support::is_native(isa)) {
-    return support::noting(
-        support::unsupported("isa", "`" + isa +
-                                        "` is another processor than this server's, which compiles for `" +
-                                        support::native_isa() + "`"),
-        "a server on that machine compiles for it; `x86-64-v4` and the others run on every processor that "
-        "has them");
-  }
-  if (support::find_instruction_set(isa) != nullptr) return {};
+  const bool is_whole = !support::is_native(isa) || is_of_a_processor(isa);
+  if (is_whole && support::find_instruction_set(isa) != nullptr) return {};
   std::vector<std::string> known;
   std::string list;
   for (const auto& one : support::instruction_sets()) {
@@ -434,7 +444,7 @@ Scheduling::Scheduling(std::shared_ptr<KernelProvider> provider,
 
 Result<Finished> Scheduling::schedule(const ScheduleQuery& query, const Sink& sink,
                                       Cancellation& cancellation) {
-  SCHAAS_RETURN_IF_ERROR(check_limits(query, options_.max_kernels));
+  SCHAAS_RETURN_IF_ERROR(check_limits(query, options_.max_kernels, *toolchain_));
   SCHAAS_ASSIGN_OR_RETURN(PreparedProblem prepared,
                           prepare(query.problem, query.bounds, options_.search, cancellation));
   if (query.no_stage2) SCHAAS_RETURN_IF_ERROR(leave_out_stage2(prepared));
@@ -442,7 +452,7 @@ Result<Finished> Scheduling::schedule(const ScheduleQuery& query, const Sink& si
 }
 
 Result<void> Scheduling::check(const ScheduleQuery& query, const Cancellation& cancellation) {
-  SCHAAS_RETURN_IF_ERROR(check_limits(query, options_.max_kernels));
+  SCHAAS_RETURN_IF_ERROR(check_limits(query, options_.max_kernels, *toolchain_));
   SCHAAS_ASSIGN_OR_RETURN(PreparedProblem prepared,
                           prepare(query.problem, query.bounds, options_.search, cancellation));
   for (const auto& trace : query.traces) {
@@ -476,7 +486,7 @@ Result<std::vector<answers::Explanation>> Scheduling::explain(const ExplainQuery
 }
 
 Result<EmitAnswer> Scheduling::emit(const EmitQuery& query, const Cancellation& cancellation) {
-  SCHAAS_RETURN_IF_ERROR(check_isa(query.isa));
+  SCHAAS_RETURN_IF_ERROR(check_target(query.isa, *toolchain_));
   SCHAAS_ASSIGN_OR_RETURN(const pipeline::Language language, pipeline::parse_language(query.language));
   SCHAAS_ASSIGN_OR_RETURN(const auto passes, pipeline::parse_passes(query.passes, query.last_pass, language));
   SCHAAS_ASSIGN_OR_RETURN(const PreparedProblem prepared,

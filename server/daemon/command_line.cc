@@ -109,10 +109,10 @@ void declare_work(CLI::App& app, Written& out) {
          "for the whole")
       ->check(CLI::Range(1.0, 1e9));
   app.add_option("--solver-seconds", out.solver,
-                 "time limit of the solver in one search; remaining queries stay undecided")
+                 "limit of the solver in one search, counted in steps; remaining queries stay undecided")
       ->check(CLI::Range(0L, 1'000'000L));
   app.add_option("--query-milliseconds", out.command.daemon.search.query_milliseconds,
-                 "time limit of one solver query; then it stays undecided")
+                 "limit of one solver query, counted in steps; then it stays undecided")
       ->check(CLI::Range(1, 1'000'000));
   app.add_option("--kernels", out.command.daemon.max_kernels, "kernels compiled of one frontier")
       ->check(CLI::Range(6, 4096));
@@ -139,6 +139,8 @@ void declare_work(CLI::App& app, Written& out) {
                  "size of the stored jobs above which the longest ended are evicted; 0: no limit");
   app.add_option("--job-days", out.job_days, "days after which ended jobs are purged; 0: never")
       ->check(CLI::Range(0L, 100'000L));
+  app.add_option("--items", out.command.daemon.items, "items of jobs worked on at once")
+      ->check(CLI::Range(1, 256));
   app.add_option("--response-cache-bytes,--reply-bytes", out.command.daemon.response_cache.bytes,
                  "memory of the response cache; 0: no caching");
   app.add_option("--solver-bytes", out.command.daemon.solver_memory,

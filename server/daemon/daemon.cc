@@ -24,6 +24,7 @@
 #include "server/providers/compiling_provider.h"
 #include "server/providers/instrumented_provider.h"
 #include "server/providers/validating_provider.h"
+#include "server/storage/agreed_toolchain.h"
 #include "server/storage/open_stores.h"
 
 // Composition of the server: every object is made here, gets what it uses, and is owned here. Order of
@@ -169,9 +170,10 @@ Daemon::Daemon(const DaemonOptions& options, DataDirectory directory, Stores sto
       queues_(options.admission),
       toolchain_(options.toolchain) {
   if (!toolchain_) toolchain_ = toolchain_of(options_);
+  const auto agreed = make_agreed_toolchain(toolchain_, stores_.schedules, log_);
   scheduling_ = std::make_unique<Scheduling>(
-      stack(options_, directory_, toolchain_, stores_, signer_, evictor_, log_, queues_, metrics_),
-      toolchain_, scheduling_options(options_, stores_, queues_, log_));
+      stack(options_, directory_, agreed, stores_, signer_, evictor_, log_, queues_, metrics_), agreed,
+      scheduling_options(options_, stores_, queues_, log_));
   boundary_ = std::make_unique<RequestBoundary>(
       log_,
       RequestBoundary::Limits{options_.max_request_time, options_.write_timeout,
@@ -196,8 +198,10 @@ Daemon::Daemon(const DaemonOptions& options, DataDirectory directory, Stores sto
   };
   runner_ = std::make_unique<JobRunner>(
       jobs_,
-      JobRunner::Options{work, [this] { return service_->has_interactive_requests(); },
-                         options_.max_item_time},
+      JobRunner::Options{.work = work,
+                         .has_interactive_requests = [this] { return service_->has_interactive_requests(); },
+                         .max_item_time = options_.max_item_time,
+                         .items = options_.items},
       log_);
   jobs_service_ =
       std::make_unique<JobsService>(*scheduling_, jobs_, *runner_, *boundary_,

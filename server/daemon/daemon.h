@@ -83,6 +83,7 @@ struct DaemonOptions {
   std::uint64_t solver_memory = std::uint64_t{1} << 30;  ///< address space of each schaas-solver
   std::chrono::seconds max_request_time{3600};
   std::chrono::seconds max_item_time{3600};  ///< time limit of an item of a job
+  int items = 1;                             ///< items of jobs worked on at once
   std::chrono::milliseconds write_timeout{
       60'000};  ///< a client that reads nothing of what is sent for this long is disconnected
   std::chrono::milliseconds partial_search_delay = SchedulingOptions().partial_search_delay;

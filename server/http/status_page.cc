@@ -109,27 +109,28 @@ class StatusPage {
 
   // Lists stored problems, newest first, as they were asked and in canonical form.
   HttpResponse problems() const {
-    const auto found = stores_.schedules->list();
+    const auto all = stores_.schedules->statistics();
+    if (!all.ok()) return cannot(all.error());
+    const auto found = stores_.schedules->list(
+        {.limit = problems_shown, .order = kernels_cache::ProblemRange::Order::newest_first});
     if (!found.ok()) return cannot(found.error());
     std::string rows;
-    std::size_t shown = 0;
-    for (auto problem = found->rbegin(); problem != found->rend() && shown < problems_shown;
-         ++problem, ++shown) {
-      const std::string canonical = "<code>" + escaped(statement_of(problem->canonical)) + "</code>";
-      const std::string request = "<code>" + escaped(statement_of(problem->asked)) + "</code>";
-      const std::string& statement = problem->asked.empty() ? canonical : request;
+    for (const kernels_cache::ProblemSummary& problem : *found) {
+      const std::string canonical = "<code>" + escaped(statement_of(problem.canonical)) + "</code>";
+      const std::string request = "<code>" + escaped(statement_of(problem.asked)) + "</code>";
+      const std::string& statement = problem.asked.empty() ? canonical : request;
       rows += "<tr><td>" +
-              (problem->schedules == 0
+              (problem.schedules == 0
                    ? statement
-                   : "<a href=\"/problems/" + escaped(problem->problem_key) + "\">" + statement + "</a>") +
-              "</td><td>" + canonical + "</td><td class=\"n\">" + std::to_string(problem->schedules) +
-              "</td><td class=\"n\">" + std::to_string(problem->kernels) + "</td><td>" +
-              (problem->pinned == kernels_cache::Pinned::yes ? "pinned" : "") + "</td><td>" +
-              escaped(problem->created) + "</td></tr>\n";
+                   : "<a href=\"/problems/" + escaped(problem.problem_key) + "\">" + statement + "</a>") +
+              "</td><td>" + canonical + "</td><td class=\"n\">" + std::to_string(problem.schedules) +
+              "</td><td class=\"n\">" + std::to_string(problem.kernels) + "</td><td>" +
+              (problem.pinned == kernels_cache::Pinned::yes ? "pinned" : "") + "</td><td>" +
+              escaped(problem.created) + "</td></tr>\n";
     }
     if (rows.empty()) return page("Problems", "<p>Nothing is stored.</p>\n");
-    return page("Problems", "<p>" + std::to_string(found->size()) + " stored, the newest " +
-                                std::to_string(shown) +
+    return page("Problems", "<p>" + std::to_string(all->problems) + " stored, the newest " +
+                                std::to_string(found->size()) +
                                 " shown.</p>\n<table><tr><th>as requested</th><th>canonical form</th>"
                                 "<th>frontier</th>"
                                 "<th>kernels</th><th></th><th>since</th></tr>\n" +

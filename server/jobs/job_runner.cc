@@ -5,9 +5,9 @@
 #include <cmath>
 #include <utility>
 
-// One thread that takes items of accepted jobs one at a time: claim, work, store the end. Everything that
+// Threads that take items of accepted jobs one at a time: claim, work, store the end. Everything that
 // must survive is in the store, so a crash at any point leaves an item that the next start resumes. Between
-// items it yields to interactive requests, at most for the starvation bound.
+// items they yield to interactive requests, at most for the starvation bound.
 // Ends of an item are told apart by cause. Its own error is final. A full or failing disk says nothing about
 // it, so it goes back and is tried again. A stopping server gives it back without counting the attempt. A
 // deadline means its budget or its time limit. The mutex guards the fields that other threads touch; it is
@@ -38,26 +38,27 @@ JobRunner::JobRunner(std::shared_ptr<kernels_cache::JobStore> store, Options opt
     : store_(std::move(store)), options_(std::move(options)), log_(std::move(log)) {
   if (const auto recovered = store_->recover(); !recovered.ok())
     log_->error("cannot resume jobs: {}", support::render(recovered.error()));
-  thread_ = std::thread([this] { run(); });
+  busy_ = options_.items;
+  for (int n = 0; n < options_.items; ++n) threads_.emplace_back([this] { run(); });
 }
 
 JobRunner::~JobRunner() { stop(); }
 
 void JobRunner::wake() {
   const std::lock_guard lock(mutex_);
-  has_new_items_ = true;
-  working_ = true;
+  ++wakes_;
   changed_.notify_all();
 }
 
-void JobRunner::cancel_item_of(const std::string& job) {
+void JobRunner::cancel_items_of(const std::string& job) {
   const std::lock_guard lock(mutex_);
-  if (cancellation_ != nullptr && job_ == job) cancellation_->cancel();
+  for (Running* running : running_)
+    if (running->job == job) running->cancellation.cancel();
 }
 
 bool JobRunner::has_work() const {
   const std::lock_guard lock(mutex_);
-  return working_ && !stopping_;
+  return busy_ > 0 && !stopping_;
 }
 
 bool JobRunner::stopping() const {
@@ -69,10 +70,11 @@ void JobRunner::stop() {
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
-    if (cancellation_ != nullptr) cancellation_->cancel();
+    for (Running* running : running_) running->cancellation.cancel();
     changed_.notify_all();
   }
-  if (thread_.joinable()) thread_.join();
+  for (std::thread& thread : threads_)
+    if (thread.joinable()) thread.join();
 }
 
 void JobRunner::run() {
@@ -92,9 +94,10 @@ void JobRunner::run() {
 bool JobRunner::wait_for_items() {
   for (;;) {
     purge_when_due();
+    std::uint64_t seen = 0;
     {
       const std::lock_guard lock(mutex_);
-      has_new_items_ = false;  // later submissions are seen by the next query, or wake the thread
+      seen = wakes_;  // later submissions are seen by the next query, or wake the thread
       if (stopping_) return false;
     }
     const auto waiting = store_->any_waiting();
@@ -105,15 +108,21 @@ bool JobRunner::wait_for_items() {
       continue;
     }
     std::unique_lock lock(mutex_);
-    // No item waits, unless one came after the query.
-    working_ = has_new_items_;
-    changed_.wait_for(lock, purge_interval, [this] { return stopping_ || has_new_items_; });
+    --busy_;
+    changed_.wait_for(lock, purge_interval, [&] { return stopping_ || wakes_ != seen; });
+    ++busy_;
   }
 }
 
-void JobRunner::purge_when_due() {
-  if (Steady::now() < next_purge_) return;
+bool JobRunner::is_purge_due() {
+  const std::lock_guard lock(mutex_);
+  if (Steady::now() < next_purge_) return false;
   next_purge_ = Steady::now() + purge_interval;
+  return true;
+}
+
+void JobRunner::purge_when_due() {
+  if (!is_purge_due()) return;
   const auto purged = store_->purge();
   if (!purged.ok()) {
     log_->error("cannot purge ended jobs: {}", support::render(purged.error()));
@@ -141,31 +150,24 @@ void JobRunner::work_on(const ClaimedItem& item) {
   const auto start = Steady::now();
   const std::chrono::duration<double> time = time_for(item);
   support::Cancellation cancellation(start + std::chrono::duration_cast<Steady::duration>(time));
+  Running running{item.job, cancellation};
   {
     const std::lock_guard lock(mutex_);
-    job_ = item.job;
-    cancellation_ = &cancellation;
+    running_.insert(&running);
     // stop() may have come before there was something to cancel.
     if (stopping_) cancellation.cancel();
   }
-  std::optional<support::Diagnostic> error;
-  try {
-    if (const auto worked = options_.work(item.request, cancellation); !worked.ok()) error = worked.error();
-  } catch (const std::exception& broken) {
-    log_->error("internal error in job={} item={}: {}", item.job, item.number, broken.what());
-    error = support::internal("internal", "an error inside the server; its log has the facts");
-  }
+  std::optional<support::Diagnostic> error = result_of(item, cancellation);
   const double seconds = std::chrono::duration<double>(Steady::now() - start).count();
   bool stopped = false;
   {
     const std::lock_guard lock(mutex_);
-    cancellation_ = nullptr;
+    running_.erase(&running);
     stopped = stopping_;
   }
   // Tells whether the error is the work's own or that of its cancellation.
   const auto ended = cancellation.check("a job");
-  const bool retry = error && !stopped && ended.ok() && should_retry(item, *error);
-  if (!error) retries_.erase({item.job, item.number});
+  const bool retry = !stopped && ended.ok() && should_retry(item, error);
   if (error && !ended.ok() && ended.error().code == "deadline") {
     error = support::exhausted("deadline",
                                time < options_.max_item_time
@@ -174,16 +176,32 @@ void JobRunner::work_on(const ClaimedItem& item) {
   }
   log_->info("job={} item={} attempt={} seconds={:.3f} outcome={}", item.job, item.number, item.attempt,
              seconds, error ? error->code : "ok");
-  // An item whose end is not stored would count as running for ever, so a full disk is waited for.
+  store_end(item, error, seconds, retry || (stopped && error));
+  if (retry) back_off();
+}
+
+// Does the work; an exception becomes an error.
+std::optional<support::Diagnostic> JobRunner::result_of(const ClaimedItem& item,
+                                                        support::Cancellation& cancellation) const {
+  try {
+    if (const auto worked = options_.work(item.request, cancellation); !worked.ok()) return worked.error();
+    return std::nullopt;
+  } catch (const std::exception& broken) {
+    log_->error("internal error in job={} item={}: {}", item.job, item.number, broken.what());
+    return support::internal("internal", "an error inside the server; its log has the facts");
+  }
+}
+
+// Stores the end of an item, or gives it back. An item whose end is not stored would count as running for
+// ever, so a full disk is waited for.
+void JobRunner::store_end(const ClaimedItem& item, const std::optional<support::Diagnostic>& error,
+                          double seconds, bool requeued) {
   for (;;) {
-    const auto kept = retry || (stopped && error)
+    const auto kept = requeued
                           ? store_->requeue(item.job, item.number)
                           : store_->finish(item.job, item.number, error ? ItemState::failed : ItemState::done,
                                            error ? support::render(*error) : "", seconds);
-    if (kept.ok()) {
-      if (retry) back_off();
-      return;
-    }
+    if (kept.ok()) return;
     log_->error("cannot store the end of an item of {}: {}", item.job, support::render(kept.error()));
     if (!back_off()) return;  // the next server resumes it
   }
@@ -195,9 +213,11 @@ std::chrono::duration<double> JobRunner::time_for(const ClaimedItem& item) const
                     std::chrono::duration<double>(0), std::chrono::duration<double>(options_.max_item_time));
 }
 
-bool JobRunner::should_retry(const ClaimedItem& item, const support::Diagnostic& error) {
+// Counts the attempts after errors of the disk; another end resets the count.
+bool JobRunner::should_retry(const ClaimedItem& item, const std::optional<support::Diagnostic>& error) {
   const std::pair which(item.job, item.number);
-  if (is_disk_error(error) && ++retries_[which] <= max_retries) return true;
+  const std::lock_guard lock(mutex_);
+  if (error && is_disk_error(*error) && ++retries_[which] <= max_retries) return true;
   retries_.erase(which);
   return false;
 }

@@ -10,8 +10,9 @@
 #include "server/rpc/marshalling.h"
 
 // Remote calls about jobs, each inside the request boundary. A job is checked whole before it is stored:
-// every request in it passes the checks that scheduling makes first. Owners are tokens' names. Watching polls
-// the store and holds a thread of the server, so watchers are bounded by number; a watch ends with its token.
+// every request in it passes the checks that scheduling makes first. Owners are tokens' names. Watching reads
+// the store after changes of the job alone. A watch holds a thread of the server, so watchers are bounded by
+// number; it ends with its token.
 namespace schaas::server {
 namespace {
 
@@ -22,7 +23,10 @@ using support::Result;
 
 constexpr std::size_t jobs_listed = 100, max_jobs_listed = 10'000;
 constexpr std::size_t items_at_once = 256;
+// Changes within this time are told together.
 constexpr std::chrono::milliseconds watch_interval{100};
+// Between changes a watch looks this often whether client, token and server are still there; no row is read.
+constexpr std::chrono::milliseconds presence_interval{250};
 // Delays that a refused client is told to wait.
 constexpr double seconds_until_some_are_done = 20, seconds_until_some_leave = 2;
 
@@ -159,7 +163,80 @@ grpc::Status JobsService::List(grpc::ServerContext* context, const v1::ListJobsR
   });
 }
 
-/// Streams items in the order in which they ended, and the job whenever it changed, until it has ended.
+/// Watch of one job, with what was told so far.
+class JobsService::WatchedJob {
+ public:
+  WatchedJob(JobsService& service, const v1::WatchJobRequest& request,
+             grpc::ServerWriter<v1::JobEvent>& writer, RequestSummary& summary, Cancellation& cancellation)
+      : service_(service),
+        id_(request.id()),
+        after_(request.after()),
+        writer_(writer),
+        summary_(summary),
+        cancellation_(cancellation) {}
+
+  /// Streams items in the order in which they ended, and the job whenever it changed, until it has ended.
+  Result<void> run() {
+    for (;;) {
+      SCHAAS_RETURN_IF_ERROR(present());
+      const auto seen = service_.store_->changes().of(id_);
+      SCHAAS_ASSIGN_OR_RETURN(const bool finished, tell());
+      if (finished) return {};
+      std::this_thread::sleep_for(watch_interval);
+      while (!service_.store_->changes().wait(id_, seen, presence_interval))
+        SCHAAS_RETURN_IF_ERROR(present());
+    }
+  }
+
+ private:
+  // A watch may last for hours, in which its token may be withdrawn.
+  Result<void> present() {
+    if (service_.runner_.stopping())
+      return support::unreachable("stopping",
+                                  "the server is stopping; the job goes on when it is started again");
+    SCHAAS_RETURN_IF_ERROR(summary_.authorise_again());
+    return cancellation_.check("watching a job");
+  }
+
+  // Sends what is new; returns true when the job has ended.
+  Result<bool> tell() {
+    for (;;) {
+      // The job is read first, so that every item it counts as ended is listed below.
+      SCHAAS_ASSIGN_OR_RETURN(const JobRow row, service_.store_->job(id_));
+      summary_.detail = "job=" + row.id;
+      SCHAAS_ASSIGN_OR_RETURN(const auto items, service_.store_->ended(id_, after_, items_at_once));
+      for (const ItemRow& item : items) {
+        v1::JobEvent event;
+        *event.mutable_item() = job_to_proto(item);
+        SCHAAS_RETURN_IF_ERROR(send(event));
+        after_ = item.ended;
+      }
+      // More ends may be stored already: they are sent before the state of the job.
+      if (items.size() == items_at_once) continue;
+      v1::JobEvent event;
+      *event.mutable_job() = job_to_proto(row);
+      if (const std::string text = event.job().SerializeAsString(); text != last_sent_) {
+        last_sent_ = text;
+        SCHAAS_RETURN_IF_ERROR(send(event));
+      }
+      return row.finished();
+    }
+  }
+
+  Result<void> send(const v1::JobEvent& event) {
+    if (!summary_.pending_write.send(writer_, event)) cancellation_.cancel();
+    return cancellation_.check("watching a job");
+  }
+
+  JobsService& service_;
+  const std::string id_;
+  std::uint64_t after_;
+  grpc::ServerWriter<v1::JobEvent>& writer_;
+  RequestSummary& summary_;
+  Cancellation& cancellation_;
+  std::string last_sent_;  ///< the job
+};
+
 grpc::Status JobsService::Watch(grpc::ServerContext* context, const v1::WatchJobRequest* request,
                                 grpc::ServerWriter<v1::JobEvent>* writer) {
   return boundary_.run(
@@ -170,36 +247,7 @@ grpc::Status JobsService::Watch(grpc::ServerContext* context, const v1::WatchJob
           return support::exhausted(
               "overloaded", std::to_string(limits_.watchers) + " jobs are being watched, which is the limit");
         }
-        std::uint64_t after = request->after();
-        v1::Job last_sent;
-        for (;;) {
-          // A watch may last for hours, in which its token may be withdrawn.
-          SCHAAS_RETURN_IF_ERROR(summary.authorise_again());
-          // The job is read first, so that every item it counts as ended is listed below.
-          SCHAAS_ASSIGN_OR_RETURN(const JobRow row, store_->job(request->id()));
-          summary.detail = "job=" + row.id;
-          SCHAAS_ASSIGN_OR_RETURN(const auto items, store_->ended(request->id(), after, items_at_once));
-          for (const ItemRow& item : items) {
-            v1::JobEvent event;
-            *event.mutable_item() = job_to_proto(item);
-            if (!summary.pending_write.send(*writer, event)) return cancellation.check("watching a job");
-            after = item.ended;
-          }
-          // More ends may be stored already: they are sent before the state of the job.
-          if (items.size() == items_at_once) continue;
-          v1::JobEvent event;
-          *event.mutable_job() = job_to_proto(row);
-          if (event.job().SerializeAsString() != last_sent.SerializeAsString()) {
-            last_sent = event.job();
-            if (!summary.pending_write.send(*writer, event)) return cancellation.check("watching a job");
-          }
-          if (row.finished()) return {};
-          if (runner_.stopping())
-            return support::unreachable("stopping",
-                                        "the server is stopping; the job goes on when it is started again");
-          SCHAAS_RETURN_IF_ERROR(cancellation.check("watching a job"));
-          std::this_thread::sleep_for(watch_interval);
-        }
+        return WatchedJob(*this, *request, *writer, summary, cancellation).run();
       });
 }
 
@@ -209,7 +257,7 @@ grpc::Status JobsService::Cancel(grpc::ServerContext* context, const v1::JobRequ
                        [&](RequestSummary& summary, Cancellation&) -> Result<void> {
                          SCHAAS_RETURN_IF_ERROR(check_owner(summary.principal, request->id()));
                          SCHAAS_RETURN_IF_ERROR(store_->cancel(request->id()));
-                         runner_.cancel_item_of(request->id());
+                         runner_.cancel_items_of(request->id());
                          return answer(request->id(), *reply);
                        });
 }

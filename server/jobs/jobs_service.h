@@ -33,6 +33,7 @@ class JobsService final : public v1::Jobs::Service {
   static constexpr std::size_t max_text_bytes = 200;  ///< limit on keys, clients and labels
 
  private:
+  class WatchedJob;
   /// Requires the scope `admin` for priorities above 0. Errors: unreachable [scope].
   static support::Result<void> check_priority(const Principal& principal, int priority);
   /// Requires the owner of the job, or the scope `admin`. Errors: unreachable [not-yours]; invalid

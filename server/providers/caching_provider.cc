@@ -181,7 +181,7 @@ class CachingProvider final : public KernelProvider {
   void withdraw(const std::string& kernel_key) {
     const auto row = stores_.schedules->kernel(kernel_key);
     if (!row.ok() || !row->has_value()) return;
-    const auto dropped = stores_.schedules->drop_kernels_with((*row)->digest.sha256);
+    const auto dropped = stores_.schedules->drop_kernels_with({(*row)->digest.sha256});
     if (!dropped.ok())
       warn("kernel " + kernel_key + " failed validation and is still stored", dropped.error());
   }

@@ -12,8 +12,9 @@ namespace schaas::server {
 std::string unconstrained_key(const problem::Problem& canonical);
 
 /// Derives the frontier of `query` from the stored one of a relaxed problem. Returns none when `relaxed` is
-/// not proven to allow every size that `query` allows (frontier::stands_for_space), or when the two do not
-/// match. `relaxed` and `stored` are canonical. Errors: exhausted (cancelled, deadline).
+/// not proven to allow every size that `query` allows (frontier::stands_for_space), or when the two differ in
+/// more than constraints. The answer is that of a search. `relaxed` and `stored` are canonical. Errors:
+/// exhausted (cancelled, deadline).
 support::Result<std::optional<frontier::Frontier>> from_relaxed(const problem::Canonical& query,
                                                                 const problem::Problem& relaxed,
                                                                 const frontier::Frontier& stored,

@@ -197,6 +197,7 @@ v1::CacheEntry to_proto(const kernels_cache::ProblemSummary& summary) {
   out.set_kernels(summary.kernels);
   out.set_created(summary.created);
   out.set_pinned(summary.pinned == kernels_cache::Pinned::yes);
+  out.set_number(summary.number);
   return out;
 }
 

@@ -27,7 +27,8 @@ using support::Result;
 
 // Size of a chunk of a download (docs/limits.md).
 constexpr std::size_t chunk_bytes = 1 << 20;
-constexpr std::size_t key_digits = 12;  // enough to find the problem in a log
+constexpr std::size_t key_digits = 12;      // enough to find the problem in a log
+constexpr std::size_t max_listed = 10'000;  // entries of a page
 
 // Counts a request for as long as it lives.
 class InFlight {
@@ -47,7 +48,7 @@ std::string summary_of(const Finished& finished) {
 }
 
 Result<void> drop(Stores& stores, const std::string& sha256) {
-  SCHAAS_RETURN_IF_ERROR(stores.schedules->drop_kernels_with(sha256));
+  SCHAAS_RETURN_IF_ERROR(stores.schedules->drop_kernels_with({sha256}));
   return {};
 }
 
@@ -270,30 +271,40 @@ grpc::Status SchedulerService::Info(grpc::ServerContext* context, const v1::Info
   });
 }
 
-/// Lists stored problems, or one with its kernels when a key is given.
+/// Lists a page of stored problems, or one with its kernels when a key is given.
 grpc::Status SchedulerService::ListCache(grpc::ServerContext* context, const v1::ListCacheRequest* request,
                                          v1::ListCacheReply* reply) {
   return boundary_.run(
       methods::list_cache, *context, [&](RequestSummary& summary, Cancellation&) -> Result<void> {
+        if (request->key().empty()) return list_problems(*request, *reply);
         const std::string& key = request->key();
-        if (!key.empty() && !support::is_sha256_hex(key)) {
+        if (!support::is_sha256_hex(key)) {
           return support::invalid("wrong-key",
                                   "`" + key.substr(0, 80) +
                                       "` is not a problem's key; expected 64 lower-case hexadecimal digits");
         }
         summary.key = key.substr(0, key_digits);
-        SCHAAS_ASSIGN_OR_RETURN(const auto problems, stores_.schedules->list());
-        for (const auto& problem : problems) {
-          if (key.empty() || problem.problem_key == key) *reply->add_entries() = to_proto(problem);
-        }
-        if (key.empty()) return {};
-        if (reply->entries().empty()) {
-          return support::invalid("not-stored", "nothing is stored under the key " + key);
-        }
+        SCHAAS_ASSIGN_OR_RETURN(const auto problems, stores_.schedules->list({.prefix = key, .limit = 1}));
+        if (problems.empty()) return support::invalid("not-stored", "nothing is stored under the key " + key);
+        v1::CacheEntry& entry = *reply->add_entries() = to_proto(problems.front());
         SCHAAS_ASSIGN_OR_RETURN(const auto kernels, stores_.schedules->kernels_of(key));
-        for (const auto& kernel : kernels) *reply->mutable_entries(0)->add_kernel() = to_proto(kernel);
+        for (const auto& kernel : kernels) *entry.add_kernel() = to_proto(kernel);
         return {};
       });
+}
+
+/// Lists a page of stored problems.
+Result<void> SchedulerService::list_problems(const v1::ListCacheRequest& request, v1::ListCacheReply& reply) {
+  const std::size_t limit =
+      request.limit() == 0 ? max_listed : std::min<std::size_t>(request.limit(), max_listed);
+  // One more than the page has tells whether there are more.
+  SCHAAS_ASSIGN_OR_RETURN(
+      const auto problems,
+      stores_.schedules->list({.prefix = request.prefix(), .after = request.after(), .limit = limit + 1}));
+  const std::size_t count = std::min(limit, problems.size());
+  for (std::size_t n = 0; n < count; ++n) *reply.add_entries() = to_proto(problems[n]);
+  if (problems.size() > limit) reply.set_next(problems[limit - 1].number);
+  return {};
 }
 
 /// Reads every binary, and drops rows of those that are damaged or missing.

@@ -47,6 +47,7 @@ class SchedulerService final : public v1::Scheduler::Service {
   bool has_interactive_requests() const { return in_flight_ > 0; }
 
  private:
+  support::Result<void> list_problems(const v1::ListCacheRequest& request, v1::ListCacheReply& reply);
   support::Result<void> replay(const ResponseCache::Response& cached,
                                grpc::ServerWriter<v1::ScheduleEvent>& writer, RequestSummary& summary,
                                support::Cancellation& cancellation);

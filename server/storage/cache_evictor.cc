@@ -1,8 +1,9 @@
 #include "server/storage/cache_evictor.h"
 
 #include <algorithm>
-#include <set>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "compiler/pipeline/pipeline.h"
 
@@ -74,16 +75,20 @@ Result<void> CacheEvictor::evict(EvictionReport& out) {
     SCHAAS_ASSIGN_OR_RETURN(const auto pinned, stores_.schedules->pinned_binaries());
     std::sort(binaries.begin(), binaries.end(),
               [](const UsedBinary& a, const UsedBinary& b) { return a.used < b.used; });
+    std::vector<std::string> evicted;
+    std::uint64_t freed = 0;
     for (const auto& binary : binaries) {
       // Binaries are sorted by use: after a recent one all others are recent, too.
-      if (total <= limits_.bytes / 10 * 9 || used_recently(binary.used)) break;
+      if (total - freed <= limits_.bytes / 10 * 9 || used_recently(binary.used)) break;
       if (pinned.count(binary.digest.sha256) != 0) continue;
-      SCHAAS_RETURN_IF_ERROR(stores_.schedules->drop_kernels_with(binary.digest.sha256));
-      SCHAAS_RETURN_IF_ERROR(stores_.binaries->drop(binary.digest.sha256));
-      total -= binary.digest.bytes;
-      out.freed_bytes += binary.digest.bytes;
-      ++out.evicted;
+      evicted.push_back(binary.digest.sha256);
+      freed += binary.digest.bytes;
     }
+    SCHAAS_RETURN_IF_ERROR(stores_.schedules->drop_kernels_with(evicted));
+    for (const std::string& sha256 : evicted) SCHAAS_RETURN_IF_ERROR(stores_.binaries->drop(sha256));
+    total -= freed;
+    out.freed_bytes += freed;
+    out.evicted += evicted.size();
   }
   out.left_bytes = total;
   bytes_ = total;
@@ -107,9 +112,7 @@ Result<void> CacheEvictor::evict_frontiers(EvictionReport& out) {
 Result<void> CacheEvictor::drop_orphans(EvictionReport& out) {
   // Binaries are listed first: one stored meanwhile is not among them, and its row follows it.
   SCHAAS_ASSIGN_OR_RETURN(const auto binaries, stores_.binaries->uses());
-  SCHAAS_ASSIGN_OR_RETURN(const auto rows, stores_.schedules->kernels_of(""));
-  std::set<std::string> named;
-  for (const auto& row : rows) named.insert(row.digest.sha256);
+  SCHAAS_ASSIGN_OR_RETURN(const auto named, stores_.schedules->binaries());
   for (const auto& binary : binaries) {
     if (named.count(binary.digest.sha256) != 0 || used_recently(binary.used)) continue;
     SCHAAS_RETURN_IF_ERROR(stores_.binaries->drop(binary.digest.sha256));

@@ -15,7 +15,7 @@
 #include <sstream>
 #include <thread>
 
-#include "kernels_cache/schedule_store_sqlite.h"
+#include "kernels_cache/schedule_schema.h"
 #include "kernels_cache/sqlite.h"
 #include "server/daemon/daemon.h"
 #include "tests/service/service_client.h"

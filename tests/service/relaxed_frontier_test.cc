@@ -141,6 +141,64 @@ TEST(Implied, ConstraintsAreProvenInWholeNumbers) {
   EXPECT_FALSE(holds({"k <= l", "l <= j"}, "j <= k"));
 }
 
+/// Prints what a client sees of a frontier but durations.
+std::string told_whole(const frontier::Frontier& found, const problem::Problem& problem) {
+  std::string out = found.complete ? "complete\n" : "cut: " + found.limited + "\n";
+  for (const std::string& survivor : told(found, problem)) out += survivor + "\n";
+  for (const auto& survivor : found.survivors) {
+    for (const auto& trace : survivor.traces) out += survivor.id + " " + schedule::print(trace) + "\n";
+  }
+  return out;
+}
+
+TEST(RelaxedFrontier, HasTheTracesOfTheSearchedFrontier) {
+  for (const Pair& pair : pairs()) {
+    SCOPED_TRACE(pair.name);
+    const auto relaxed = canonical(pair.relaxed), tighter = canonical(pair.tighter);
+    const auto derived = from_relaxed(tighter, relaxed.problem, searched(relaxed), {}, {}, never);
+    ASSERT_TRUE(derived.ok());
+    ASSERT_TRUE(derived->has_value());
+    EXPECT_EQ(told_whole(**derived, tighter.problem), told_whole(searched(tighter), tighter.problem));
+  }
+}
+
+TEST(RelaxedFrontier, IsNotUsedWhereAConstraintIsAnEquality) {
+  const std::string k4 = "A(i,l) = B(i,j) * C(j,k) * D(k,l)";
+  const auto relaxed = canonical(text(k4, {{"B", "csr"}}, {"100 <= k <= 300", "100 <= l <= 300"}));
+  const auto fixed = canonical(text(k4, {{"B", "csr"}}, {"200 <= k <= 200", "100 <= l <= 300"}));
+  EXPECT_TRUE(frontier::implies(fixed.problem, relaxed.problem, {}, never));
+  EXPECT_FALSE(frontier::stands_for_space(relaxed.problem, fixed.problem, {}, never));
+}
+
+/// Eighty problems of eight families: ranges in ranges, fixed extents, densities, ratios.
+std::vector<problem::Canonical> eighty_problems() {
+  const std::vector<std::pair<std::string, std::string>> families = {
+      {"A(i,l) = B(i,j) * C(j,k) * D(k,l)", "csr"},
+      {"A(i,k) = B(i,j) * C(j,k)", "csr"},
+      {"A(i,l) = B(i,k) * C(k,j) * D(j,l)", "csc"},
+      {"A(i,k,l) = B(i,j) * C(j,k) * D(j,l)", "csr"},
+      {"y(i) = B(i,j) * C(j,k) * x(k)", "csr"},
+      {"A(i,l) = B(i,j) * C(i,k) * D(j,k) * E(j,l)", "csr"},
+      {"A(k,l,m) = B(i,j) * C(i,k) * D(j,l) * E(j,m)", "csr"},
+      {"A(k,l) = B(i,j) * C(i,k) * D(j,l)", "csr"}};
+  const std::vector<std::vector<std::string>> constraints = {
+      {},
+      {"4 <= k <= 512"},
+      {"8 <= k <= 256"},
+      {"16 <= k <= 16"},
+      {"i >= 1000", "j >= 1000"},
+      {"i >= 1000", "j >= 1000", "8 <= k <= 256"},
+      {"i >= 1000", "j >= 1000", "8 <= k <= 256", "density(B) <= 1e-2"},
+      {"i >= 1000", "j >= 1000", "8 <= k <= 64", "1e-6 <= density(B) <= 1e-2"},
+      {"k <= j", "100 <= j"},
+      {"10*k <= j", "100 <= j", "k >= 2"}};
+  std::vector<problem::Canonical> out;
+  for (const auto& [expression, format] : families) {
+    for (const auto& each : constraints) out.push_back(canonical(text(expression, {{"B", format}}, each)));
+  }
+  return out;
+}
+
 class NoToolchain final : public toolchain::Toolchain {
  public:
   std::string identity(const toolchain::Target&) const override { return "none"; }
@@ -150,12 +208,36 @@ class NoToolchain final : public toolchain::Toolchain {
   }
 };
 
-TEST(Caching, DerivesAndStoresSubsumedFrontiers) {
+std::unique_ptr<KernelProvider> empty_provider() {
   const Stores stores{kernels_cache::make_memory_schedule_store(kernels_cache::system_clock()),
                       std::make_shared<kernels_cache::MemoryBinaryStore>()};
-  const auto provider = make_caching_provider(
+  return make_caching_provider(
       make_compiling_provider(std::make_shared<NoToolchain>()), stores,
       std::make_shared<KernelSigner>(support::SigningKey::from_seed(std::string(32, 's'))), silent_log());
+}
+
+TEST(Caching, AnswersAlikeInWhateverOrderProblemsCome) {
+  std::vector<problem::Canonical> problems = eighty_problems();
+  ASSERT_EQ(problems.size(), 80u);
+  std::map<std::string, std::string> first;
+  int derived = 0;
+  for (const bool backwards : {false, true}) {
+    const auto provider = empty_provider();
+    if (backwards) std::reverse(problems.begin(), problems.end());
+    for (const auto& problem : problems) {
+      const auto found = provider->frontier({problem, {}, Source::stored_or_made}, {}, never);
+      ASSERT_TRUE(found.ok()) << problem.text << support::render(found.error());
+      derived += found->frontier->relaxed_from.empty() ? 0 : 1;
+      const std::string text = told_whole(*found->frontier, problem.problem);
+      const auto [known, is_new] = first.emplace(problem.key, text);
+      EXPECT_EQ(known->second, text) << problem.text;
+    }
+  }
+  EXPECT_GT(derived, 8) << "in one of the orders relaxed problems come first";
+}
+
+TEST(Caching, DerivesAndStoresSubsumedFrontiers) {
+  const auto provider = empty_provider();
   const Pair pair = pairs().front();
   const auto relaxed = canonical(pair.relaxed), tighter = canonical(pair.tighter);
   FrontierQuery query{relaxed, {}, Source::stored_or_made};

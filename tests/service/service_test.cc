@@ -546,6 +546,35 @@ TEST_F(Service, ListsItsCache) {
             "digits");
 }
 
+TEST_F(Service, ListsItsCacheByPages) {
+  must(spmm());
+  for (const char* constraint : {"16 <= k <= 64", "32 <= k <= 64"}) {
+    v1::ScheduleRequest another = spmm();
+    another.mutable_problem()->set_constraints(0, constraint);
+    must(another);
+  }
+  v1::ListCacheRequest request;
+  v1::ListCacheReply reply;
+  const auto keys = [&] {
+    EXPECT_EQ(client_->call(&v1::Scheduler::Stub::ListCache, request, reply).status, grpc::StatusCode::OK);
+    std::vector<std::string> out;
+    for (const auto& entry : reply.entries()) out.push_back(entry.key());
+    return out;
+  };
+  const std::vector<std::string> all = keys();
+  ASSERT_EQ(all.size(), 3u);
+  EXPECT_EQ(reply.next(), 0u);
+  request.set_limit(2);
+  EXPECT_EQ(keys(), (std::vector<std::string>{all[0], all[1]}));
+  EXPECT_EQ(reply.next(), reply.entries(1).number());
+  request.set_after(reply.next());
+  EXPECT_EQ(keys(), (std::vector<std::string>{all[2]}));
+  EXPECT_EQ(reply.next(), 0u);
+  request.Clear();
+  request.set_prefix(all[1].substr(0, 20));
+  EXPECT_EQ(keys(), (std::vector<std::string>{all[1]}));
+}
+
 TEST_F(Service, HasAHealthService) {
   const auto raw = [&](const std::string& method, const std::string& request) {
     grpc::GenericStub stub(client_->channel());

@@ -78,5 +78,38 @@ TEST(JobRunner, YieldsToInteractiveRequestsUpToTheStarvationBound) {
   EXPECT_TRUE(worked_within(milliseconds(100), std::chrono::seconds(20)));
 }
 
+TEST(JobRunner, WorksOnSeveralItemsAtOnce) {
+  const test_support::TemporaryDirectory directory;
+  std::shared_ptr<kernels_cache::JobStore> store =
+      kernels_cache::open_job_store(directory / "jobs.db", kernels_cache::system_clock()).value();
+  ASSERT_TRUE(store->submit({"key", "me", "", 0, 0, {"a", "b", "c", "d", "e"}}).ok());
+  std::atomic<int> running{0}, worked{0};
+  JobRunner::Options options;
+  options.items = 3;
+  options.has_interactive_requests = [] { return false; };
+  options.work = [&](const std::string& request, support::Cancellation& cancellation) {
+    ++running;
+    EXPECT_TRUE(request > "c" || wait_for([&] { return running == 3; })) << request;
+    if (request == "e") {
+      while (cancellation.check("waiting").ok()) std::this_thread::sleep_for(milliseconds(1));
+      return support::Result<void>(support::exhausted("cancelled", "stopped"));
+    }
+    ++worked;
+    return support::Result<void>();
+  };
+  JobRunner runner(store, options, silent_log());
+  EXPECT_TRUE(wait_for([&] { return store->job("j1")->done == 4 && running == 5; }));
+  EXPECT_TRUE(runner.has_work());
+  ASSERT_TRUE(store->cancel("j1").ok());
+  runner.cancel_items_of("j1");
+  EXPECT_TRUE(wait_for([&] { return !runner.has_work(); })) << "every thread waits for a wake";
+  EXPECT_EQ(worked, 4);
+  EXPECT_EQ(store->job("j1")->cancelled, 1u);
+  // Items that come later wake a thread.
+  ASSERT_TRUE(store->submit({"another key", "me", "", 0, 0, {"d"}}).ok());
+  runner.wake();
+  EXPECT_TRUE(wait_for([&] { return store->job("j2")->done == 1; }));
+}
+
 }  // namespace
 }  // namespace schaas::server

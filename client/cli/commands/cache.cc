@@ -7,11 +7,11 @@
 #include "schaas/json.h"
 
 // schaas cache list|show|verify|pin|unpin|quarantine|lift|gc: what the server's database and binary store
-// hold. Keys may be shortened to a beginning that only one has, as tables show them shortened.
+// hold. Keys may be shortened to a beginning that only one has, as tables show them shortened; the server
+// finds the whole key.
 namespace schaas::cli {
 namespace {
 
-// Characters of a key that tables show.
 /// The line of the canonical problem that people recognise: the statement.
 std::string statement_of(const std::string& canonical) {
   const std::size_t begin = canonical.find('\n') + 1;  // after "schaas-problem 1"
@@ -24,12 +24,13 @@ Json entry_json(const client::CacheEntry& entry) {
           {"frontier", entry.frontier},
           {"kernels", entry.kernels},
           {"pinned", entry.pinned == client::Pinned::yes},
+          {"number", entry.number},
           {"canonical", entry.canonical}};
 }
 
-support::Result<Answer> list(const ServerOptions& options) {
+support::Result<Answer> list(const ServerOptions& options, const client::CacheRange& range) {
   SCHAAS_ASSIGN_OR_RETURN(auto connection, connect(options));
-  SCHAAS_ASSIGN_OR_RETURN(const auto entries, connection.list_cache());
+  SCHAAS_ASSIGN_OR_RETURN(const auto entries, connection.list_cache(range));
   Answer answer;
   answer.json = {{"entries", Json::array()}};
   Table table;
@@ -40,7 +41,10 @@ support::Result<Answer> list(const ServerOptions& options) {
     table.rows.push_back({short_key(entry.key), entry.created, std::to_string(entry.frontier),
                           std::to_string(entry.kernels), statement_of(entry.canonical)});
   }
-  answer.text = entries.empty() ? "the database is empty\n" : print(table);
+  const bool is_part = range.after != 0 || range.limit != 0;
+  answer.text = !entries.empty() ? print(table) : is_part ? "no more problems\n" : "the database is empty\n";
+  if (range.limit != 0 && entries.size() == range.limit)
+    answer.text += "the next ones: --after " + std::to_string(entries.back().number) + "\n";
   return answer;
 }
 
@@ -57,14 +61,14 @@ support::Result<std::string> only_key(const std::vector<std::string>& keys, cons
   return ambiguous;
 }
 
-/// The full key for a prefix of it.
+/// Keys that a prefix is looked up among; more are not told apart.
+constexpr std::uint64_t max_keys = 100;
+
+/// Returns the full key for a prefix of it.
 support::Result<std::string> find_key(client::Connection& connection, const std::string& prefix) {
-  SCHAAS_ASSIGN_OR_RETURN(const auto entries, connection.list_cache());
+  SCHAAS_ASSIGN_OR_RETURN(const auto entries, connection.list_cache({.prefix = prefix, .limit = max_keys}));
   std::vector<std::string> keys;
-  for (const auto& entry : entries) {
-    if (entry.key.compare(0, prefix.size(), prefix) == 0 && (keys.empty() || keys.back() != entry.key))
-      keys.push_back(entry.key);
-  }
+  for (const auto& entry : entries) keys.push_back(entry.key);
   return only_key(keys, prefix, "no stored problem has the key", "`schaas cache list` shows the keys");
 }
 
@@ -72,11 +76,12 @@ support::Result<std::string> find_key(client::Connection& connection, const std:
 support::Result<Answer> show(const ServerOptions& options, const std::string& prefix) {
   SCHAAS_ASSIGN_OR_RETURN(auto connection, connect(options));
   SCHAAS_ASSIGN_OR_RETURN(const std::string key, find_key(connection, prefix));
-  // Another client may have removed the problem since the list came.
-  SCHAAS_ASSIGN_OR_RETURN(const auto entries, connection.list_cache(key));
-  if (entries.empty())
+  const auto found = connection.cached_problem(key);
+  // Another client may have removed the problem since its key came.
+  if (!found.ok() && found.error().code == "not-stored")
     return support::invalid("unknown-key", "the stored problem `" + key + "` has just been removed");
-  const auto& entry = entries.front();
+  if (!found.ok()) return found.error();
+  const client::CacheEntry& entry = *found;
   Answer answer;
   answer.json = entry_json(entry);
   answer.json["kernel"] = Json::array();
@@ -176,14 +181,19 @@ void add_cache(CLI::App& program, Action& chosen) {
   struct CacheOptions {
     ServerOptions server;
     std::string key;
+    client::CacheRange range;
   };
   auto options = std::make_shared<CacheOptions>();
   CLI::App* cache = program.add_subcommand("cache", "What the server has stored");
   cache->require_subcommand(1);
 
-  CLI::App* list_command = cache->add_subcommand("list", "The stored problems");
+  CLI::App* list_command = cache->add_subcommand("list", "The stored problems, oldest first");
+  list_command->add_option("--limit", options->range.limit, "At most so many (default: all)")->type_name("N");
+  list_command->add_option("--after", options->range.after, "Those behind the problem of this number")
+      ->type_name("N");
   add_to(*list_command, options->server);
-  list_command->callback([options, &chosen] { chosen = [options] { return list(options->server); }; });
+  list_command->callback(
+      [options, &chosen] { chosen = [options] { return list(options->server, options->range); }; });
 
   CLI::App* show_command = cache->add_subcommand("show", "One problem and its kernels");
   show_command->add_option("KEY", options->key, "The key or its beginning")->required();

@@ -9,8 +9,8 @@ support::Result<Backup> Connection::back_up(const std::string& name) {
     v1::BackupRequest request;
     request.set_name(name);
     v1::BackupReply reply;
-    SCHAAS_RETURN_IF_ERROR(state_->call(state_->options.schedule_limit, [&](auto& context) {
-      return state_->admin->Backup(&context, request, &reply);
+    SCHAAS_RETURN_IF_ERROR(state_->call(state_->options.schedule_limit, [&](const Link& to, auto& context) {
+      return to.admin->Backup(&context, request, &reply);
     }));
     return Backup{reply.path(), reply.binaries(), reply.bytes()};
   });
@@ -22,16 +22,17 @@ support::Result<void> Connection::pin(const std::string& key, Pinned pinned) {
     request.set_key(key);
     request.set_pinned(pinned == Pinned::yes);
     v1::PinReply reply;
-    return state_->call(state_->options.call_limit,
-                        [&](auto& context) { return state_->admin->Pin(&context, request, &reply); });
+    return state_->call(state_->options.call_limit, [&](const Link& to, auto& context) {
+      return to.admin->Pin(&context, request, &reply);
+    });
   });
 }
 
 support::Result<CacheCollection> Connection::collect_cache() {
   return guarded([&]() -> support::Result<CacheCollection> {
     v1::CollectReply reply;
-    SCHAAS_RETURN_IF_ERROR(state_->call(state_->options.schedule_limit, [&](auto& context) {
-      return state_->admin->Collect(&context, v1::CollectRequest(), &reply);
+    SCHAAS_RETURN_IF_ERROR(state_->call(state_->options.schedule_limit, [&](const Link& to, auto& context) {
+      return to.admin->Collect(&context, v1::CollectRequest(), &reply);
     }));
     return CacheCollection{reply.evicted(),   reply.orphans(),     reply.rows(),
                            reply.frontiers(), reply.freed_bytes(), reply.left_bytes()};
@@ -41,8 +42,8 @@ support::Result<CacheCollection> Connection::collect_cache() {
 support::Result<std::vector<QuarantinedKernel>> Connection::list_quarantine() {
   return guarded([&]() -> support::Result<std::vector<QuarantinedKernel>> {
     v1::ListQuarantineReply reply;
-    SCHAAS_RETURN_IF_ERROR(state_->call(state_->options.call_limit, [&](auto& context) {
-      return state_->admin->ListQuarantine(&context, v1::ListQuarantineRequest(), &reply);
+    SCHAAS_RETURN_IF_ERROR(state_->call(state_->options.call_limit, [&](const Link& to, auto& context) {
+      return to.admin->ListQuarantine(&context, v1::ListQuarantineRequest(), &reply);
     }));
     std::vector<QuarantinedKernel> kernels;
     for (const auto& one : reply.kernels()) kernels.push_back({one.key(), one.why(), one.since()});
@@ -55,8 +56,8 @@ support::Result<void> Connection::lift_quarantine(const std::string& key) {
     v1::LiftQuarantineRequest request;
     request.set_key(key);
     v1::LiftQuarantineReply reply;
-    return state_->call(state_->options.call_limit, [&](auto& context) {
-      return state_->admin->LiftQuarantine(&context, request, &reply);
+    return state_->call(state_->options.call_limit, [&](const Link& to, auto& context) {
+      return to.admin->LiftQuarantine(&context, request, &reply);
     });
   });
 }

@@ -29,12 +29,6 @@ using Listener = std::function<bool(const ScheduleEvent&)>;
 /// A server that is gone is looked for again no more often.
 constexpr std::chrono::seconds reconnect_interval{2};
 
-/// Not: that it is somebody else, or refuses.
-bool is_gone(const support::Diagnostic& error) {
-  return error.code == "server-down" || error.code == "server-program" || error.code == "server-start" ||
-         error.code == "stopping";
-}
-
 /// Returns the parts of a request on which its answer depends. Wait limits and the number of kernels are not
 /// among them.
 std::string key_of(const ScheduleRequest& asked) {
@@ -160,19 +154,14 @@ class CachedSource final : public KernelSource {
     looked_ = {};  // the next call sees at once whether there is another one
   }
 
-  /// Asks the server; one that is gone is looked for, once.
+  /// Asks the server, which the connection looks for again when it is gone.
   template <class Value, class Ask>
   support::Result<Value> call(const std::stop_token& stop, const Ask& ask) {
-    // The connection may be to a server that ended since the last call: the second attempt connects anew.
-    for (bool again : {false, true}) {
-      const auto connection = connect(stop);
-      if (!connection.ok()) return connection.error();
-      auto answer = ask(**connection);
-      if (answer.ok() || !is_gone(answer.error())) return answer;
-      lose(*connection, answer.error());
-      if (again) return answer;
-    }
-    SCHAAS_CHECK(false, "a call that is made a third time");
+    const auto connection = connect(stop);
+    if (!connection.ok()) return connection.error();
+    auto answer = ask(**connection);
+    if (!answer.ok() && is_gone(answer.error())) lose(*connection, answer.error());
+    return answer;
   }
 
   void keep(const ScheduleRequest& request, const ScheduleAnswer& answer) {

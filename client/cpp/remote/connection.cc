@@ -2,29 +2,29 @@
 
 #include <grpcpp/grpcpp.h>
 
+#include <algorithm>
 #include <condition_variable>
+#include <limits>
 #include <mutex>
 #include <optional>
 #include <thread>
 
 #include "client/cpp/platform/client_version.h"
-#include "client/cpp/remote/channel.h"
 #include "client/cpp/remote/connection_state.h"
 #include "client/cpp/remote/marshalling.h"
-#include "client/cpp/remote/private_server.h"
 #include "client/cpp/remote/question.h"
 #include "client/cpp/remote/received_answer.h"
 #include "client/cpp/remote/retry_policy.h"
 #include "client/cpp/remote/server_address.h"
-#include "client/cpp/remote/server_key.h"
+#include "client/cpp/remote/server_source.h"
 #include "proto/kernel_abi.h"
 #include "schaas/host.h"
 
 // The calls of a connection. Opening one checks the address, the credentials, and the server's key before
-// anything is asked. A schedule is a stream of events: each is checked against the problem's canonical form,
-// which this client derives by itself, before anybody sees it. A stream ends by its last event, by the
-// listener, by a limit, or by a stop; what has come until then is an answer. An attempt from which something
-// came is not made again, as the listener has heard it.
+// anything is asked (calls.cc). A schedule is a stream of events: each is checked against the problem's
+// canonical form, which this client derives by itself, before anybody sees it. A stream ends by its last
+// event, by the listener, by a limit, or by a stop; what has come until then is an answer. An attempt from
+// which something came is made again only when the server is gone.
 namespace schaas::client {
 
 namespace {
@@ -113,33 +113,9 @@ support::Result<Connection> Connection::open(const ConnectOptions& options) {
     auto state = std::make_unique<State>();
     state->options = options;
     state->address = server_address(options);
-    const bool is_private = state->is_private = means_private(options);
-    if (is_private) {
-      const std::string data =
-          options.data_directory.empty() ? default_data_directory() : options.data_directory;
-      SCHAAS_ASSIGN_OR_RETURN(state->started, ensure_private_server(data, options.start_limit, options.stop));
-    }
-    SCHAAS_RETURN_IF_ERROR(check_address(state->address));
-    SCHAAS_ASSIGN_OR_RETURN(const Proof proof, proof_for(state->address, options, is_private));
-    SCHAAS_ASSIGN_OR_RETURN(state->channel, open_channel(state->address, proof));
-    state->authorization = proof.authorization;
-    state->stub = v1::Scheduler::NewStub(state->channel);
-    state->jobs = v1::Jobs::NewStub(state->channel);
-    state->admin = v1::Admin::NewStub(state->channel);
-    Connection connection(std::move(state));
-    // The first call: it shows that somebody answers, and brings the key.
-    SCHAAS_ASSIGN_OR_RETURN(const ServerInfo info, connection.info(options.stop));
-    connection.state_->version = info.version;
-    // A server without a key signs nothing: its kernels could not be checked.
-    connection.state_->abi_version = info.abi_version;
-    if (info.public_key.empty())
-      return support::unsupported("server-key-unknown", "the server at " + connection.address() +
-                                                            " has no key: it is older than this client");
-    SCHAAS_ASSIGN_OR_RETURN(connection.state_->key, support::PublicKey::parse(info.public_key));
-    SCHAAS_RETURN_IF_ERROR(check_server_key(
-        *connection.state_->key, {connection.address(), configured(options.server_key, "SCHAAS_SERVER_KEY"),
-                                  proof.tls(), is_private}));
-    return connection;
+    state->is_private = means_private(options);
+    SCHAAS_RETURN_IF_ERROR(state->open(options.stop));
+    return Connection(std::move(state));
   });
 }
 
@@ -207,14 +183,15 @@ Attempt attempt_schedule(v1::Scheduler::Stub& stub, grpc::ClientContext& context
 
 }  // namespace
 
-support::Result<void> Connection::State::check_abi() const {
+support::Result<void> Connection::State::check_abi(const Link& link) const {
   // The client refuses before the search, not after it, when no kernel could run here.
-  if (abi_version == SCHAAS_KERNEL_ABI_VERSION) return {};
-  const bool newer = abi_version > SCHAAS_KERNEL_ABI_VERSION;
-  auto skew = support::unsupported(
-      "server-abi", "the server at " + address + ", schaas " + version + ", makes kernels of ABI version " +
-                        std::to_string(abi_version) + "; this client, schaas " + client_version() +
-                        ", runs version " + std::to_string(SCHAAS_KERNEL_ABI_VERSION));
+  if (link.abi_version == SCHAAS_KERNEL_ABI_VERSION) return {};
+  const bool newer = link.abi_version > SCHAAS_KERNEL_ABI_VERSION;
+  auto skew = support::unsupported("server-abi",
+                                   "the server at " + address + ", schaas " + link.version +
+                                       ", makes kernels of ABI version " + std::to_string(link.abi_version) +
+                                       "; this client, schaas " + client_version() + ", runs version " +
+                                       std::to_string(SCHAAS_KERNEL_ABI_VERSION));
   if (is_private) {
     return support::noting(std::move(skew),
                            "the private server was started by another version and ends by itself when idle; "
@@ -224,36 +201,65 @@ support::Result<void> Connection::State::check_abi() const {
                                               " of the other's version");
 }
 
-support::Result<ScheduleAnswer> Connection::schedule(
-    const ScheduleRequest& request, const std::function<bool(const ScheduleEvent&)>& listener) {
-  return guarded([&]() -> support::Result<ScheduleAnswer> {
-    if (!request.search_only) SCHAAS_RETURN_IF_ERROR(state_->check_abi());
-    const auto start = std::chrono::steady_clock::now();
-    // The shorter of the caller's wait limit and the connection's deadline holds.
-    const bool is_limited = request.wait_limit < state_->options.schedule_limit;
-    const auto limit = is_limited ? request.wait_limit : state_->options.schedule_limit;
-    RetryPolicy retry(std::min(state_->options.busy_limit, limit), state_->options.busy, request.stop);
+// The shorter of the caller's wait limit and the connection's deadline holds for all attempts together.
+class Connection::Scheduling {
+ public:
+  Scheduling(const State& state, const ScheduleRequest& request,
+             const std::function<bool(const ScheduleEvent&)>& listener)
+      : state_(state),
+        request_(request),
+        listener_(listener),
+        is_limited_(request.wait_limit < state.options.schedule_limit),
+        limit_(is_limited_ ? request.wait_limit : state.options.schedule_limit),
+        retry_(std::min(state.options.busy_limit, limit_), state.options.busy, request.stop) {}
+
+  /// Asks a server, again while it is busy.
+  support::Result<ScheduleAnswer> ask(const Link& link) {
+    if (!request_.search_only) SCHAAS_RETURN_IF_ERROR(state_.check_abi(link));
     for (;;) {
       grpc::ClientContext context;
-      // All attempts share the limit: each gets what is left.
-      state_->begin(context, limit - std::chrono::duration_cast<std::chrono::milliseconds>(
-                                         std::chrono::steady_clock::now() - start));
-      const std::stop_callback cancel(request.stop, [&] { context.TryCancel(); });
-      Attempt attempt =
-          attempt_schedule(*state_->stub, context, server_at(state_->address), request, listener);
+      // Each attempt gets what is left of the limit.
+      State::begin(link, context,
+                   limit_ - std::chrono::duration_cast<std::chrono::milliseconds>(
+                                std::chrono::steady_clock::now() - start_));
+      const std::stop_callback cancel(request_.stop, [&] { context.TryCancel(); });
+      Attempt attempt = attempt_schedule(*link.stub, context, server_at(state_.address), request_, listener_);
       if (attempt.unusable) return *attempt.unusable;
       if (attempt.answer.left != ScheduleAnswer::Left::no) {
-        attempt.answer.done = done_so_far(attempt.answer, start);
+        attempt.answer.done = done_so_far(attempt.answer, start_);
         return attempt.answer;
       }
       if (attempt.status.ok() && attempt.done) return attempt.answer;
       if (attempt.status.ok()) return support::internal("server-internal", "the server's answer ended early");
-      if (request.stop.stop_requested()) return cancelled();
-      if (is_limited && attempt.status.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED)
-        return wait_limit_over(request.problem.expression, limit);
-      if (attempt.began || !retry.wait_after(attempt.status, context))
-        return request.stop.stop_requested() ? cancelled() : state_->failure(attempt.status, context);
+      if (request_.stop.stop_requested()) return cancelled();
+      if (is_limited_ && attempt.status.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED)
+        return wait_limit_over(request_.problem.expression, limit_);
+      if (attempt.began || !retry_.wait_after(attempt.status, context))
+        return request_.stop.stop_requested() ? cancelled() : state_.failure(attempt.status, context);
     }
+  }
+
+ private:
+  const State& state_;
+  const ScheduleRequest& request_;
+  const std::function<bool(const ScheduleEvent&)>& listener_;
+  const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  const bool is_limited_;
+  const std::chrono::milliseconds limit_;
+  RetryPolicy retry_;
+};
+
+support::Result<ScheduleAnswer> Connection::schedule(
+    const ScheduleRequest& request, const std::function<bool(const ScheduleEvent&)>& listener) {
+  return guarded([&]() -> support::Result<ScheduleAnswer> {
+    Scheduling scheduling(*state_, request, listener);
+    const auto link = state_->link();
+    auto answer = scheduling.ask(*link);
+    if (answer.ok() || !is_gone(answer.error())) return answer;
+    // The listener hears the answer of the next server from its beginning.
+    const auto another = state_->replace(link, request.stop);
+    if (!another.ok()) return another.error();
+    return scheduling.ask(**another);
   });
 }
 
@@ -264,7 +270,7 @@ support::Result<Frontier> Connection::lookup(const ProblemText& problem, std::st
     v1::Frontier reply;
     SCHAAS_RETURN_IF_ERROR(state_->call(
         state_->options.call_limit,
-        [&](auto& context) { return state_->stub->Lookup(&context, request, &reply); }, stop));
+        [&](const Link& to, auto& context) { return to.stub->Lookup(&context, request, &reply); }, stop));
     SCHAAS_ASSIGN_OR_RETURN(Frontier frontier, from_proto(reply));
     SCHAAS_ASSIGN_OR_RETURN(const auto asked, canonical_form(problem));
     SCHAAS_RETURN_IF_ERROR(check_frontier(frontier, asked, server_at(state_->address)));
@@ -276,8 +282,8 @@ support::Result<void> Connection::report(const ProblemText& problem,
                                          const std::vector<Measurement>& measurements) {
   return guarded([&]() -> support::Result<void> {
     v1::ReportReply reply;
-    SCHAAS_RETURN_IF_ERROR(state_->call(state_->options.call_limit, [&](auto& context) {
-      return state_->stub->Report(&context, to_proto(problem, measurements), &reply);
+    SCHAAS_RETURN_IF_ERROR(state_->call(state_->options.call_limit, [&](const Link& to, auto& context) {
+      return to.stub->Report(&context, to_proto(problem, measurements), &reply);
     }));
     return {};
   });
@@ -292,8 +298,8 @@ support::Result<std::vector<Explanation>> Connection::explain(const ScheduleRequ
     request.set_no_stage2(asked.no_stage2);
     request.set_schedule(schedule);
     v1::ExplainReply reply;
-    SCHAAS_RETURN_IF_ERROR(state_->call(state_->options.schedule_limit, [&](auto& context) {
-      return state_->stub->Explain(&context, request, &reply);
+    SCHAAS_RETURN_IF_ERROR(state_->call(state_->options.schedule_limit, [&](const Link& to, auto& context) {
+      return to.stub->Explain(&context, request, &reply);
     }));  // it may have to search
     std::vector<Explanation> explanations;
     for (const auto& one : reply.explanations()) explanations.push_back(from_proto(one));
@@ -312,8 +318,8 @@ support::Result<EmitAnswer> Connection::emit(const EmitRequest& asked) {
     request.set_passes(asked.passes);
     request.set_last_pass(asked.last_pass);
     v1::EmitReply reply;
-    SCHAAS_RETURN_IF_ERROR(state_->call(state_->options.schedule_limit, [&](auto& context) {
-      return state_->stub->Emit(&context, request, &reply);
+    SCHAAS_RETURN_IF_ERROR(state_->call(state_->options.schedule_limit, [&](const Link& to, auto& context) {
+      return to.stub->Emit(&context, request, &reply);
     }));  // "auto" may have to search
     EmitAnswer answer{std::move(*reply.mutable_text()), {}};
     for (const auto& one : reply.remarks()) {
@@ -324,21 +330,21 @@ support::Result<EmitAnswer> Connection::emit(const EmitRequest& asked) {
   });
 }
 
-std::string Connection::public_key() const { return state_->key->text(); }
+std::string Connection::public_key() const { return state_->link()->key->text(); }
 
 support::Result<std::string> Connection::download(const KernelInfo& kernel, std::stop_token stop) {
   return guarded([&]() -> support::Result<std::string> {
-    SCHAAS_RETURN_IF_ERROR(check_signature(kernel, *state_->key, server_at(state_->address)));
+    SCHAAS_RETURN_IF_ERROR(check_signature(kernel, *state_->link()->key, server_at(state_->address)));
     const support::Digest& digest = kernel.digest;
     v1::DownloadRequest request;
     request.set_sha256(digest.sha256);
     std::string bytes;
     SCHAAS_RETURN_IF_ERROR(state_->call(
         state_->options.call_limit,
-        [&](grpc::ClientContext& context) {
+        [&](const Link& to, grpc::ClientContext& context) {
           // An attempt after a refused one begins anew.
           bytes.clear();
-          const auto reader = state_->stub->Download(&context, request);
+          const auto reader = to.stub->Download(&context, request);
           // A server that sends more than it promised is stopped.
           for (v1::DownloadChunk chunk; reader->Read(&chunk) && bytes.size() <= digest.bytes;)
             bytes += chunk.data();
@@ -363,33 +369,63 @@ support::Result<ServerInfo> Connection::info(std::stop_token stop) {
     v1::ServerInfo reply;
     SCHAAS_RETURN_IF_ERROR(state_->call(
         state_->options.call_limit,
-        [&](auto& context) { return state_->stub->Info(&context, v1::InfoRequest(), &reply); }, stop));
+        [&](const Link& to, auto& context) { return to.stub->Info(&context, v1::InfoRequest(), &reply); },
+        stop));
     return from_proto(reply);
   });
 }
 
-support::Result<std::vector<CacheEntry>> Connection::list_cache(const std::string& key) {
+namespace {
+
+constexpr std::uint32_t page_entries = 500;
+
+}  // namespace
+
+support::Result<std::vector<CacheEntry>> Connection::list_cache(const CacheRange& range) {
   return guarded([&]() -> support::Result<std::vector<CacheEntry>> {
+    const std::uint64_t limit = range.limit == 0 ? std::numeric_limits<std::uint64_t>::max() : range.limit;
+    v1::ListCacheRequest request;
+    request.set_prefix(range.prefix);
+    request.set_after(range.after);
+    std::vector<CacheEntry> entries;
+    for (;;) {
+      request.set_limit(
+          static_cast<std::uint32_t>(std::min<std::uint64_t>(page_entries, limit - entries.size())));
+      v1::ListCacheReply reply;
+      SCHAAS_RETURN_IF_ERROR(state_->call(state_->options.call_limit, [&](const Link& to, auto& context) {
+        return to.stub->ListCache(&context, request, &reply);
+      }));
+      for (const auto& wire : reply.entries()) {
+        SCHAAS_ASSIGN_OR_RETURN(CacheEntry entry, from_proto(wire));
+        // A server of an earlier version lists everything at once.
+        if (entry.key.starts_with(range.prefix) && entries.size() < limit)
+          entries.push_back(std::move(entry));
+      }
+      if (reply.next() <= request.after() || entries.size() >= limit) return entries;
+      request.set_after(reply.next());
+    }
+  });
+}
+
+support::Result<CacheEntry> Connection::cached_problem(const std::string& key) {
+  return guarded([&]() -> support::Result<CacheEntry> {
     v1::ListCacheRequest request;
     request.set_key(key);
     v1::ListCacheReply reply;
-    SCHAAS_RETURN_IF_ERROR(state_->call(state_->options.call_limit, [&](auto& context) {
-      return state_->stub->ListCache(&context, request, &reply);
+    SCHAAS_RETURN_IF_ERROR(state_->call(state_->options.call_limit, [&](const Link& to, auto& context) {
+      return to.stub->ListCache(&context, request, &reply);
     }));
-    std::vector<CacheEntry> entries;
-    for (const auto& wire : reply.entries()) {
-      SCHAAS_ASSIGN_OR_RETURN(CacheEntry entry, from_proto(wire));
-      entries.push_back(std::move(entry));
-    }
-    return entries;
+    if (reply.entries().empty())
+      return support::invalid("not-stored", "nothing is stored under the key " + key);
+    return from_proto(reply.entries(0));
   });
 }
 
 support::Result<CacheVerification> Connection::verify_cache() {
   return guarded([&]() -> support::Result<CacheVerification> {
     v1::VerifyCacheReply reply;
-    SCHAAS_RETURN_IF_ERROR(state_->call(state_->options.schedule_limit, [&](auto& context) {
-      return state_->stub->VerifyCache(&context, v1::VerifyCacheRequest(), &reply);
+    SCHAAS_RETURN_IF_ERROR(state_->call(state_->options.schedule_limit, [&](const Link& to, auto& context) {
+      return to.stub->VerifyCache(&context, v1::VerifyCacheRequest(), &reply);
     }));  // reads every binary
     return from_proto(reply);
   });

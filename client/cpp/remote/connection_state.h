@@ -1,10 +1,11 @@
 #pragma once
 #include <grpcpp/grpcpp.h>
 
+#include <atomic>
 #include <chrono>
 #include <functional>
 #include <memory>
-#include <optional>
+#include <mutex>
 #include <stop_token>
 #include <string>
 
@@ -19,31 +20,55 @@
 /// State that the calls of a connection share.
 namespace schaas::client {
 
-struct Connection::State {
-  std::string address;
-  bool started = false;
-  bool is_private = false;
-  std::string version;            ///< version of the server
-  std::uint32_t abi_version = 0;  ///< version of the kernels that it makes
-  ConnectOptions options;
-  std::shared_ptr<grpc::Channel> channel;
+/// The way to a running server, whose key was checked. Immutable: a server that was started again gets a new
+/// one.
+struct Connection::Link {
   std::unique_ptr<v1::Scheduler::Stub> stub;
   std::unique_ptr<v1::Jobs::Stub> jobs;
   std::unique_ptr<v1::Admin::Stub> admin;
-  std::optional<support::PublicKey> key;  ///< the server's, once it was checked
   std::string authorization;              ///< metadata of every call; "": none
+  std::string version;                    ///< version of the server
+  std::uint32_t abi_version = 0;          ///< version of the kernels that it makes
+  std::optional<support::PublicKey> key;  ///< the server's
+};
 
-  /// Every attempt begins here: its id, its deadline (max(): none), and who asks.
-  void begin(grpc::ClientContext& context, std::chrono::milliseconds time) const;
+struct Connection::State {
+  ConnectOptions options;
+  std::string address;
+  bool is_private = false;
+  std::atomic<bool> started{false};  ///< by this connection, the private server
+
   /// Makes one attempt.
-  using Call = std::function<grpc::Status(grpc::ClientContext& context)>;
-  /// Makes a call with that deadline, again while the server is too busy; `stop` ends it from another thread.
+  using Call = std::function<grpc::Status(const Link& link, grpc::ClientContext& context)>;
+  /// Makes a call with that deadline, again while the server is too busy, and once more when the server went
+  /// away meanwhile; `stop` ends it from another thread.
   support::Result<void> call(std::chrono::milliseconds time, const Call& once,
-                             const std::stop_token& stop = {}) const;
-  support::Result<void> check_abi() const;
+                             const std::stop_token& stop = {});
+  /// Begins an attempt: its id, its deadline (max(): none), and who asks.
+  static void begin(const Link& link, grpc::ClientContext& context, std::chrono::milliseconds time);
+
+  /// Starts the private server where it is wanted, connects and checks the server's key.
+  support::Result<void> open(const std::stop_token& stop);
+  std::shared_ptr<const Link> link() const;
+  /// Replaces a link whose server is gone, unless another thread has done so. Looks for a server for
+  /// `return_limit`.
+  support::Result<std::shared_ptr<const Link>> replace(const std::shared_ptr<const Link>& gone,
+                                                       const std::stop_token& stop);
+  static constexpr std::chrono::milliseconds return_limit{2'000};
+
+  support::Result<void> check_abi(const Link& link) const;
   support::Diagnostic failure(const grpc::Status& status, const grpc::ClientContext& context) const {
     return diagnostic_of(status, context, address);
   }
+
+ private:
+  support::Result<std::shared_ptr<const Link>> new_link(const std::stop_token& stop);
+  support::Result<void> call_once(const Link& link, std::chrono::milliseconds time, const Call& once,
+                                  const std::stop_token& stop) const;
+
+  std::mutex replacing_;      ///< held while a server is looked for; taken before mutex_
+  mutable std::mutex mutex_;  ///< guards link_
+  std::shared_ptr<const Link> link_;
 };
 
 // The library's boundary: an exception (no memory, a broken invariant) becomes a diagnostic.

@@ -9,6 +9,7 @@
 #include "client/cpp/remote/connection_state.h"
 #include "client/cpp/remote/marshalling.h"
 #include "client/cpp/remote/retry_policy.h"
+#include "client/cpp/remote/server_source.h"
 
 // Jobs of the server. Watching one may take days: the server may restart, connections break, and calls have
 // limits meanwhile. The watch goes on from the last item that it heard, whose number the server gives.
@@ -80,8 +81,8 @@ support::Result<Job> Connection::submit(const NewJob& job) {
     request.set_budget_seconds(job.budget_seconds);
     for (const ScheduleRequest& one : job.requests) *request.add_requests() = to_proto(one);
     v1::Job reply;
-    SCHAAS_RETURN_IF_ERROR(state_->call(state_->options.schedule_limit, [&](auto& context) {
-      return state_->jobs->Submit(&context, request, &reply);
+    SCHAAS_RETURN_IF_ERROR(state_->call(state_->options.schedule_limit, [&](const Link& to, auto& context) {
+      return to.jobs->Submit(&context, request, &reply);
     }));  // thousands of requests are checked
     return job_from_proto(reply);
   });
@@ -92,8 +93,8 @@ support::Result<std::vector<Job>> Connection::jobs(std::uint32_t most) {
     v1::ListJobsRequest request;
     request.set_limit(most);
     v1::ListJobsReply reply;
-    SCHAAS_RETURN_IF_ERROR(state_->call(state_->options.call_limit, [&](auto& context) {
-      return state_->jobs->List(&context, request, &reply);
+    SCHAAS_RETURN_IF_ERROR(state_->call(state_->options.call_limit, [&](const Link& to, auto& context) {
+      return to.jobs->List(&context, request, &reply);
     }));
     std::vector<Job> jobs;
     for (const auto& one : reply.jobs()) jobs.push_back(job_from_proto(one));
@@ -111,12 +112,13 @@ support::Result<Job> Connection::watch(const std::string& id, std::uint64_t afte
     };
     std::optional<RetryPolicy> retry;  // anew with everything that is heard
     for (Job last;;) {
+      const auto link = state_->link();
       grpc::ClientContext context;
-      state_->begin(context, std::chrono::milliseconds::max());  // as long as the job takes
+      State::begin(*link, context, std::chrono::milliseconds::max());  // as long as the job takes
       v1::WatchJobRequest request;
       request.set_id(id);
       request.set_after(after);
-      const auto reader = state_->jobs->Watch(&context, request);
+      const auto reader = link->jobs->Watch(&context, request);
       for (v1::JobEvent event; reader->Read(&event);) {
         retry.reset();
         if (event.has_job()) last = job_from_proto(event.job());
@@ -135,6 +137,10 @@ support::Result<Job> Connection::watch(const std::string& id, std::uint64_t afte
       if (retry->wait_after(status, context)) continue;
       if (!is_cut_off(status, why)) return why;
       if (!retry->wait(first_pause)) return given_up(why, id, state_->options.away_limit);
+      if (!is_gone(why)) continue;
+      // Another one may be there by now, or may have to be started; else the pauses go on.
+      const auto another = state_->replace(link, {});
+      if (!another.ok() && !is_gone(another.error())) return another.error();
     }
   });
 }
@@ -152,8 +158,8 @@ v1::JobRequest request_of(const std::string& id) {
 support::Result<Job> Connection::cancel(const std::string& id) {
   return guarded([&]() -> support::Result<Job> {
     v1::Job reply;
-    SCHAAS_RETURN_IF_ERROR(state_->call(state_->options.call_limit, [&](auto& context) {
-      return state_->jobs->Cancel(&context, request_of(id), &reply);
+    SCHAAS_RETURN_IF_ERROR(state_->call(state_->options.call_limit, [&](const Link& to, auto& context) {
+      return to.jobs->Cancel(&context, request_of(id), &reply);
     }));
     return job_from_proto(reply);
   });
@@ -162,8 +168,8 @@ support::Result<Job> Connection::cancel(const std::string& id) {
 support::Result<Job> Connection::retry(const std::string& id) {
   return guarded([&]() -> support::Result<Job> {
     v1::Job reply;
-    SCHAAS_RETURN_IF_ERROR(state_->call(state_->options.call_limit, [&](auto& context) {
-      return state_->jobs->Retry(&context, request_of(id), &reply);
+    SCHAAS_RETURN_IF_ERROR(state_->call(state_->options.call_limit, [&](const Link& to, auto& context) {
+      return to.jobs->Retry(&context, request_of(id), &reply);
     }));
     return job_from_proto(reply);
   });

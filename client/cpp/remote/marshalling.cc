@@ -138,6 +138,7 @@ support::Result<CacheEntry> from_proto(const v1::CacheEntry& from) {
   entry.kernels = from.kernels();
   entry.created = from.created();
   entry.pinned = from.pinned() ? Pinned::yes : Pinned::no;
+  entry.number = from.number();
   for (const auto& wire : from.kernel()) {
     SCHAAS_ASSIGN_OR_RETURN(KernelInfo kernel, from_proto(wire));
     entry.kernel.push_back(std::move(kernel));

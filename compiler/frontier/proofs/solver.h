@@ -24,6 +24,11 @@ struct SolverRelation {
   bool operator==(const SolverRelation&) const = default;
 };
 
+/// Steps of Z3 (its `rlimit`) that stand for a millisecond in the limits of questions: about what a machine
+/// of 2024 takes. Steps depend on the question alone, so a slow or busy machine leaves no other questions
+/// open.
+inline constexpr std::int64_t steps_per_millisecond = 2000;
+
 enum class Verdict { unsatisfiable, satisfiable, unknown };
 
 /// "Some point of the constraints satisfies the relations": unsatisfiable is a proof; satisfiable and unknown
@@ -33,11 +38,13 @@ class Solver {
   virtual ~Solver() = default;
   /// Variables are reals >= 0. Replaces earlier constraints.
   virtual void assume(int variables, const std::vector<SolverRelation>& constraints) = 0;
-  /// All relations at once. Whatever goes wrong is "unknown".
+  /// All relations at once, for so many milliseconds, counted in steps. Whatever goes wrong is "unknown".
   virtual Verdict check_all(const std::vector<SolverRelation>& relations, int milliseconds) = 0;
   /// After "satisfiable": a value for each variable, in double precision (to be checked before it is
   /// believed). Empty when there is none.
   virtual std::vector<double> model() const = 0;
+  /// Returns the steps that the last question took.
+  virtual std::int64_t steps() const { return 0; }
 
   Verdict check(const SolverRelation& relation, int milliseconds) {
     return check_all({relation}, milliseconds);
@@ -48,7 +55,7 @@ class Solver {
 using SolverFactory = std::function<std::unique_ptr<Solver>(const support::Cancellation&)>;
 
 /// Z3 with qfnra-nlsat on Reals (never on Ints with a timeout: Z3 4.8.12 can deadlock there), in this
-/// process: nothing but its own timeout ends a query. z3_solver.cc is the only file that includes z3++.h.
+/// process: nothing but its own limit ends a query. z3_solver.cc is the only file that includes z3++.h.
 std::unique_ptr<Solver> make_z3_solver();
 
 /// By the factory; without one, make_z3_solver.

@@ -113,28 +113,38 @@ std::string check_request(const std::vector<SolverRelation>& relations, int mill
 }
 
 std::string print(const SolverAnswer& answer) {
-  if (answer.verdict == Verdict::unsatisfiable) return "unsat";
-  if (answer.verdict == Verdict::unknown) return "unknown";
   std::ostringstream text;
   text.precision(17);
-  text << "sat";
+  text << (answer.verdict == Verdict::unsatisfiable ? "unsat"
+           : answer.verdict == Verdict::unknown     ? "unknown"
+                                                    : "sat");
   for (double value : answer.model) text << " " << value;
+  text << " steps " << answer.steps;
   return text.str();
 }
 
 Result<SolverAnswer> parse_answer(std::string_view line, int variables) {
-  if (line == "unsat") return SolverAnswer{Verdict::unsatisfiable, {}};
-  if (line == "unknown") return SolverAnswer{};
-  SolverAnswer answer{Verdict::satisfiable, {}};
-  std::string_view rest = line;
-  bool read = take(rest, "sat");
-  while (read && take(rest, " ")) {
-    double value = 0;
-    read = read_number(rest, value) && std::isfinite(value);
-    answer.model.push_back(value);
+  SolverAnswer answer;
+  std::string_view rest = line, counted;
+  if (const std::size_t at = line.find(" steps "); at != std::string_view::npos) {
+    counted = line.substr(at + std::string_view(" steps ").size());
+    rest = line.substr(0, at);
+    if (!read_number(counted, answer.steps) || answer.steps < 0) counted = "?";
   }
-  if (!read || !rest.empty() || answer.model.size() != static_cast<std::size_t>(variables))
-    return unreadable("`unsat`, `unknown` or `sat` with a value for each variable", line);
+  bool read = counted.empty();
+  if (rest == "unsat") {
+    answer.verdict = Verdict::unsatisfiable;
+  } else if (rest != "unknown") {
+    answer.verdict = Verdict::satisfiable;
+    read = read && take(rest, "sat");
+    while (read && take(rest, " ")) {
+      double value = 0;
+      read = read_number(rest, value) && std::isfinite(value);
+      answer.model.push_back(value);
+    }
+    read = read && rest.empty() && answer.model.size() == static_cast<std::size_t>(variables);
+  }
+  if (!read) return unreadable("`unsat`, `unknown` or `sat` with a value for each variable", line);
   return answer;
 }
 
@@ -154,6 +164,7 @@ Result<void> serve_solver(std::istream& in, std::ostream& out, Solver& solver) {
     SCHAAS_ASSIGN_OR_RETURN(const auto relations, read_relations(in, head.second, variables));
     SolverAnswer answer;
     answer.verdict = solver.check_all(relations, head.first);
+    answer.steps = solver.steps();
     if (answer.verdict == Verdict::satisfiable) answer.model = solver.model();
     out << print(answer) << std::endl;
   }

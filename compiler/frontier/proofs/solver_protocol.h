@@ -12,9 +12,9 @@
 ///     ready                             <- the program, once
 ///     assume 2 1                        -> variables, constraints; not answered
 ///     8 <= v0
-///     check 300 1                       -> milliseconds, relations
+///     check 300 1                       -> milliseconds (solver.h), relations
 ///     3*v0*v1 + 2 < 5*v1*v1
-///     sat 8 0.25                        <- or: unsat, unknown; sat gives a value for each variable
+///     sat 8 0.25 steps 1234             <- or: unsat, unknown; sat gives a value for each variable
 ///
 /// What cannot be read ends the program.
 namespace schaas::frontier {
@@ -29,7 +29,8 @@ std::string check_request(const std::vector<SolverRelation>& relations, int mill
 
 struct SolverAnswer {
   Verdict verdict = Verdict::unknown;
-  std::vector<double> model;
+  std::vector<double> model{};
+  std::int64_t steps = 0;
 };
 std::string print(const SolverAnswer& answer);
 /// Errors: invalid [solver-protocol] for anything but an answer about that many variables.

@@ -1,15 +1,21 @@
 #include <z3++.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <limits>
 #include <string>
 
 #include "compiler/frontier/proofs/solver.h"
 
 // Z3 behind the interface of solver.h, its nlsat over reals (Jovanovic and de Moura, Solving non-linear
 // arithmetic, 2012). Constraints are translated once. Each question asserts them in a solver of its own, so
-// that a query that ran out of time leaves nothing behind.
+// that a query that ran out of steps leaves nothing behind. Limits are steps. Times
+// would leave other questions open on a slow machine than on a fast one.
 namespace schaas::frontier {
 namespace {
+
+/// A question may take longer than its steps stand for by this factor; then it is ended by the clock.
+constexpr int max_slowness = 50;
 
 /// One long-lived context, made for the first question: making one costs three times a query. Reals and
 /// qfnra-nlsat only: Int with a timeout hangs in 4.8.12, and the other real tactics do not always honour the
@@ -24,16 +30,24 @@ class Z3Solver final : public Solver {
 
   Verdict check_all(const std::vector<SolverRelation>& relations, int milliseconds) override {
     model_.clear();
+    steps_ = milliseconds * steps_per_millisecond;  // for a question that ends by an exception
     try {
       if (!context_) context_ = std::make_unique<Context>();
       if (!told_) context_->assume(count_, constraints_);
       told_ = true;
-      z3::solver solver =
-          z3::try_for(z3::tactic(context_->z3, "qfnra-nlsat"), static_cast<unsigned>(milliseconds))
-              .mk_solver();
+      z3::solver solver = z3::try_for(z3::tactic(context_->z3, "qfnra-nlsat"),
+                                      clipped(std::int64_t{milliseconds} * max_slowness))
+                              .mk_solver();
+      z3::params limits(context_->z3);
+      limits.set("rlimit", clipped(milliseconds * steps_per_millisecond));
+      solver.set(limits);
+      const std::int64_t before = total_steps_;
       for (const z3::expr& assumption : context_->assumptions) solver.add(assumption);
       for (const SolverRelation& relation : relations) solver.add(context_->translate(relation));
-      switch (solver.check()) {
+      const z3::check_result checked = solver.check();
+      total_steps_ = steps_of(solver);
+      steps_ = total_steps_ - before;
+      switch (checked) {
         case z3::sat:
           read(solver.get_model());
           return Verdict::satisfiable;
@@ -49,8 +63,22 @@ class Z3Solver final : public Solver {
   }
 
   std::vector<double> model() const override { return model_; }
+  std::int64_t steps() const override { return steps_; }
 
  private:
+  static unsigned clipped(std::int64_t number) {
+    return static_cast<unsigned>(std::min<std::int64_t>(number, std::numeric_limits<unsigned>::max()));
+  }
+  /// Returns the steps of all questions of the solver's context.
+  static std::int64_t steps_of(const z3::solver& solver) {
+    const z3::stats all = solver.statistics();
+    for (unsigned n = 0; n < all.size(); ++n) {
+      if (all.key(n) == "rlimit count")
+        return all.is_uint(n) ? std::int64_t{all.uint_value(n)}
+                              : static_cast<std::int64_t>(all.double_value(n));
+    }
+    return 0;
+  }
   struct Context {
     void assume(int count, const std::vector<SolverRelation>& constraints) {
       variables.clear();
@@ -94,6 +122,8 @@ class Z3Solver final : public Solver {
   bool told_ = false;  ///< the context knows the constraints
   std::unique_ptr<Context> context_;
   std::vector<double> model_;
+  std::int64_t total_steps_ = 0;  ///< steps of all questions of the context
+  std::int64_t steps_ = 0;        ///< steps of the last question
 };
 
 }  // namespace

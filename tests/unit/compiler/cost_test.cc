@@ -2,9 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <random>
+#include <vector>
+
 #include "compiler/cost/access.h"
 #include "compiler/cost/leaf_nests.h"
 #include "compiler/cost/memory_terms.h"
+#include "compiler/cost/tie_order.h"
 #include "compiler/schedule/replay/apply.h"
 #include "tests/support/problem_of.h"
 
@@ -393,6 +398,40 @@ TEST(Printing, ALoopOverOneOfSeveralSparseTensorsNamesIt) {
   const auto v = variables_of(problem);
   const Cost cost{{Term{1} | Term{1} << Variables::first_fiber}, {}};
   EXPECT_EQ(print_time(cost, v), "i*j'B");
+}
+
+TEST(TieOrder, IsTotalAndSurvivesMoreTermsAndLoops) {
+  std::mt19937_64 random(7);
+  const auto drawn = [&](std::size_t most) {
+    std::vector<Term> sum;
+    for (std::size_t n = random() % (most + 1); n > 0; --n) sum.push_back(1 + random() % 15);
+    std::sort(sum.begin(), sum.end());
+    return sum;
+  };
+  const auto joined = [](std::vector<Term> sum, const std::vector<Term>& more, Term loops) {
+    sum.insert(sum.end(), more.begin(), more.end());
+    for (Term& term : sum) term |= loops;
+    std::sort(sum.begin(), sum.end());
+    return sum;
+  };
+  const auto before = [](const Cost& a, const Cost& b) {
+    const auto elements = [](const Cost& cost) {
+      double sum = 0;
+      for (const Term term : cost.memory) sum += reference_elements(term);
+      return sum;
+    };
+    return stays_before({a.time, a.memory, elements(a)}, {b.time, b.memory, elements(b)});
+  };
+  for (int n = 0; n < 20'000; ++n) {
+    const Cost a{drawn(4), drawn(2)}, b{drawn(4), drawn(2)}, c{drawn(4), drawn(2)};
+    EXPECT_EQ(before(a, b) + before(b, a), a == b ? 0 : 1);
+    EXPECT_FALSE(before(a, b) && before(b, c) && !before(a, c));
+    constexpr Term loops = 16;  // those of no term
+    const Cost more_a{joined(a.time, c.time, loops), joined(a.memory, c.memory, 0)};
+    const Cost more_b{joined(b.time, c.time, loops), joined(b.memory, c.memory, 0)};
+    EXPECT_EQ(before(a, b), before(more_a, more_b));
+  }
+  EXPECT_TRUE(before({{1, 2}, {1}}, {{1}, {3}})) << "one index of a temporary is less than two";
 }
 
 }  // namespace

@@ -43,6 +43,7 @@ class Worker : public testing::Test {
     pipeline::SolverWorkerOptions options;
     options.memory_bytes = memory_bytes;
     options.program = program;
+    options.slowness = 1;
     options.grace = milliseconds(100);
     options.isolated = program == real_program;  // scripts note what they did, and run others
     options.log = [this](const std::string& sentence) { log.push_back(sentence); };
@@ -67,6 +68,7 @@ TEST_F(Worker, AnswersLikeTheSolverInThisProcess) {
   ASSERT_EQ(solver->model().size(), 1U);
   EXPECT_GE(solver->model()[0], 2);
   EXPECT_LT(solver->model()[0], 10);
+  EXPECT_GT(solver->steps(), 0);
   solver->assume(1, {});
   EXPECT_EQ(solver->check(below_two, 1000), Verdict::satisfiable);
   EXPECT_THAT(log, testing::IsEmpty());
@@ -95,7 +97,7 @@ TEST_F(Worker, ACrashingSolverIsStartedAgain) {
 
 TEST_F(Worker, GarbageIsUnknown) {
   for (const std::string answer :
-       {"unsat?", "sat", "sat 1 2", "sat inf", "sat 1x", "UNSAT", "", "unknownn"}) {
+       {"unsat?", "sat", "sat 1 2", "sat inf", "sat 1x", "UNSAT", "", "unsat steps -1"}) {
     const auto solver = start(
         script("echo ready\nread a; read b; read c; read d\necho '" + answer + "'\nexec /bin/sleep 60\n"));
     EXPECT_EQ(solver->check(below_two, 1000), Verdict::unknown) << answer;

@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include "tests/support/temporary_directory.h"
 
@@ -352,6 +353,49 @@ TEST_F(Jobs, EndWhenTheirBudgetIsSpent) {
   EXPECT_EQ(claim(), "z");
   finish();
   EXPECT_EQ(counts(id), "0 0 3 0 0");
+}
+
+TEST_F(Jobs, WakeThoseWhoWaitForAChange) {
+  using std::chrono::milliseconds;
+  const std::string id = submit("a", {"x", "y"});
+  const JobChanges& changes = store_->changes();
+  auto seen = changes.of(id);
+  const auto changed = [&] {
+    const bool yes = changes.wait(id, seen, milliseconds(0));
+    seen = changes.of(id);
+    return yes;
+  };
+  EXPECT_FALSE(changes.wait(id, seen, milliseconds(10))) << "reading is no change";
+  EXPECT_EQ(claim(), "x");
+  EXPECT_TRUE(changed());
+  EXPECT_EQ(counts(id), "1 1 0 0 0");
+  EXPECT_FALSE(changed());
+  std::thread later([&] { finish(); });
+  EXPECT_TRUE(changes.wait(id, seen, std::chrono::seconds(20)));
+  later.join();
+  EXPECT_TRUE(changed());
+  EXPECT_EQ(claim(), "y");
+  EXPECT_TRUE(changed());
+  ASSERT_TRUE(store_->requeue(id, 1).ok());
+  EXPECT_TRUE(changed());
+  ASSERT_TRUE(store_->cancel(id).ok());
+  EXPECT_TRUE(changed());
+  ASSERT_TRUE(store_->retry(id, 0).ok());
+  EXPECT_TRUE(changed());
+}
+
+TEST_F(Jobs, CountTheirItemsAlikeWhenOpenedAgain) {
+  const std::string id = submit("a", {"x", "y", "z"}, "me", 0, 100);
+  claim(), finish(ItemState::done, "", 2.5);
+  claim(), finish(ItemState::failed, "no", 1.25);
+  const JobRow before = store_->job(id).value();
+  open();
+  const JobRow after = store_->job(id).value();
+  EXPECT_EQ(counts(id), "1 0 1 1 0");
+  EXPECT_EQ(after.seconds, 3.75);
+  EXPECT_EQ(before.seconds, after.seconds);
+  EXPECT_EQ(claim(), "z");
+  EXPECT_EQ(last_.seconds_left, 96.25);
 }
 
 TEST_F(Jobs, AreRefusedWhenUnknown) {

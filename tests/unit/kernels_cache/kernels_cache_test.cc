@@ -132,8 +132,8 @@ TEST_P(ScheduleStores, RecordChanges) {
   EXPECT_EQ(changed_by([&] { return store_->put_measurements({measurement}); }), of_p);
   EXPECT_EQ(changed_by([&] { return store_->frontier({"p", "o", 3}); }), of_none);
   EXPECT_EQ(changed_by([&] { return store_->kernel("k"); }), of_none);
-  EXPECT_EQ(changed_by([&] { return store_->drop_kernels_with(std::string(64, 'b')); }), of_none);
-  EXPECT_EQ(changed_by([&] { return store_->drop_kernels_with(std::string(64, 'a')); }), of_all);
+  EXPECT_EQ(changed_by([&] { return store_->drop_kernels_with({std::string(64, 'b')}); }), of_none);
+  EXPECT_EQ(changed_by([&] { return store_->drop_kernels_with({std::string(64, 'a')}); }), of_all);
   EXPECT_EQ(changed_by([&] { return store_->drop_frontiers_before(3); }), of_none);
   EXPECT_EQ(changed_by([&] { return store_->drop_frontiers_above(0, Clock::Time::max()); }), of_p);
   EXPECT_EQ(changed_by([&] { return store_->put_frontier(frontier_row("p", "o", "x")); }), of_p);
@@ -189,7 +189,7 @@ TEST_P(ScheduleStores, HaveTheTotalsOfTheirRows) {
       } else if (chosen < 8) {
         ASSERT_TRUE(store->put_kernel(kernel_row(problem + digit, problem, digit)).ok());
       } else if (chosen < 10) {
-        ASSERT_TRUE(store->drop_kernels_with(std::string(64, digit)).ok());
+        ASSERT_TRUE(store->drop_kernels_with({std::string(64, digit)}).ok());
       } else if (chosen == 10) {
         ASSERT_TRUE(store->drop_frontiers_above(0, Clock::Time::max()).ok());
       } else {
@@ -243,9 +243,9 @@ TEST_P(ScheduleStores, DropEveryKernelOfADigest) {
        {kernel_row("k1", "p", 'a'), kernel_row("k2", "p", 'b'), kernel_row("k3", "q", 'a')}) {
     ASSERT_TRUE(store_->put_kernel(row).ok());
   }
-  EXPECT_EQ(*store_->drop_kernels_with(std::string(64, 'a')), 2u);
-  EXPECT_EQ(*store_->drop_kernels_with(std::string(64, 'a')), 0u);
-  const auto left = store_->kernels_of("");
+  EXPECT_EQ(*store_->drop_kernels_with({std::string(64, 'a')}), 2u);
+  EXPECT_EQ(*store_->drop_kernels_with({std::string(64, 'a')}), 0u);
+  const auto left = store_->kernels_of("p");
   ASSERT_EQ(left->size(), 1u);
   EXPECT_EQ(left->front().kernel_key, "k2");
 }
@@ -321,6 +321,65 @@ TEST_P(ScheduleStores, ListProblemsOldestFirstWithTheirCounts) {
   EXPECT_TRUE(store_->kernels_of("a")->empty());
 }
 
+TEST_P(ScheduleStores, RememberTheToolchainOfEachTarget) {
+  EXPECT_TRUE(store_->toolchains()->empty());
+  ASSERT_TRUE(store_->put_toolchain("x86-64-v3", "gcc 12").ok());
+  ASSERT_TRUE(store_->put_toolchain("cuda", "nvcc 12.4").ok());
+  ASSERT_TRUE(store_->put_toolchain("x86-64-v3", "gcc 14").ok());
+  EXPECT_EQ(*store_->toolchains(),
+            (std::map<std::string, std::string>{{"cuda", "nvcc 12.4"}, {"x86-64-v3", "gcc 14"}}));
+}
+
+TEST_P(ScheduleStores, ListPartsOfTheProblems) {
+  for (const char* problem : {"ab1", "b", "ab2", "a", "ab3"})
+    ASSERT_TRUE(store_->put_frontier(frontier_row(problem, "o", "x")).ok());
+  const auto listed = [&](const ProblemRange& range) {
+    std::string out;
+    for (const auto& problem : store_->list(range).value()) out += problem.problem_key + " ";
+    return out;
+  };
+  EXPECT_EQ(listed({}), "ab1 b ab2 a ab3 ");
+  EXPECT_EQ(listed({.limit = 2}), "ab1 b ");
+  const auto all = store_->list().value();
+  EXPECT_EQ(listed({.after = all[1].number, .limit = 2}), "ab2 a ");
+  EXPECT_EQ(listed({.after = all[4].number}), "");
+  EXPECT_EQ(listed({.prefix = "ab"}), "ab1 ab2 ab3 ");
+  EXPECT_EQ(listed({.prefix = "ab", .after = all[0].number, .limit = 1}), "ab2 ");
+  EXPECT_EQ(listed({.prefix = "ab2"}), "ab2 ");
+  EXPECT_EQ(listed({.prefix = "ac"}), "");
+  EXPECT_EQ(listed({.limit = 3, .order = ProblemRange::Order::newest_first}), "ab3 a ab2 ");
+}
+
+TEST_P(ScheduleStores, DropManyRowsAtOnce) {
+  constexpr int many = 2500;  // more than are deleted in one transaction
+  std::vector<std::string> digests;
+  for (int n = 0; n < many; ++n) {
+    FrontierRow row = frontier_row("p" + std::to_string(n), "o", "0123456789");
+    row.key.search_version = n % 2 == 0 ? 3 : 4;
+    ASSERT_TRUE(store_->put_frontier(row).ok());
+    std::string sha256 = support::digest_of(std::to_string(n)).sha256;
+    KernelRow kernel = kernel_row("k" + std::to_string(n), "p" + std::to_string(n), 'a');
+    kernel.digest.sha256 = sha256;
+    if (n % 5 != 0) continue;
+    ASSERT_TRUE(store_->put_kernel(kernel).ok());
+    digests.push_back(sha256);
+  }
+  EXPECT_EQ(store_->binaries()->size(), digests.size());
+  ASSERT_TRUE(*store_->set_pin("p2", Pinned::yes));
+  EXPECT_EQ(*store_->drop_frontiers_before(4), many / 2u);
+  // Those of a kernel and the pinned one stay, without frontier.
+  EXPECT_EQ(*store_->statistics(), (Statistics{many / 2 + many / 10 + 1, many / 2, many / 5, many / 2 * 10}));
+  EXPECT_EQ(*store_->drop_frontiers_before(4), 0u);
+  const auto later = noon() + std::chrono::hours(1);
+  const auto some = store_->drop_frontiers_above(1000, later).value();
+  EXPECT_EQ(some.frontiers, many / 2u - 100);
+  EXPECT_EQ(some.bytes, many / 2 * 10 - 1000u);
+  EXPECT_EQ(some.left_bytes, 1000u);
+  EXPECT_EQ(*store_->drop_kernels_with(digests), digests.size());
+  EXPECT_TRUE(store_->binaries()->empty());
+  EXPECT_EQ(store_->statistics()->frontiers, 100u);
+}
+
 TEST_P(ScheduleStores, ServeSeveralThreadsAtOnce) {
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t) {
@@ -366,9 +425,9 @@ TEST_F(Database, KeepsItsRowsWhenOpenedAgain) {
 TEST_F(Database, IsInWriteAheadModeWithStrictTablesAndANumberedSchema) {
   ASSERT_TRUE(open().ok());
   EXPECT_EQ(raw(path_, "PRAGMA journal_mode"), "wal;");
-  EXPECT_EQ(raw(path_, "PRAGMA user_version"), "8;");
+  EXPECT_EQ(raw(path_, "PRAGMA user_version"), "9;");
   EXPECT_EQ(raw(path_, "SELECT name FROM pragma_table_list WHERE schema = 'main' AND strict ORDER BY name"),
-            "frontier;frontier_use;kernel;measurement;problem;");
+            "frontier;frontier_use;kernel;measurement;problem;toolchain;");
 }
 
 /// A letter that changes on the disk leaves pages that are sound to SQLite.
@@ -413,14 +472,14 @@ TEST_F(Database, TakesChangedRowsForMissingOnes) {
 
 TEST_F(Database, RefusesALaterSchemaUntouched) {
   ASSERT_TRUE(open().ok());
-  raw(path_, "PRAGMA user_version = 9");
+  raw(path_, "PRAGMA user_version = 10");
   const auto opened = open();
   ASSERT_FALSE(opened.ok());
   EXPECT_EQ(support::render(opened.error()),
             "invalid [newer-schema]: `" + path_ +
-                "` has schema version 9, this schaas knows versions up to 8\n"
+                "` has schema version 10, this schaas knows versions up to 9\n"
                 "  note: use the newer schaas, or another data directory");
-  EXPECT_EQ(raw(path_, "PRAGMA user_version"), "9;");
+  EXPECT_EQ(raw(path_, "PRAGMA user_version"), "10;");
 }
 
 TEST_F(Database, RefusesOtherFiles) {

@@ -55,6 +55,13 @@ struct CacheEntry {
   std::string created;             ///< UTC, ISO 8601
   std::vector<KernelInfo> kernel;  ///< when asked by key
   Pinned pinned = Pinned::no;
+  std::uint64_t number = 0;  ///< increases with the time of storing
+};
+/// A part of the stored problems, oldest first.
+struct CacheRange {
+  std::string prefix{};     ///< beginning of their keys
+  std::uint64_t after = 0;  ///< CacheEntry::number that all of the part are above
+  std::uint64_t limit = 0;  ///< 0: none
 };
 struct CacheVerification {
   std::uint64_t checked = 0;
@@ -116,10 +123,11 @@ struct ConnectOptions {
 /// directory.
 std::string private_socket_path(const std::string& data_directory);
 
-/// Thread-safe. No exception escapes. Every method may fail with: the server's own diagnostic; unreachable
-/// [server-down] (the address and what to do), [tls-failed] (one end does not believe the other),
-/// [server-refused]; exhausted [deadline]; internal [server-internal]. Where kernels are asked for:
-/// unsupported [server-abi] (they would be for other clients).
+/// Thread-safe. No exception escapes. A server that goes away while it is asked is looked for again, or
+/// started again where it is private, and asked once more. Every method may fail with: the server's own
+/// diagnostic; unreachable [server-down] (the address and what to do), [tls-failed] (one end does not believe
+/// the other), [server-refused]; exhausted [deadline]; internal [server-internal]. Where kernels are asked
+/// for: unsupported [server-abi] (they would be for other clients).
 class Connection final : public ServerSource {
  public:
   /// Connects, and starts the private server if that is what is asked for: the program `schaasd` beside this
@@ -166,7 +174,10 @@ class Connection final : public ServerSource {
                              const JobListener& listener = {});
   support::Result<Job> cancel(const std::string& id);  ///< stops what runs, too; invalid [unknown-job]
   support::Result<Job> retry(const std::string& id);   ///< failed and cancelled items; invalid [unknown-job]
-  support::Result<std::vector<CacheEntry>> list_cache(const std::string& key = {});
+  /// Lists stored problems, some hundreds with each call to the server.
+  support::Result<std::vector<CacheEntry>> list_cache(const CacheRange& range = {});
+  /// Returns a stored problem with its kernels. Errors: invalid [not-stored].
+  support::Result<CacheEntry> cached_problem(const std::string& key);
   support::Result<CacheVerification> verify_cache();
   support::Result<void> pin(const std::string& key, Pinned pinned);
   support::Result<CacheCollection> collect_cache();
@@ -177,7 +188,9 @@ class Connection final : public ServerSource {
   support::Result<Backup> back_up(const std::string& name);
 
  private:
+  struct Link;
   struct State;
+  class Scheduling;
   explicit Connection(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
 };
