@@ -227,7 +227,7 @@ frontier::Frontier full_frontier() {
                        << frontier::time_sum({3}) << " <= " << frontier::time_sum({8}) << " and "
                        << frontier::memory_sum({1})};
   f.removals = {r};
-  f.counts = {"1", "2", "3", "4", 5, 6, 7, 8, 9, 10, 11, 12, 13, 14.5, 15.5, {{"plain", "14"}}};
+  f.counts = {"1", "2", "3", "4", 5, 6, 7, 8, 9, 10, 11, 12, 13, 14.5, 15.5, 0, {{"plain", "14"}}};
   f.seconds = {0.1, 0.2, 0.3, 0.4, 1.5};
   f.complete = false;
   f.limited = "a sentence about a budget";

@@ -9,6 +9,7 @@
 #include "client/cpp/remote/server_address.h"
 #include "client/cpp/remote/server_key.h"
 #include "client/cpp/remote/server_source.h"
+#include "schaas/host.h"
 
 // The attempts of a call. Each has an id for the server's log, a deadline of its own, and the token; a busy
 // server is asked again as the retry policy says. A stop from another thread cancels the attempt under way.

@@ -81,6 +81,8 @@ double combine(Function f, double a, double b) {
       return std::ceil(a);
     case Function::round:
       return std::nearbyint(a);
+    case Function::add_absorbing_largest:
+    case Function::add_absorbing_smallest:
     case Function::where:
       break;
   }
