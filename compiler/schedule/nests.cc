@@ -147,7 +147,11 @@ std::vector<Access> reads_of(const Nest& nest, const std::string& tensor) {
 std::string reason_against(const Nests& nests, std::size_t number, const std::string& index) {
   const Access& target = nests[number].leaf().target;
   const std::string name = "`" + index_notation::print(target) + "`";
-  if (!support::contains(nests[number].loops, index))
+  // An index that is on the left alone: the tree inside of the loop would not tell that the target had it.
+  const auto reads = concrete_notation::reads(nests[number].assignment);
+  const bool depends = std::any_of(
+      reads.begin(), reads.end(), [&](const Access& read) { return support::contains(read.indices, index); });
+  if (!support::contains(nests[number].loops, index) || !depends)
     return name + " does not depend on it, and would be computed again in each iteration";
   const auto found = std::find(target.indices.begin(), target.indices.end(), index);
   if (found == target.indices.end()) return name + " is complete only after all of its iterations";

@@ -17,6 +17,8 @@ import tempfile
 import time
 import urllib.request
 
+from timing import least_milliseconds
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 MADE = "2026-01-01T00:00:00.000Z"
 HTTP = "127.0.0.1:18999"
@@ -59,15 +61,6 @@ class Server:
         self.process.wait(timeout=60)
 
 
-def least(work, times=7):
-    best = float("inf")
-    for _ in range(times):
-        began = time.perf_counter()
-        work()
-        best = min(best, time.perf_counter() - began)
-    return best * 1e3
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bin", type=pathlib.Path, nargs="+", default=[ROOT / "build" / "release" / "bin"])
@@ -80,8 +73,8 @@ def main():
         print(f"{options.problems} problems, each with a frontier, a kernel and a binary")
         for programs in options.bin:
             server = Server(programs.resolve(), data)
-            info = least(lambda: subprocess.run(server.command, capture_output=True, check=True))
-            scrape = least(lambda: urllib.request.urlopen(f"http://{HTTP}/metrics").read())
+            info = least_milliseconds(lambda: subprocess.run(server.command, capture_output=True, check=True))
+            scrape = least_milliseconds(lambda: urllib.request.urlopen(f"http://{HTTP}/metrics").read())
             print(f"{programs}: start {server.start_seconds:.2f} s, schaas info {info:.1f} ms, scrape {scrape:.1f} ms", flush=True)
             server.stop()
     finally:

@@ -10,6 +10,10 @@ def milliseconds(work):
     return (time.perf_counter() - start) * 1e3, result
 
 
+def least_milliseconds(work, times=7):
+    return min(milliseconds(work)[0] for _ in range(times))
+
+
 def settle(f, operands, threads, seconds):
     """Calls until the baseline kernel, which is compiled quickly, is replaced, or so many seconds are over."""
     end = time.monotonic() + seconds

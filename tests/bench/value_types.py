@@ -9,23 +9,15 @@ turns, and each round has its least time.
 
 import argparse
 import statistics
-import time
 
 import numpy as np
 import scipy.sparse as sp
 
 import schaas
 
+from timing import least_milliseconds
+
 TYPES = {"f64": np.float64, "f32": np.float32, "i64": np.int64, "i32": np.int32, "bf16": np.float32}  # operands as they are given
-
-
-def seconds(run, least=3):
-    best = float("inf")
-    for _ in range(least):
-        begin = time.perf_counter()
-        run()
-        best = min(best, time.perf_counter() - begin)
-    return best
 
 
 def random_matrix(random, rows, degree):
@@ -59,7 +51,7 @@ def main():
                 b, d = schaas.tensor(np.array(b.nonzero()), b.data, b.shape, "csr", dtype="bf16"), schaas.bfloat16(d)
             runs[name] = kernel.bind(B=b, D=d, threads=1)
             assert np.array_equal(runs[name](), wanted)
-        rounds = [{name: seconds(run) for name, run in runs.items()} for _ in range(options.rounds)]
+        rounds = [{name: least_milliseconds(run, 3) / 1e3 for name, run in runs.items()} for _ in range(options.rounds)]
         plain = bytes_moved(pattern, columns, "f64")
         for name in TYPES:
             least = min(one[name] for one in rounds)

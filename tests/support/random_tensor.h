@@ -18,10 +18,10 @@ struct RandomTensor {
 
 struct RandomTensorOptions {
   double density = 0.5;         ///< chance that an entry is stored
-  double unit = 0.25;           ///< values are multiples of it
   double explicit_zeros = 0.1;  ///< chance that a stored entry is zero
   /// Arithmetic of the values: its zero is not stored, and values are in its domain.
   const operators::Semiring* semiring = &operators::plus_times();
+  double unit = 0.25;  ///< values are multiples of it
 };
 
 /// Values are +-1 to +-8 units (quarters, of integers ones) without 0, so that sums and products of a few are

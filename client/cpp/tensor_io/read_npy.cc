@@ -46,7 +46,7 @@ struct Truth {
 };
 
 template <class Element>
-constexpr bool is_whole = std::is_integral_v<Element> || std::is_same_v<Element, Truth>;
+constexpr bool holds_integers = std::is_integral_v<Element> || std::is_same_v<Element, Truth>;
 
 class NpyReader {
  public:
@@ -154,7 +154,7 @@ class NpyReader {
     }
     // f2 and f4 are exact in f32.
     constexpr bool narrow = std::is_same_v<Element, float> || std::is_same_v<Element, Half>;
-    const bool whole = is_whole<Element> && is_integer(options_.value_type);
+    const bool whole = holds_integers<Element> && is_integer(options_.value_type);
     const ValueType type = whole ? ValueType::i64 : narrow ? ValueType::f32 : ValueType::f64;
     SCHAAS_ASSIGN_OR_RETURN(DenseTensor dense, zeros(header.shape, type));
     const auto slice = std::make_unique<Element[]>(slice_elements);
@@ -201,7 +201,7 @@ class NpyReader {
       } else if constexpr (std::is_same_v<Element, Half>) {
         to.values.as<float>()[offset] = value(from[e]);
       } else if (is_integer(to.value_type)) {
-        if constexpr (is_whole<Element>)
+        if constexpr (holds_integers<Element>)
           to.values.as<std::int64_t>()[offset] = static_cast<std::int64_t>(from[e]);
         if constexpr (std::is_same_v<Element, std::uint64_t>) {
           if (from[e] > std::uint64_t{INT64_MAX}) return too_large(std::to_string(from[e]));
