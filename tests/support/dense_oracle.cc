@@ -379,7 +379,7 @@ std::size_t offset(const std::vector<std::int64_t>& extents, const std::vector<s
 }
 
 Evaluated evaluate(const index_notation::Program& program, const std::map<std::string, DenseTensor>& operands,
-                   const Extents& extents, const DenseTensor* before) {
+                   const Extents& extents, const DenseTensor* before, double largest) {
   std::map<std::string, std::vector<Number>> tensors;
   std::map<std::string, std::vector<std::int64_t>> shapes;
   for (const auto& [name, tensor] : operands) {
@@ -406,6 +406,7 @@ Evaluated evaluate(const index_notation::Program& program, const std::map<std::s
         last.back() =
             combined(operators::combine(*statement.update), leaf(before->values.at(n)), last.back());
       }
+      if (std::isfinite(last.back().value) && last.back().magnitude >= largest) last.back() = open_number();
     }
     shapes[statement.result.tensor] = shape;
     tensors[statement.result.tensor] = last;

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <string>
 #include <vector>
@@ -34,9 +35,11 @@ using Extents = std::map<std::string, std::int64_t>;  ///< of every index variab
 /// The independent oracle: evaluates statement by statement by definition (docs/language.md), over all values
 /// of all index variables, in double arithmetic. Shares no code with the compiler but the nodes of index
 /// notation and the tables of operators. Exponential in the number of indices: extents of a few. `operands`
-/// hold the semiring's zero where nothing is stored; `before` is what an updated result holds.
+/// hold the semiring's zero where nothing is stored; `before` is what an updated result holds. An element of
+/// a magnitude of `largest` or more has no right value, as integers that wrap around in other types.
 Evaluated evaluate(const index_notation::Program& program, const std::map<std::string, DenseTensor>& operands,
-                   const Extents& extents, const DenseTensor* before = nullptr);
+                   const Extents& extents, const DenseTensor* before = nullptr,
+                   double largest = std::numeric_limits<double>::infinity());
 /// One statement under plus-times.
 Evaluated evaluate(const index_notation::Assignment& statement,
                    const std::map<std::string, DenseTensor>& operands, const Extents& extents);

@@ -12,6 +12,7 @@
 #include <map>
 #include <set>
 #include <thread>
+#include <type_traits>
 #include <utility>
 
 #include "tests/support/typed_number.h"
@@ -106,6 +107,29 @@ double folded(std::int32_t fold, double a, double b) {
   }
 }
 
+/// Folds integers as kernels do: sums and products wrap around.
+template <class Integer>
+void fold_integers(std::int32_t fold, void* into, const void* from, std::int64_t n) {
+  using Unsigned = std::make_unsigned_t<Integer>;
+  Integer& a = static_cast<Integer*>(into)[n];
+  const Integer b = static_cast<const Integer*>(from)[n];
+  if (fold == SCHAAS_FOLD_SUM)
+    a = static_cast<Integer>(static_cast<Unsigned>(a) + static_cast<Unsigned>(b));
+  else if (fold == SCHAAS_FOLD_PRODUCT)
+    a = static_cast<Integer>(static_cast<Unsigned>(a) * static_cast<Unsigned>(b));
+  else if (fold == SCHAAS_FOLD_MIN || fold == SCHAAS_FOLD_MAX)
+    a = fold == SCHAAS_FOLD_MIN ? std::min(a, b) : std::max(a, b);
+  else
+    a = static_cast<Integer>(folded(fold, static_cast<double>(a != 0), static_cast<double>(b != 0)));
+}
+
+/// Folds element n of `from` into that of `into`, both of this value type.
+void fold_element(std::int32_t type, std::int32_t fold, void* into, const void* from, std::int64_t n) {
+  if (type == SCHAAS_I64) return fold_integers<std::int64_t>(fold, into, from, n);
+  if (type == SCHAAS_I32) return fold_integers<std::int32_t>(fold, into, from, n);
+  write_number(into, type, n, folded(fold, read_number(into, type, n), read_number(from, type, n)));
+}
+
 /// Returns the identity of a monoid of the ABI.
 double identity(std::int32_t fold) {
   if (fold == SCHAAS_FOLD_MIN || fold == SCHAAS_FOLD_MAX)
@@ -137,8 +161,7 @@ class OwnTarget {
   void* const* shared() const { return shared_.data(); }
   bool intact() const { return values_.intact(); }
   void fold(std::int32_t monoid) const {
-    for (std::int64_t n = 0; n < elements_; ++n)
-      set(target_, n, folded(monoid, get(target_, n), get(values_.data(), n)));
+    for (std::int64_t n = 0; n < elements_; ++n) fold_element(type_, monoid, target_, values_.data(), n);
   }
 
  private:
@@ -149,7 +172,6 @@ class OwnTarget {
              static_cast<std::int64_t>(value_bytes(result.value_type));
     return result.order == 0 ? 1 : result.levels[result.order - 1].entries;
   }
-  double get(const void* from, std::int64_t n) const { return read_number(from, type_, n); }
   void set(void* to, std::int64_t n, double value) const { write_number(to, type_, n, value); }
 
   std::int32_t type_;
@@ -200,11 +222,10 @@ class OwnCarry {
   void* data() const { return values_.data(); }
   bool intact() const { return values_.intact(); }
   void fold(std::int32_t monoid, const OwnCarry& other) const {
-    for (std::int64_t n = 0; n < elements_; ++n) set(n, folded(monoid, get(n), other.get(n)));
+    for (std::int64_t n = 0; n < elements_; ++n) fold_element(type_, monoid, data(), other.data(), n);
   }
 
  private:
-  double get(std::int64_t n) const { return read_number(data(), type_, n); }
   void set(std::int64_t n, double value) const { write_number(data(), type_, n, value); }
   std::int64_t elements_;
   std::int32_t type_;

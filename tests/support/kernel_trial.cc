@@ -1,6 +1,7 @@
 #include "tests/support/kernel_trial.h"
 
 #include <cmath>
+#include <limits>
 #include <set>
 #include <utility>
 
@@ -28,6 +29,12 @@ double initial_of(const problem::Problem& problem) {
   const auto monoid = *problem.statement.update;
   const bool logical = monoid == operators::Monoid::logical_or || monoid == operators::Monoid::logical_and;
   return logical || operators::is_integer(problem.value_type) ? 1 : 0.75;
+}
+
+/// The least integer that is told from no other here: it wraps around, or double does not hold it.
+double first_uncertain(problem::ValueType type) {
+  if (!operators::is_integer(type)) return std::numeric_limits<double>::infinity();
+  return type == problem::ValueType::i32 ? 0x1p31 : 0x1p53;
 }
 
 /// Returns the largest allowed error, relative to magnitudes.
@@ -146,7 +153,8 @@ void Trials::add(RandomInput input) {
   }
   DenseTensor before = zero_result(problem_, trial.input.extents).unpack();
   before.values.assign(before.values.size(), initial_of(problem_));
-  trial.want = evaluate(problem_.program(), trial.input.dense_operands(), trial.input.extents, &before);
+  trial.want = evaluate(problem_.program(), trial.input.dense_operands(), trial.input.extents, &before,
+                        first_uncertain(problem_.value_type));
   trials_.push_back(std::move(trial));
 }
 
