@@ -284,9 +284,7 @@ support::Result<client::Selections> take_ranges(const TensorArguments& arguments
   }
   SCHAAS_ASSIGN_OR_RETURN(client::Selections selections,
                           client::Selections::of(program, formats, text.expression));
-  if (selections.empty()) return selections;
-  text.expression = print(selections.program());
-  text.formats = selections.formats(text.formats);
+  selections.apply_to(text.expression, text.formats);
   return selections;
 }
 

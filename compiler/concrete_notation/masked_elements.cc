@@ -4,6 +4,7 @@
 #include <set>
 #include <string>
 
+#include "compiler/concrete_notation/loop_order.h"
 #include "compiler/concrete_notation/match.h"
 
 // An operand beside the mask may be absent at an entry of the mask. The loops of the producer skip such an
@@ -25,18 +26,6 @@ bool come_first(const StatementPtr& statement, std::set<std::string> open) {
       [&](const Terms&) { return false; }, [&](const Assign&) { return false; });
 }
 
-/// The operand may store nothing for a value of one of the indices.
-bool skips(const Access& access, const std::set<std::string>& indices, const problem::Problem& problem) {
-  const auto found = problem.formats.find(access.tensor);
-  if (found == problem.formats.end()) return false;
-  const format::TensorFormat& format = found->second;
-  for (std::size_t level = 0; level < format.levels.size(); ++level) {
-    const auto mode = static_cast<std::size_t>(format.mode_order[level]);
-    if (format::is_sparse(format.levels[level]) && indices.count(access.indices[mode]) > 0) return true;
-  }
-  return false;
-}
-
 }  // namespace
 
 bool writes_whole_mask(const Where& branch, const problem::Problem& problem) {
@@ -56,7 +45,8 @@ bool writes_whole_mask(const Where& branch, const problem::Problem& problem) {
   return std::none_of(others.begin(), others.end(), [&](const Access& read) {
     const bool is_mask = patterns.size() == 1 && read.indices == patterns.front().indices &&
                          problem.pattern_named(patterns.front().tensor)->tensor == read.tensor;
-    return !is_mask && skips(read, indices, problem);
+    return !is_mask && std::any_of(indices.begin(), indices.end(),
+                                   [&](const std::string& index) { return is_walked(read, index, problem); });
   });
 }
 

@@ -122,19 +122,12 @@ struct InterpretedCalls {
   using State = InterpretedKernel::State;
   static inline State* living = nullptr;
 
-  template <std::size_t phase>
+  template <std::size_t phase, StatementCode State::PhaseCode::*code>
   static std::int32_t run(const schaas_tensor* const* args, void* const* shared, void* workspace,
                           std::int64_t begin, std::int64_t end) {
     return begin >= end
                ? SCHAAS_OK
-               : living->run(living->phases[phase].body, {args, shared, workspace, nullptr, begin, end});
-  }
-  template <std::size_t phase>
-  static std::int32_t numeric(const schaas_tensor* const* args, void* const* shared, void* workspace,
-                              std::int64_t begin, std::int64_t end) {
-    return begin >= end
-               ? SCHAAS_OK
-               : living->run(living->phases[phase].numeric, {args, shared, workspace, nullptr, begin, end});
+               : living->run(living->phases[phase].*code, {args, shared, workspace, nullptr, begin, end});
   }
   template <std::size_t phase>
   static std::int64_t range(const schaas_tensor* const* args) {
@@ -184,13 +177,13 @@ struct InterpretedCalls {
 
   template <std::size_t phase>
   static void set(schaas_phase& one) {
-    one.run = run<phase>;
+    one.run = run<phase, &State::PhaseCode::body>;
     one.range = range<phase>;
     one.work = work<phase>;
     one.part = partial<phase>;
     one.carry_elements = carry_elements<phase>;
     one.combine = fix_up<phase>;
-    one.values = numeric<phase>;
+    one.values = run<phase, &State::PhaseCode::numeric>;
   }
   template <std::size_t... phase>
   static std::vector<schaas_phase> functions(std::index_sequence<phase...>) {

@@ -160,15 +160,12 @@ support::Diagnostic not_in_bundle(const Bundle::State& state, const std::string&
 namespace {
 
 /// The same problem without ranges: requests have none, and a bundle has what its maker was asked for.
-ProblemText without_ranges(const ProblemText& given) {
-  ProblemText out = given;
-  const auto program = parse_program(out.expression);
-  if (!program.ok()) return out;
+ProblemText without_ranges(ProblemText given) {
+  const auto program = parse_program(given.expression);
+  if (!program.ok()) return given;
   const auto selections = Selections::of(*program, given.formats, given.expression);
-  if (!selections.ok() || selections->empty()) return out;
-  out.expression = print(selections->program());
-  out.formats = selections->formats(given.formats);
-  return out;
+  if (selections.ok()) selections->apply_to(given.expression, given.formats);
+  return given;
 }
 
 }  // namespace

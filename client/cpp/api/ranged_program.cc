@@ -18,8 +18,7 @@ support::Result<std::unique_ptr<const RangedProgram>> RangedProgram::open(const 
                           Selections::of(program, problem.formats, problem.expression));
   if (selections.empty()) return std::unique_ptr<const RangedProgram>();
   ProblemText text = problem;
-  text.expression = print(selections.program());
-  text.formats = selections.formats(problem.formats);
+  selections.apply_to(text.expression, text.formats);
   SCHAAS_ASSIGN_OR_RETURN(KernelSet kernels, KernelSet::open(session, std::move(text), options));
   return std::unique_ptr<const RangedProgram>(new RangedProgram(std::move(selections), std::move(kernels)));
 }

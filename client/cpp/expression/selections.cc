@@ -97,10 +97,11 @@ support::Result<Selections> Selections::of(const Program& program,
   return out;
 }
 
-std::map<std::string, std::string> Selections::formats(std::map<std::string, std::string> given) const {
+void Selections::apply_to(std::string& expression, std::map<std::string, std::string>& formats) const {
+  if (empty()) return;
+  expression = print(program());
   for (const IndexOperand& each : selected_.selections)
-    given[each.tensor] = index_notation::selection_format(each);
-  return given;
+    formats[each.tensor] = index_notation::selection_format(each);
 }
 
 bool Selections::is_selection(const std::string& tensor) const {

@@ -233,15 +233,20 @@ loop_ir::Phase Emitter::describe(const NestPtr& nest) {
   return phase;
 }
 
+/// Returns the leaf of a chain.
+const Leaf& leaf_of_chain(const NestPtr& nest) {
+  const NestPtr* at = &nest;
+  while (const auto* loop = std::get_if<Loop>(&(*at)->node)) at = &loop->body;
+  return std::get<Leaf>((*at)->node);
+}
+
 /// Emits a nest whose value goes to the sink. Loops around a single leaf are a chain (emit_chain).
 void Emitter::emit(const NestPtr& nest, const Scope& scope, const Sink& sink, Statements& out) {
   if (is_chain(nest)) {
     if (const auto needed = absent_factors(nest, scope, sink); !needed.empty())
       return emit_where_present(nest, needed, scope, sink, out);
     known_.clear();
-    const NestPtr* at = &nest;
-    while (const auto* loop = std::get_if<Loop>(&(*at)->node)) at = &loop->body;
-    const auto& leaf = std::get<Leaf>((*at)->node);
+    const Leaf& leaf = leaf_of_chain(nest);
     PartialProduct partial{is_plain_product(leaf) ? leaf.factors : std::vector<int>{}, nullptr};
     if (leaf.scale && is_plain_product(leaf)) partial.prefix = loop_ir::number(*leaf.scale);
     emit_chain(nest, scope, std::move(partial), sink, out);
@@ -278,13 +283,10 @@ void Emitter::emit(const NestPtr& nest, const Scope& scope, const Sink& sink, St
 /// Returns the operands of a summed chain of loops that may be absent in loops around. Each of them makes the
 /// sum the semiring's zero where it is. In vector loops their flags are values and decide no loop.
 std::set<int> Emitter::absent_factors(const NestPtr& nest, const Scope& scope, const Sink& sink) const {
-  const bool sums = sink.monoid == tree_.semiring->sum &&
-                    (sink.kind != Sink::Kind::array ||
-                     (is_complete(sink.operand, scope) && sums_in_register(sink.operand)));
+  const bool sums =
+      sink.monoid == tree_.semiring->sum && (sink.kind != Sink::Kind::array || is_one_element(sink, scope));
   if (!sums || vector_depth_ > 0 || for_gpu_ || !std::holds_alternative<Loop>(nest->node)) return {};
-  const NestPtr* at = &nest;
-  while (const auto* loop = std::get_if<Loop>(&(*at)->node)) at = &loop->body;
-  const auto& leaf = std::get<Leaf>((*at)->node);
+  const Leaf& leaf = leaf_of_chain(nest);
   std::set<int> absent;
   if (leaf.value != nullptr) {
     annihilators(leaf.value, scope, absent);
@@ -307,12 +309,16 @@ void Emitter::emit_where_present(const NestPtr& nest, const std::set<int>& opera
   });
 }
 
+/// The array sink is one element here, which may be summed in a register.
+bool Emitter::is_one_element(const Sink& sink, const Scope& scope) const {
+  return is_complete(sink.operand, scope) && sums_in_register(sink.operand);
+}
+
 /// Emits several terms, or a loop with a branch below, around a register accumulator when the sum goes to one
 /// element.
 void Emitter::reduce(const Scope& scope, const Sink& sink, Statements& out, const Around& around) {
   const bool sums =
-      sink.kind == Sink::Kind::define ||
-      (sink.kind == Sink::Kind::array && is_complete(sink.operand, scope) && sums_in_register(sink.operand));
+      sink.kind == Sink::Kind::define || (sink.kind == Sink::Kind::array && is_one_element(sink, scope));
   if (!sums) return around(sink);
   const Sink inner{Sink::Kind::accumulate, -1, Write::fold,
                    sink.kind == Sink::Kind::define ? sink.name : builder_.names().fresh("t"), sink.monoid};

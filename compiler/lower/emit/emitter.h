@@ -76,6 +76,7 @@ class Emitter {
   std::set<int> absent_factors(const NestPtr& nest, const Scope& scope, const Sink& sink) const;
   void emit_where_present(const NestPtr& nest, const std::set<int>& operands, const Scope& scope,
                           const Sink& sink, Statements& out);
+  bool is_one_element(const Sink& sink, const Scope& scope) const;
   /// Emits statements around a body that continues with the given sink.
   using Around = std::function<void(const Sink& inner)>;
   void reduce(const Scope& scope, const Sink& sink, Statements& out, const Around& around);

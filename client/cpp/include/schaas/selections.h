@@ -34,8 +34,9 @@ class Selections {
   /// The program that kernels compute, whose operands include the selections.
   const Program& program() const { return selected_.program; }
   const std::vector<std::string>& parameters() const { return selected_.parameters; }
-  /// Returns `given` with the formats of the selections.
-  std::map<std::string, std::string> formats(std::map<std::string, std::string> given) const;
+  /// Writes that program and the formats of the selections in place of a request's. Does nothing without
+  /// ranges.
+  void apply_to(std::string& expression, std::map<std::string, std::string>& formats) const;
   bool is_selection(const std::string& tensor) const;
 
   /// Binds the indices of ranges to as many coordinates as these have in the extents that are bound. Errors:
