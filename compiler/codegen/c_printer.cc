@@ -11,6 +11,7 @@
 #include "compiler/codegen/c_text.h"
 #include "compiler/codegen/runtime.h"
 #include "compiler/codegen/value_declarations.h"
+#include "compiler/codegen/versions.h"
 #include "compiler/loop_ir/printer.h"
 #include "compiler/loop_ir/uses.h"
 #include "compiler/support/contains.h"
@@ -265,6 +266,8 @@ void KernelPrinter::print_phase(std::size_t phase) {
   if (phase == 0) print_checks();
   const auto& printed = kernel_.phases[phase];
   const auto print = [&](const std::string& what, const loop_ir::StatementPtr& body) {
+    loop_ir::Specialisation specialisation = printed.specialised.value_or(loop_ir::Specialisation{});
+    if (printed.numeric && body != printed.numeric) specialisation.registers.clear();
     print_function(
         {prefix_ + what + std::to_string(phase),
          "const schaas_tensor* const* args, void* const* shared, void* workspace, int64_t begin, int64_t end",
@@ -272,7 +275,7 @@ void KernelPrinter::print_phase(std::size_t phase) {
          {"if (!" + prefix_ + "check(args)) return 1;", "if (begin >= end) return 0;"},
          {"(void)shared, (void)workspace;"},
          body},
-        printed.specialised.value_or(loop_ir::Specialisation{}));
+        specialisation);
   };
   print("phase_", printed.body);
   if (printed.numeric) print("numeric_", printed.numeric);
@@ -316,14 +319,8 @@ void KernelPrinter::print_function(const CFunction& function, const loop_ir::Spe
     return "return " +
            (prefetched.empty() ? begin + ");" : "prefetch ? " + begin + ", 1) : " + begin + ", 0);");
   };
-  for (const auto size : specialisation.sizes) {
-    std::string equal, sizes;
-    for (const auto& extent : specialisation.extents) {
-      equal += (equal.empty() ? "" : " && ") + extent + " == " + std::to_string(size);
-      sizes += ", " + std::to_string(size);
-    }
-    out_.line("if (" + equal + ") " + call(sizes));
-  }
+  for (const Version& version : versions(specialisation))
+    out_.line("if (" + version.condition + ") " + call(version.arguments));
   out_.line(call(passed));
   out_.close();
   out_.raw("\n");

@@ -83,6 +83,7 @@ class CVectorLoops {
     int first_sum = 0;    ///< number of the first register of an accumulator
     bool scalar = false;  ///< outside vector loops: an accumulator has its own name
     std::string last{};   ///< offset of the last register where it overlaps the one before; empty: adjacent
+    std::string first{};  ///< elements of a register that is loaded in part; empty: all
   };
   using Folds = std::vector<const loop_ir::Accumulate*>;
   void classify(const loop_ir::StatementPtr& statement);
@@ -94,7 +95,11 @@ class CVectorLoops {
   void print_overlapping_remainder(const loop_ir::For& loop, int widest);
   void step(const loop_ir::For& loop, const Folds& folds, const Block& block, const char* keyword,
             const std::function<void(const loop_ir::Accumulate&, int)>& each);
-  void print_sum_of_four(const Folds& folds);
+  void print_whole_registers(const loop_ir::For& loop, const Folds& folds);
+  void print_sums_of_registers(const Folds& folds);
+  void print_masked_sums(const loop_ir::For& loop, const Folds& folds);
+  void print_overlapping_sums(const loop_ir::For& loop, const Folds& folds);
+  bool is_zero_of_zeros(const loop_ir::ExpressionPtr& value) const;
   void print_sums(const loop_ir::For& loop, const Folds& folds);
   void print_other_folds(const loop_ir::For& loop, const Folds& folds, operators::Monoid monoid);
   std::set<std::string> sums_of(const loop_ir::For& loop) const;

@@ -3,11 +3,10 @@
 #include "compiler/codegen/c_statements.h"
 #include "compiler/loop_ir/vector_form.h"
 
-// Reductions over adjacent elements: registers of partial results, folded at the end. The last register ends
-// with the loop and overlaps the one before; what it holds of that one is masked, since a sum may not count
-// an element twice. Other monoids fold the rest element by element, since the zeros of a mask are the
-// identity of sums alone. Interleaved registers hide the latency of additions; one fold alone has four,
-// several share them.
+// Reductions over adjacent elements: registers of partial results, folded at the end. Of the last register
+// the elements of the loop alone are loaded, the others are zeros. Other monoids fold the rest element by
+// element, since zero is the identity of sums alone. Interleaved registers hide the latency of additions; one
+// fold alone has four, several share them.
 namespace schaas::codegen {
 namespace {
 
@@ -84,8 +83,49 @@ void CVectorLoops::print_other_folds(const loop_ir::For& loop, const Folds& fold
   text_.close();
 }
 
-/// Prints four sums with the additions of two: the registers are transposed on the way.
-void CVectorLoops::print_sum_of_four(const Folds& folds) {
+/// Prints the loops over whole registers, and what folds their partial results into the first one.
+void CVectorLoops::print_whole_registers(const loop_ir::For& loop, const Folds& folds) {
+  const int parts = parts_of(folds.size());
+  const auto steps = [&](int count) {
+    step(loop, folds, {"vec", count}, "while", [&](const loop_ir::Accumulate& fold, int part) {
+      text_.line(partial(fold, part) + " += " + vector_expression(fold.value, {"vec", count}, part) + ";");
+    });
+  };
+  const std::string& v = loop.variable;
+  for (const auto* fold : folds) text_.line("vec " + partial(*fold, 0) + " = {0};");
+  if (parts > 1) {
+    // Short sums do not pay for the registers of long ones.
+    text_.open("if (" + v + " + " + std::to_string(parts) + " * WIDTH(vec) <= " + v + "_end)");
+    for (const auto* fold : folds) {
+      for (int part = 1; part < parts; ++part) text_.line("vec " + partial(*fold, part) + " = {0};");
+    }
+    steps(parts);
+    for (const auto* fold : folds) {
+      for (int part = 1; part < parts; ++part)
+        text_.line(partial(*fold, 0) + " += " + partial(*fold, part) + ";");
+    }
+    text_.close();
+    steps(1);
+    return;
+  }
+  // Specialised for a constant length, without interleaving: the loads of the next sums begin beside these.
+  text_.open("if (__builtin_constant_p(" + v + "_end) && " + v +
+             "_end <= " + std::to_string(unrolled_iterations) + " * WIDTH(vec))");
+  text_.directive("#pragma GCC unroll " + std::to_string(unrolled_iterations));
+  steps(1);
+  text_.close();
+  text_.open("else");
+  steps(1);
+  text_.close();
+}
+
+/// Folds the partial results of each sum: those of four sums while they are transposed, with the additions of
+/// two.
+void CVectorLoops::print_sums_of_registers(const Folds& folds) {
+  if (folds.size() != 4) {
+    for (const auto* fold : folds) text_.line(fold->name + " += SUM(" + partial(*fold, 0) + ");");
+    return;
+  }
   std::string registers;
   for (const auto* fold : folds) registers += (registers.empty() ? "" : ", ") + partial(*fold, 0);
   text_.open("");
@@ -95,16 +135,53 @@ void CVectorLoops::print_sum_of_four(const Folds& folds) {
   text_.close();
 }
 
-/// Sums in whole registers, the last of which overlaps the one before; what it holds of that one is masked.
-/// Extents below a register's take two narrower ones in the same way.
+/// True where the value is zero if all loaded elements that vary are: nothing else multiplies them, since
+/// zero times infinity is none.
+bool CVectorLoops::is_zero_of_zeros(const loop_ir::ExpressionPtr& value) const {
+  if (const auto* load = std::get_if<loop_ir::Load>(&value->node)) return varies(load->index);
+  const auto* apply = std::get_if<loop_ir::Apply>(&value->node);
+  return apply != nullptr &&
+         (apply->function == operators::Function::add || apply->function == operators::Function::multiply) &&
+         std::all_of(apply->arguments.begin(), apply->arguments.end(),
+                     [&](const auto& each) { return is_zero_of_zeros(each); });
+}
+
 void CVectorLoops::print_sums(const loop_ir::For& loop, const Folds& folds) {
-  const int parts = parts_of(folds.size());
-  const auto steps = [&](const Block& block) {
-    step(loop, folds, block, "while", [&](const loop_ir::Accumulate& fold, int part) {
-      const std::string sum = block.type == "value" ? fold.name : partial(fold, part);
-      text_.line(sum + " += " + vector_expression(fold.value, block, part) + ";");
-    });
-  };
+  loop_ir::Uses uses;
+  for (const auto* fold : folds) loop_ir::collect_uses(fold->value, uses);
+  const bool narrow = std::any_of(uses.arrays.begin(), uses.arrays.end(),
+                                  [&](const auto& array) { return expressions_.is_narrow(array); });
+  if (narrow) {
+    print_overlapping_sums(loop, folds);
+  } else {
+    print_masked_sums(loop, folds);
+  }
+}
+
+/// Sums in whole registers, and one that is loaded in part, which crosses fewer cache lines than one that
+/// overlaps.
+void CVectorLoops::print_masked_sums(const loop_ir::For& loop, const Folds& folds) {
+  const std::string& v = loop.variable;
+  open_range(loop);
+  print_whole_registers(loop, folds);
+  text_.open("if (" + v + " < " + v + "_end)");
+  Block rest{"vec", 1};
+  rest.first = v + "_end - " + v;
+  for (const auto* fold : folds) {
+    const std::string value = vector_expression(fold->value, rest, 0);
+    text_.line(partial(*fold, 0) + " += " +
+               (is_zero_of_zeros(fold->value) ? value : "FIRST(vec, " + value + ", " + rest.first + ")") +
+               ";");
+  }
+  text_.close();
+  print_sums_of_registers(folds);
+  text_.close();
+}
+
+/// Sums in whole registers, the last of which overlaps the one before; what it holds of that one is masked.
+/// Extents below a register's take two narrower ones in the same way. Elements of two bytes have no cheap
+/// load in part.
+void CVectorLoops::print_overlapping_sums(const loop_ir::For& loop, const Folds& folds) {
   const std::string& v = loop.variable;
   // Adds a register that ends with the loop, without the elements before `counted` of its last ones.
   const auto last = [&](const std::string& type, const loop_ir::Accumulate& fold,
@@ -126,46 +203,20 @@ void CVectorLoops::print_sums(const loop_ir::For& loop, const Folds& folds) {
   };
   open_extent(loop);
   text_.open("if (" + v + "_extent >= WIDTH(vec))");
-  for (const auto* fold : folds) text_.line("vec " + partial(*fold, 0) + " = {0};");
-  if (parts > 1) {
-    // Short sums do not pay for the registers of long ones.
-    text_.open("if (" + v + " + " + std::to_string(parts) + " * WIDTH(vec) <= " + v + "_end)");
-    for (const auto* fold : folds) {
-      for (int part = 1; part < parts; ++part) text_.line("vec " + partial(*fold, part) + " = {0};");
-    }
-    steps({"vec", parts});
-    for (const auto* fold : folds) {
-      for (int part = 1; part < parts; ++part)
-        text_.line(partial(*fold, 0) + " += " + partial(*fold, part) + ";");
-    }
-    text_.close();
-    steps({"vec", 1});
-  } else {
-    // Specialised for a constant length, without interleaving: the loads of the next sums begin beside these.
-    text_.open("if (__builtin_constant_p(" + v + "_end) && " + v +
-               "_end <= " + std::to_string(unrolled_iterations) + " * WIDTH(vec))");
-    text_.directive("#pragma GCC unroll " + std::to_string(unrolled_iterations));
-    steps({"vec", 1});
-    text_.close();
-    text_.open("else");
-    steps({"vec", 1});
-    text_.close();
-  }
+  print_whole_registers(loop, folds);
   text_.open("if (" + v + " < " + v + "_end)");
   text_.line("const int64_t " + v + "_last = " + v + "_end - WIDTH(vec) - " + v + ";");
   for (const auto* fold : folds)
     text_.line(partial(*fold, 0) + " += " + last("vec", *fold, v + "_end - " + v) + ";");
   text_.close();
-  if (folds.size() == 4) {
-    print_sum_of_four(folds);
-  } else {
-    for (const auto* fold : folds) text_.line(fold->name + " += SUM(" + partial(*fold, 0) + ");");
-  }
+  print_sums_of_registers(folds);
   text_.close();
   narrow("vec32", "32");
   narrow("vec16", "16");
   text_.open("else");
-  steps({"value", 1});
+  step(loop, folds, {"value", 1}, "while", [&](const loop_ir::Accumulate& fold, int part) {
+    text_.line(fold.name + " += " + vector_expression(fold.value, {"value", 1}, part) + ";");
+  });
   text_.close();
   text_.close();
 }

@@ -241,6 +241,8 @@ std::string CVectorLoops::element_text(const std::string& array, const Expressio
                                        const Block& block, int part, bool constant) const {
   const std::string at = "(" + address(array, index, block, part) + ")";
   if (expressions_.is_narrow(array)) return block.type + "_widened" + at;
+  if (!block.first.empty())
+    return "load_first(" + address(array, index, block, part) + ", " + block.first + ")";
   return std::string("*(") + (constant ? "const " : "") + block.type + "*)" + at;
 }
 

@@ -1,6 +1,7 @@
 #include "compiler/loop_ir/kernel_checks.h"
 
 #include <algorithm>
+#include <bit>
 #include <functional>
 #include <optional>
 #include <set>
@@ -126,6 +127,15 @@ Result<void> specialisation(const Kernel& kernel, const Specialisation& speciali
     return wrong("specialisation of no extent, or for no size");
   if (std::adjacent_find(sizes.begin(), sizes.end(), std::greater_equal<>()) != sizes.end())
     return wrong("specialised sizes that do not ascend");
+  int before = 0;
+  for (const int bound : specialisation.registers) {
+    const int step = bound - before;
+    if (step < 1 || !std::has_single_bit(static_cast<unsigned>(step)) || before % step != 0)
+      return wrong("specialisation for registers by steps other than powers of two, or from other bounds");
+    before = bound;
+  }
+  if (before > 0 && specialisation.extents.size() != 1)
+    return wrong("specialisation for registers of other than one extent");
   return {};
 }
 

@@ -129,12 +129,10 @@ class Parser : private Tokenizer {
 
   ArgumentCopy copy() {
     ArgumentCopy copy;
-    expect("copy");
-    expect("of");
-    expect("argument");
+    for (const char* each : {"copy", "of", "argument"}) expect(each);
     copy.of = small_number();
     expect("modes");
-    while (!word().empty() && is_digit(word().front()) && !error()) copy.mode_order.push_back(small_number());
+    while (at_number()) copy.mode_order.push_back(small_number());
     return copy;
   }
 
@@ -188,8 +186,9 @@ class Parser : private Tokenizer {
     expect("for");
     while (word() != "at" && !error()) specialisation.extents.push_back(identifier());
     expect("at");
-    while (!word().empty() && is_digit(word().front()) && !error())
-      specialisation.sizes.push_back(whole_number());
+    while (at_number()) specialisation.sizes.push_back(whole_number());
+    if (accept("registers"))
+      while (at_number()) specialisation.registers.push_back(small_number());
     return specialisation;
   }
 
@@ -517,8 +516,7 @@ class Parser : private Tokenizer {
   ExpressionPtr unbounded_expression() {
     if (accept("(")) return infix();
     if (at_value()) return loop_ir::number(value());
-    if (!word().empty() && (is_digit(word().front()) || word().front() == '-'))
-      return integer(whole_number());
+    if (at_number() || (!word().empty() && word().front() == '-')) return integer(whole_number());
     const auto text = identifier();
     if (text == "choose" && accept("(")) {
       auto parts = arguments();

@@ -72,6 +72,8 @@ std::string specialisation_text(const Specialisation& specialisation) {
   for (const auto& extent : specialisation.extents) text += " " + extent;
   text += " at";
   for (const auto size : specialisation.sizes) text += " " + std::to_string(size);
+  if (!specialisation.registers.empty()) text += " registers";
+  for (const int bound : specialisation.registers) text += " " + std::to_string(bound);
   return text;
 }
 

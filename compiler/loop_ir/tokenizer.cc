@@ -36,6 +36,8 @@ void Tokenizer::stop(support::Diagnostic diagnostic) {
   word_ = {};
 }
 
+bool Tokenizer::at_number() const { return !word_.empty() && is_digit(word_.front()); }
+
 bool Tokenizer::digit_at(std::size_t at) const { return at < text_.size() && is_digit(text_[at]); }
 /// Returns one past a number that begins at `at`: digits, a fraction, an exponent.
 std::size_t Tokenizer::number_end(std::size_t at) const {

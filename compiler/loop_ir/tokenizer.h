@@ -24,6 +24,8 @@ class Tokenizer {
   /// Consumes one of these words and returns its number.
   int choose(const std::vector<std::string>& words);
   std::string identifier();
+  /// The present word begins with a digit.
+  bool at_number() const;
   /// Consumes an index.
   std::int64_t whole_number();
   int small_number();  ///< 0 to a million

@@ -111,7 +111,7 @@ def source(tree, sparse, levels, dense, result, result_indices, extents, kept=0)
     names = [f"const {kind}* __restrict {name}" for kind, name in arguments]
     names += [f"double* __restrict {name}" for name in [result, *printer.temporaries]]
     names += [f"long n_{index}" for index in extents]
-    text += [f"__attribute__((noinline)) static void kernel({', '.join(names)}, long size) {{", f"  for (long z = 0; z < size; ++z) {result}[z] = 0;"]
+    text += [f"__attribute__((noipa)) static void kernel({', '.join(names)}, long size) {{", f"  for (long z = 0; z < size; ++z) {result}[z] = 0;"]
     text += printer.lines + ["}"]
     text += ["int main(int, char** argv) {", "  const int runs = std::atoi(argv[1]);", "  const double limit = std::atof(argv[2]);"]
     text += [f"  const long n_{index} = {n};" for index, n in extents.items()]

@@ -113,7 +113,7 @@ class Case:
         self.extents = dict(zip(self.order, sparse.extents)) | {index: extent for index in dense} | FIXED.get(kernel, {})
         self.words = [statement, "-f", f"B={form}"]
         for index in dense:
-            self.words += ["-c", f"8 <= {index} <= 256"]
+            self.words += ["-c", f"1 <= {index} <= 256"]
         if self.kept:
             self.words += ["-f", f"{self.result}={result_format}"]
         self.files, self.plain_files = ["-t", f"B={sparse.path}"], list(sparse.files)

@@ -1,5 +1,5 @@
 // Vector loops whose extents are no multiple of a register compute what the oracle says, at every extent: the
-// last register overlaps the one before it, sums mask what it holds twice, and gathered sums mask what they
+// last register overlaps the one before it, that of a sum is loaded in part, and gathered sums mask what they
 // read beyond the end of a row (compiler/codegen/c_vector_loops.cc, c_gathered_sums.cc).
 #include <gtest/gtest.h>
 
@@ -29,6 +29,7 @@ const std::vector<Case>& cases() {
   static const std::vector<Case> all{
       {"A(i,k) = B(i,j) * C(j,k)", {{"B", "csr"}}},
       {"A(i,j) = B(i,j) * C(i,k) * D(j,k)", {{"A", "csr"}, {"B", "csr"}}},
+      {"A(i,j) = B(i,j) * (C(i,k) + 1) * D(j,k)", {{"A", "csr"}, {"B", "csr"}}},
       {"A(i,k) = B(i,j) * C(i,k) * D(j,k)", {{"B", "csr"}}},
       {"A(i) = B(i,j) * C(j)", {{"B", "csr"}}},
       {"A(i) = B(i,j) * C(j)", {{"B", "coo"}}},
@@ -110,10 +111,13 @@ class EveryExtent : public ::testing::TestWithParam<std::size_t> {
     for (auto& tensor : packed) arguments.push_back(&tensor);
     auto execution = client::Execution::prepare(kernel, arguments, {});
     ASSERT_TRUE(execution.ok()) << support::render(execution.error());
-    ASSERT_TRUE(execution->run().ok());
-    const auto compared = client::compare(packed.front(), *expected);
-    ASSERT_TRUE(compared.ok()) << support::render(compared.error());
-    ASSERT_EQ(compared->max_relative_error, 0) << "at " << compared->worst;
+    // Twice: the second time by numeric bodies, where the kernel has them.
+    for (int run = 0; run < 2; ++run) {
+      ASSERT_TRUE(execution->rerun_values().ok());
+      const auto compared = client::compare(packed.front(), *expected);
+      ASSERT_TRUE(compared.ok()) << support::render(compared.error());
+      ASSERT_EQ(compared->max_relative_error, 0) << "run " << run << " at " << compared->worst;
+    }
   }
 };
 

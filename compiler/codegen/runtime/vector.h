@@ -69,6 +69,28 @@ UNUSED static const unsigned char mask_bytes[192] = {[64 ... 127] = 255};
 #define MASKED(type, x, at) ((type)((type##_bits)(x) & *(const type##_bits*)(mask_bytes + (at))))
 #define FIRST(type, x, count) MASKED(type, x, 128 - (count) * (int64_t)sizeof(value))
 #define LAST(type, x, count) MASKED(type, x, 64 - (int64_t)sizeof(type) + (count) * (int64_t)sizeof(value))
+/* The first `count` elements at `p`, fewer than a register has, then zeros. What follows them is not read. */
+UNUSED static ALWAYS_INLINE vec load_first(const value* p, int64_t count) {
+#if VECTOR_BYTES == 64
+  typedef double doubles __attribute__((vector_size(64)));
+  typedef float floats __attribute__((vector_size(64)));
+  const uint32_t some = (1u << count) - 1;
+  if (sizeof(value) == 4) return (vec)__builtin_ia32_loadups512_mask((const void*)p, (floats){0}, (unsigned short)some);
+  return (vec)__builtin_ia32_loadupd512_mask((const void*)p, (doubles){0}, (unsigned char)some);
+#elif VECTOR_BYTES == 32
+  typedef int ints __attribute__((vector_size(32)));
+  typedef long long words __attribute__((vector_size(32)));
+  const vec_bits some = *(const vec_bits*)(mask_bytes + 128 - count * (int64_t)sizeof(value));
+  if (sizeof(value) == 4) return (vec)__builtin_ia32_maskloadps256((const void*)p, (ints)some);
+  return (vec)__builtin_ia32_maskloadpd256((const void*)p, (words)some);
+#else
+  vec first = {0};
+  for (int n = 0; n + 1 < WIDTH(vec); ++n) {
+    if (n < count) first[n] = p[n];
+  }
+  return first;
+#endif
+}
 UNUSED static inline value sum16(vec16 v) {
   value sum = v[0];
   for (int n = 1; n < WIDTH(vec16); ++n) sum += v[n];

@@ -690,6 +690,30 @@ TEST(Codegen, VersionsAreOneBodyAndACallForEachSize) {
             text.substr(call, end - call));
 }
 
+TEST(Codegen, VersionsByRegistersBoundTheirArgument) {
+  const auto kernel = parsed(R"(kernel f64 arguments 2 {
+  extent n = argument 0 mode 0
+  array A: value = values 0 written
+  array B: value = values 1
+  phase range 1 specialised for n at 8 registers 1 2 4 {
+    sum t
+    for simd i in 0 .. n {
+      t += B[i]
+    }
+    A[0] = t
+  }
+})");
+  const std::string text = print_c(kernel, {"", "", "", "", "k"});
+  const auto end = text.find("static int64_t k_range_0");
+  const auto call = text.rfind("  if (n == 8)", end);
+  const std::string begin = "return k_phase_0_of(args, shared, workspace, begin, end, A, B, ";
+  EXPECT_EQ("  if (n == 8) " + begin + "8);\n  if (n < 1 * WIDTH(vec)) " + begin +
+                "0 * WIDTH(vec) + (n & (1 * WIDTH(vec) - 1)));\n  if (n < 2 * WIDTH(vec)) " + begin +
+                "1 * WIDTH(vec) + (n & (1 * WIDTH(vec) - 1)));\n  if (n < 4 * WIDTH(vec)) " + begin +
+                "2 * WIDTH(vec) + (n & (2 * WIDTH(vec) - 1)));\n  " + begin + "n);\n}\n\n",
+            text.substr(call, end - call));
+}
+
 TEST(Codegen, OneTextForAllInstructionSets) {
   const auto kernel = parsed(scale);
   EXPECT_EQ(print_c(kernel, {"", "", "", ""}), print_c(kernel, {"", "", "", ""}));

@@ -63,7 +63,7 @@ constexpr const char* everything = R"(kernel f32 arguments 4 {
       atomic w_2[k] max= 1.0
     }
   }
-  phase range n_i parallel balance 1 level 1 specialised for n_i at 8 16 {
+  phase range n_i parallel balance 1 level 1 specialised for n_i at 8 16 registers 1 2 4 {
     for i in begin .. end {
       let o: index = (i * 64)
       for vector k in 0 .. 64 {
@@ -490,6 +490,15 @@ TEST(LoopIr, VerifierChecksSpecialisedExtents) {
   EXPECT_EQ(none, fixed("n at 0 8"));
   EXPECT_EQ("internal [loop-ir]: specialised sizes that do not ascend", fixed("n at 16 8"));
   EXPECT_EQ("internal [loop-ir]: specialised sizes that do not ascend", fixed("n at 8 8"));
+  EXPECT_EQ("right", fixed("n at 8 registers 1 2 3 4 6 8"));
+  const std::string steps =
+      "internal [loop-ir]: specialisation for registers by steps other than powers of two, or from other "
+      "bounds";
+  for (const std::string bounds : {"0", "3", "1 1", "2 1", "1 3", "1 2 5"})
+    EXPECT_EQ(steps, fixed("n at 8 registers " + bounds)) << bounds;
+  EXPECT_EQ(
+      "internal [loop-ir]: specialisation for registers of other than one extent",
+      verdict("extent m = argument 1 mode 0\n", "phase range n specialised for n m at 8 registers 1 { }\n"));
   EXPECT_EQ("internal [loop-ir]: specialisation of a phase for a GPU",
             fixed("n at 8 mapping grain 1 per_item 1 group 1 tile 1 block 256"));
 }

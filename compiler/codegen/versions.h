@@ -1,0 +1,18 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "compiler/loop_ir/kernel.h"
+
+namespace schaas::codegen {
+
+/// One version of a phase: the C condition on its extents under which it is called, and what is passed for
+/// them, each after ", ". From that the C compiler sees their size, or bounds of it.
+struct Version {
+  std::string condition, arguments;
+};
+
+/// Returns the versions of a specialised phase, in the order in which their conditions are asked.
+std::vector<Version> versions(const loop_ir::Specialisation& specialisation);
+
+}  // namespace schaas::codegen
