@@ -83,7 +83,8 @@ class CVectorLoops {
     int first_sum = 0;    ///< number of the first register of an accumulator
     bool scalar = false;  ///< outside vector loops: an accumulator has its own name
     std::string last{};   ///< offset of the last register where it overlaps the one before; empty: adjacent
-    std::string first{};  ///< elements of a register that is loaded in part; empty: all
+    std::string first{};  ///< elements of the last register where it is loaded and stored in part; empty: all
+    bool is_partial(int part) const { return !first.empty() && part == count - 1; }
   };
   using Folds = std::vector<const loop_ir::Accumulate*>;
   void classify(const loop_ir::StatementPtr& statement);
@@ -93,6 +94,8 @@ class CVectorLoops {
   void cascade(const loop_ir::For& loop, const Block& block, const char* keyword);
   static bool may_repeat_elements(const loop_ir::StatementPtr& body);
   void print_overlapping_remainder(const loop_ir::For& loop, int widest);
+  bool may_end_in_part(const loop_ir::StatementPtr& body) const;
+  void print_partial_remainder(const loop_ir::For& loop, int widest);
   void step(const loop_ir::For& loop, const Folds& folds, const Block& block, const char* keyword,
             const std::function<void(const loop_ir::Accumulate&, int)>& each);
   void print_whole_registers(const loop_ir::For& loop, const Folds& folds);

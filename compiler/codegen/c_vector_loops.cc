@@ -13,7 +13,8 @@
 // depends on the loop variable, once for each of its registers. So sums of a row stay in registers while the
 // loops inside walk sparse rows. The widest block is the largest whose accumulators and values fit the
 // registers. A remainder ends with the loop and overlaps the block before it, where elements may be computed
-// twice; else narrower blocks follow. Rejected for such loops: a narrower register for each part of the
+// twice; else its last register is loaded and stored in part where that is possible, or narrower blocks
+// follow. Rejected for such loops: a narrower register for each part of the
 // remainder, which walks the loops inside again for each: SpMM of 15 columns took 2.4 times as long
 // (docs/performance/kernels.md). Inner loops that only add are interleaved where registers are left.
 namespace schaas::codegen {
@@ -27,6 +28,9 @@ using loop_ir::statements_of;
 /// Vectors that one varying name, and all of them together, may occupy of the sixteen registers of x86-64-v3;
 /// the others hold loads and broadcast factors. Twice as many registers have 64 bytes.
 constexpr int widest_block = 8, register_budget = 12;
+
+/// Registers of a block of which the last is loaded and stored in part: each number has code of its own.
+constexpr int most_in_part = 4;
 
 /// Registers for the partial sums of a reduction with interleaved iterations.
 constexpr int accumulator_budget = 8;
@@ -115,6 +119,8 @@ void CVectorLoops::print(const loop_ir::For& loop) {
   cascade(loop, {"vec", widest}, "while");
   if (overlaps) {
     print_overlapping_remainder(loop, std::max(widest / 2, 1));
+  } else if (may_end_in_part(loop.body)) {
+    print_partial_remainder(loop, widest);
   } else if (many) {
     for (int count = widest / 2; count >= 1; count /= 2) cascade(loop, {"vec", count}, "if");
     text_.directive("#if VECTOR_BYTES > 32");
@@ -202,6 +208,37 @@ void CVectorLoops::print_overlapping_remainder(const loop_ir::For& loop, int wid
   text_.close();
 }
 
+/// Elements may be computed for a part of a register: they are stored or added, and none is widened, which
+/// has no cheap load in part.
+bool CVectorLoops::may_end_in_part(const StatementPtr& body) const {
+  loop_ir::Uses uses;
+  loop_ir::collect_uses(body, uses);
+  return std::none_of(uses.arrays.begin(), uses.arrays.end(),
+                      [&](const std::string& array) { return expressions_.is_narrow(array); }) &&
+         !loop_ir::any_of(body, [](const StatementPtr& each) {
+           const auto* store = std::get_if<loop_ir::Store>(&each->node);
+           return store != nullptr && store->mode != loop_ir::Write::set &&
+                  (store->mode == loop_ir::Write::atomic || store->monoid != operators::Monoid::sum);
+         });
+}
+
+/// Prints what blocks of `widest` registers leave over. The last register of a block is loaded and stored in
+/// part.
+void CVectorLoops::print_partial_remainder(const loop_ir::For& loop, int widest) {
+  const std::string& v = loop.variable;
+  int most = widest;
+  for (; most > most_in_part; most /= 2) cascade(loop, {"vec", most / 2}, "if");
+  for (int count = most; count >= 1; --count) {
+    const std::string whole = std::to_string(count - 1) + " * WIDTH(vec)";
+    text_.open("if (" + v + " + " + whole + " < " + v + "_end)");
+    Block block{"vec", count};
+    block.first = v + "_end - " + v + " - " + whole;
+    print_body(loop.body, block);
+    text_.line(v + " = " + v + "_end;");
+    text_.close();
+  }
+}
+
 bool CVectorLoops::print_stores(const loop_ir::For& loop) {
   varying_ = {loop.variable};
   for (const auto& each : statements_of(loop.body)) {
@@ -241,7 +278,7 @@ std::string CVectorLoops::element_text(const std::string& array, const Expressio
                                        const Block& block, int part, bool constant) const {
   const std::string at = "(" + address(array, index, block, part) + ")";
   if (expressions_.is_narrow(array)) return block.type + "_widened" + at;
-  if (!block.first.empty())
+  if (block.is_partial(part))
     return "load_first(" + address(array, index, block, part) + ", " + block.first + ")";
   return std::string("*(") + (constant ? "const " : "") + block.type + "*)" + at;
 }
@@ -349,7 +386,8 @@ void CVectorLoops::print_atomic(const loop_ir::Store& store, const Block& block,
 /// Stores the registers of a block: by streaming stores, atomically, or by plain ones.
 void CVectorLoops::print_store(const loop_ir::Store& store, const Block& block) {
   const bool set = store.mode == loop_ir::Write::set;
-  const bool streams = set && store.array == expressions_.streaming_target() && block.type == "vec";
+  const bool streams =
+      set && store.array == expressions_.streaming_target() && block.type == "vec" && block.first.empty();
   if (streams) {  // adjacent vectors: all are aligned when the first one is
     text_.open("");
     text_.line("const int streaming = streams && IS_ALIGNED(" + address(store.array, store.index, block, 0) +
@@ -362,6 +400,11 @@ void CVectorLoops::print_store(const loop_ir::Store& store, const Block& block) 
   for (int part = 0; part < block.count; ++part) {
     const std::string target = element_text(store.array, store.index, block, part, false);
     const std::string value = register_of(store.value, block, part);
+    if (block.is_partial(part)) {
+      text_.line(std::string(set ? "store" : "add") + "_first(" +
+                 address(store.array, store.index, block, part) + ", " + value + ", " + block.first + ");");
+      continue;
+    }
     if (store.mode == loop_ir::Write::atomic) {
       print_atomic(store, block, part, value);
       continue;

@@ -14,10 +14,17 @@ Version of_size(const std::vector<std::string>& extents, std::int64_t size) {
 }
 
 /// Returns the version for extents that fill from `first` to below `bound` vector registers.
-Version of_registers(const std::string& extent, int first, int bound) {
+Version of_registers(const std::vector<std::string>& extents, int first, int bound) {
   const auto registers = [](int count) { return std::to_string(count) + " * WIDTH(vec)"; };
-  return {extent + " < " + registers(bound),
-          ", " + registers(first) + " + (" + extent + " & (" + registers(bound - first) + " - 1))"};
+  Version version;
+  for (const auto& extent : extents) {
+    if (!version.condition.empty()) version.condition += " && ";
+    if (first > 0) version.condition += extent + " >= " + registers(first) + " && ";
+    version.condition += extent + " < " + registers(bound);
+    version.arguments +=
+        ", " + registers(first) + " + (" + extent + " & (" + registers(bound - first) + " - 1))";
+  }
+  return version;
 }
 
 }  // namespace
@@ -27,7 +34,7 @@ std::vector<Version> versions(const loop_ir::Specialisation& specialisation) {
   for (const std::int64_t size : specialisation.sizes) all.push_back(of_size(specialisation.extents, size));
   int first = 0;
   for (const int bound : specialisation.registers) {
-    all.push_back(of_registers(specialisation.extents.front(), first, bound));
+    all.push_back(of_registers(specialisation.extents, first, bound));
     first = bound;
   }
   return all;

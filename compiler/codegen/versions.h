@@ -6,8 +6,8 @@
 
 namespace schaas::codegen {
 
-/// One version of a phase: the C condition on its extents under which it is called, and what is passed for
-/// them, each after ", ". From that the C compiler sees their size, or bounds of it.
+/// One version of a phase: the C condition on its extents under which it runs, and what is passed for
+/// them, each after ", ". It tells the C compiler their size, or bounds of it.
 struct Version {
   std::string condition, arguments;
 };

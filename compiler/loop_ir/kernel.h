@@ -85,7 +85,7 @@ struct RowSplit {
       fix_up;  ///< folds the carry-out values of iteration `begin` into the target; null without carry-out
 };
 /// Sizes for which the printed code has specialised versions: all `extents` have the same size there, a
-/// constant. Other sizes of a single extent have versions by the vector registers that they fill: the n-th
+/// constant. Other sizes have versions by the vector registers that they fill, all extents as many: the n-th
 /// from the bound before, or 0, to below registers[n] of them. Where a phase has a numeric body, that alone
 /// has versions by registers.
 struct Specialisation {

@@ -134,8 +134,6 @@ Result<void> specialisation(const Kernel& kernel, const Specialisation& speciali
       return wrong("specialisation for registers by steps other than powers of two, or from other bounds");
     before = bound;
   }
-  if (before > 0 && specialisation.extents.size() != 1)
-    return wrong("specialisation for registers of other than one extent");
   return {};
 }
 

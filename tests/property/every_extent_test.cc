@@ -23,6 +23,7 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 struct Case {
   const char* statement;
   std::map<std::string, std::string> formats;
+  const char* schedule = "linear";
 };
 
 const std::vector<Case>& cases() {
@@ -31,6 +32,7 @@ const std::vector<Case>& cases() {
       {"A(i,j) = B(i,j) * C(i,k) * D(j,k)", {{"A", "csr"}, {"B", "csr"}}},
       {"A(i,j) = B(i,j) * (C(i,k) + 1) * D(j,k)", {{"A", "csr"}, {"B", "csr"}}},
       {"A(i,k) = B(i,j) * C(i,k) * D(j,k)", {{"B", "csr"}}},
+      {"A(i,k) = B(i,j) * C(j,l) * D(l,k)", {{"B", "csr"}}, "reorder(path={}, order={i,j,k,l})"},
       {"A(i) = B(i,j) * C(j)", {{"B", "csr"}}},
       {"A(i) = B(i,j) * C(j)", {{"B", "coo"}}},
       {"A(i) = B(i,k) * B(i,k)", {}},
@@ -78,7 +80,8 @@ class EveryExtent : public ::testing::TestWithParam<std::size_t> {
     const auto program = client::parse_program(text.expression).value();
     std::map<std::string, std::int64_t> sizes{{"i", 1 + static_cast<std::int64_t>(random() % 20)},
                                               {"j", 1 + static_cast<std::int64_t>(random() % 40)},
-                                              {"k", extent}};
+                                              {"k", extent},
+                                              {"l", 1 + static_cast<std::int64_t>(random() % 9)}};
     std::map<std::string, CooTensor> given;
     std::vector<PackedTensor> packed;
     const auto shape_at = [&](std::size_t access) {
@@ -131,7 +134,7 @@ TEST_P(EveryExtent, ComputesWhatTheOracleSays) {
         text.formats = one.formats;
         text.value_type = type == ValueType::f64 ? "f64" : "f32";
         const toolchain::Target target{isa, baseline};
-        const client::Kernel kernel = test_support::compiled_kernel(text, "linear", target);
+        const client::Kernel kernel = test_support::compiled_kernel(text, one.schedule, target);
         std::mt19937_64 random(20261126);
         for (const std::int64_t extent : extents()) {
           SCOPED_TRACE(std::string(one.statement) + ", " + toolchain::print(target) + ", " + text.value_type +

@@ -69,7 +69,7 @@ UNUSED static const unsigned char mask_bytes[192] = {[64 ... 127] = 255};
 #define MASKED(type, x, at) ((type)((type##_bits)(x) & *(const type##_bits*)(mask_bytes + (at))))
 #define FIRST(type, x, count) MASKED(type, x, 128 - (count) * (int64_t)sizeof(value))
 #define LAST(type, x, count) MASKED(type, x, 64 - (int64_t)sizeof(type) + (count) * (int64_t)sizeof(value))
-/* The first `count` elements at `p`, fewer than a register has, then zeros. What follows them is not read. */
+/* The first `count` elements at `p`, at most a register, then zeros. What follows them is not read. */
 UNUSED static ALWAYS_INLINE vec load_first(const value* p, int64_t count) {
 #if VECTOR_BYTES == 64
   typedef double doubles __attribute__((vector_size(64)));
@@ -85,12 +85,52 @@ UNUSED static ALWAYS_INLINE vec load_first(const value* p, int64_t count) {
   return (vec)__builtin_ia32_maskloadpd256((const void*)p, (words)some);
 #else
   vec first = {0};
-  for (int n = 0; n + 1 < WIDTH(vec); ++n) {
+  for (int n = 0; n < WIDTH(vec); ++n) {
     if (n < count) first[n] = p[n];
   }
   return first;
 #endif
 }
+/* Stores or adds the first `count` elements of `x`, at most a register, in halves: a later load of the same
+   halves need not wait until they are in the cache, as one of a whole register would. */
+#if VECTOR_BYTES == 64
+#define HALVES_32(x, p, count, OPERATOR)                                      \
+  const union { vec whole; vec32 half[2]; } by_32 = {x};                      \
+  vec32 rest_32 = by_32.half[0];                                              \
+  if (count & WIDTH(vec32)) {                                                 \
+    *(vec32*)p OPERATOR rest_32;                                              \
+    p += WIDTH(vec32);                                                        \
+    rest_32 = by_32.half[1];                                                  \
+  }
+#else
+#define HALVES_32(x, p, count, OPERATOR) const vec rest_32 = x;
+#endif
+#if VECTOR_BYTES >= 32
+#define HALVES_16(p, count, OPERATOR)                                         \
+  const union { vec32 whole; vec16 half[2]; } by_16 = {rest_32};              \
+  vec16 rest_16 = by_16.half[0];                                              \
+  if (count & WIDTH(vec16)) {                                                 \
+    *(vec16*)p OPERATOR rest_16;                                              \
+    p += WIDTH(vec16);                                                        \
+    rest_16 = by_16.half[1];                                                  \
+  }
+#else
+#define HALVES_16(p, count, OPERATOR) const vec16 rest_16 = rest_32;
+#endif
+#define DEFINE_FIRST(name, OPERATOR)                                          \
+  UNUSED static ALWAYS_INLINE void name(value* p, vec x, int64_t count) {     \
+    if (count >= WIDTH(vec)) {                                                \
+      *(vec*)p OPERATOR x;                                                    \
+      return;                                                                 \
+    }                                                                         \
+    HALVES_32(x, p, count, OPERATOR)                                          \
+    HALVES_16(p, count, OPERATOR)                                             \
+    for (int n = 0; n + 1 < WIDTH(vec16); ++n) {                              \
+      if (n < (count & (WIDTH(vec16) - 1))) p[n] OPERATOR rest_16[n];         \
+    }                                                                         \
+  }
+DEFINE_FIRST(store_first, =)
+DEFINE_FIRST(add_first, +=)
 UNUSED static inline value sum16(vec16 v) {
   value sum = v[0];
   for (int n = 1; n < WIDTH(vec16); ++n) sum += v[n];

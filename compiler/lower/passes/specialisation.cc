@@ -18,9 +18,10 @@ constexpr std::int64_t common_sizes[] = {8, 16, 32};
 /// Extents of loops along rows that only sum: fully unrolled, the loads of the next sums begin before the
 /// present ones end.
 constexpr std::int64_t sizes_of_sums[] = {8, 16, 32, 64, 128};
-/// Short sums between those sizes: the whole registers of a row that stays the same are kept, and only its
-/// rest is loaded again. docs/performance/kernels.md.
-constexpr int registers_of_sums[] = {1, 2, 3, 4, 6, 8};
+/// Versions for the short extents between those sizes. Where a row stays the same beside others, the compiler
+/// keeps its whole registers. One extent has more versions than several, which seldom fill as many registers.
+/// docs/performance/kernels.md.
+constexpr int registers_of_one[] = {1, 2, 3, 4, 6, 8}, registers_of_several[] = {1, 2, 3, 4};
 /// From this extent on, no version by registers is worth its compilation.
 constexpr std::int64_t short_extent = 32;
 
@@ -61,7 +62,7 @@ loop_ir::Kernel specialise(loop_ir::Kernel kernel) {
     const Trips trips = trips_of(phase.body);
     loop_ir::Specialisation specialisation;
     auto& sizes = specialisation.sizes;
-    bool may_be_short = false;
+    bool may_be_short = trips.sums;
     if (trips.sums) {
       sizes.assign(std::begin(sizes_of_sums), std::end(sizes_of_sums));
     } else {
@@ -70,13 +71,15 @@ loop_ir::Kernel specialise(loop_ir::Kernel kernel) {
     for (const auto& extent : kernel.extents) {
       if (trips.names.count(extent.name) == 0 || extent.required || extent.sparse) continue;
       specialisation.extents.push_back(extent.name);
-      may_be_short = extent.minimum.value_or(0) < short_extent;
+      may_be_short = may_be_short && extent.minimum.value_or(0) < short_extent;
       sizes.erase(
           std::remove_if(sizes.begin(), sizes.end(), [&](auto size) { return !allows(extent, size); }),
           sizes.end());
     }
-    if (trips.sums && specialisation.extents.size() == 1 && may_be_short) {
-      specialisation.registers.assign(std::begin(registers_of_sums), std::end(registers_of_sums));
+    if (may_be_short && specialisation.extents.size() == 1) {
+      specialisation.registers.assign(std::begin(registers_of_one), std::end(registers_of_one));
+    } else if (may_be_short) {
+      specialisation.registers.assign(std::begin(registers_of_several), std::end(registers_of_several));
     }
     if (!specialisation.extents.empty() && !sizes.empty()) phase.specialised = std::move(specialisation);
   }

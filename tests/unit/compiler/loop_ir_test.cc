@@ -496,9 +496,6 @@ TEST(LoopIr, VerifierChecksSpecialisedExtents) {
       "bounds";
   for (const std::string bounds : {"0", "3", "1 1", "2 1", "1 3", "1 2 5"})
     EXPECT_EQ(steps, fixed("n at 8 registers " + bounds)) << bounds;
-  EXPECT_EQ(
-      "internal [loop-ir]: specialisation for registers of other than one extent",
-      verdict("extent m = argument 1 mode 0\n", "phase range n specialised for n m at 8 registers 1 { }\n"));
   EXPECT_EQ("internal [loop-ir]: specialisation of a phase for a GPU",
             fixed("n at 8 mapping grain 1 per_item 1 group 1 tile 1 block 256"));
 }
