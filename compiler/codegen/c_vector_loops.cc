@@ -12,11 +12,11 @@
 // Vector loops as a cascade of register blocks, in vector types of GCC. A block replicates each name that
 // depends on the loop variable, once for each of its registers. So sums of a row stay in registers while the
 // loops inside walk sparse rows. The widest block is the largest whose accumulators and values fit the
-// registers. A remainder ends with the loop and overlaps the block before it, where elements may be computed
-// twice; else its last register is loaded and stored in part where that is possible, or narrower blocks
-// follow. Rejected for such loops: a narrower register for each part of the
-// remainder, which walks the loops inside again for each: SpMM of 15 columns took 2.4 times as long
-// (docs/performance/kernels.md). Inner loops that only add are interleaved where registers are left.
+// registers. The last register of a remainder is loaded and stored in part. Where values are widened, which
+// has no cheap load in part, it overlaps the one before, or narrower blocks follow. Rejected for such loops:
+// a narrower register for each part of the remainder, which walks the loops inside again for each: SpMM of 15
+// columns took 2.4 times as long (docs/performance/kernels.md). Inner loops that only add are interleaved
+// where registers are left.
 namespace schaas::codegen {
 namespace {
 
@@ -30,7 +30,7 @@ using loop_ir::statements_of;
 constexpr int widest_block = 8, register_budget = 12;
 
 /// Registers of a block of which the last is loaded and stored in part: each number has code of its own.
-constexpr int most_in_part = 4;
+constexpr int max_in_part = 4;
 
 /// Registers for the partial sums of a reduction with interleaved iterations.
 constexpr int accumulator_budget = 8;
@@ -105,7 +105,7 @@ void CVectorLoops::print(const loop_ir::For& loop) {
   int widest = many ? widest_block : widest_block / 2;
   // Loops without accumulators and lets need registers for their loads all the same.
   while (widest > 1 && widest * (live_ > 0 ? live_ : 2) > register_budget) widest /= 2;
-  const bool overlaps = may_repeat_elements(loop.body);
+  const bool in_part = may_end_in_part(loop.body), overlaps = !in_part && may_repeat_elements(loop.body);
   if (overlaps) {
     open_extent(loop);
   } else {
@@ -117,10 +117,10 @@ void CVectorLoops::print(const loop_ir::For& loop) {
     text_.directive("#endif");
   }
   cascade(loop, {"vec", widest}, "while");
-  if (overlaps) {
-    print_overlapping_remainder(loop, std::max(widest / 2, 1));
-  } else if (may_end_in_part(loop.body)) {
+  if (in_part) {
     print_partial_remainder(loop, widest);
+  } else if (overlaps) {
+    print_overlapping_remainder(loop, std::max(widest / 2, 1));
   } else if (many) {
     for (int count = widest / 2; count >= 1; count /= 2) cascade(loop, {"vec", count}, "if");
     text_.directive("#if VECTOR_BYTES > 32");
@@ -208,8 +208,8 @@ void CVectorLoops::print_overlapping_remainder(const loop_ir::For& loop, int wid
   text_.close();
 }
 
-/// Elements may be computed for a part of a register: they are stored or added, and none is widened, which
-/// has no cheap load in part.
+/// The loop's last register may be loaded and stored in part: elements are set or added to, and none is
+/// widened.
 bool CVectorLoops::may_end_in_part(const StatementPtr& body) const {
   loop_ir::Uses uses;
   loop_ir::collect_uses(body, uses);
@@ -227,7 +227,7 @@ bool CVectorLoops::may_end_in_part(const StatementPtr& body) const {
 void CVectorLoops::print_partial_remainder(const loop_ir::For& loop, int widest) {
   const std::string& v = loop.variable;
   int most = widest;
-  for (; most > most_in_part; most /= 2) cascade(loop, {"vec", most / 2}, "if");
+  for (; most > max_in_part; most /= 2) cascade(loop, {"vec", most / 2}, "if");
   for (int count = most; count >= 1; --count) {
     const std::string whole = std::to_string(count - 1) + " * WIDTH(vec)";
     text_.open("if (" + v + " + " + whole + " < " + v + "_end)");

@@ -18,10 +18,10 @@ constexpr std::int64_t common_sizes[] = {8, 16, 32};
 /// Extents of loops along rows that only sum: fully unrolled, the loads of the next sums begin before the
 /// present ones end.
 constexpr std::int64_t sizes_of_sums[] = {8, 16, 32, 64, 128};
-/// Versions for the short extents between those sizes. Where a row stays the same beside others, the compiler
-/// keeps its whole registers. One extent has more versions than several, which seldom fill as many registers.
-/// docs/performance/kernels.md.
-constexpr int registers_of_one[] = {1, 2, 3, 4, 6, 8}, registers_of_several[] = {1, 2, 3, 4};
+/// Versions for the short extents between those sizes: the compiler sees how many registers a row fills, and
+/// keeps one that stays the same. They gain nothing where elements are added to. docs/performance/kernels.md.
+constexpr int common_registers[] = {1, 2, 3, 4};
+constexpr int registers_of_sums[] = {1, 2, 3, 4, 6, 8};
 /// From this extent on, no version by registers is worth its compilation.
 constexpr std::int64_t short_extent = 32;
 
@@ -36,7 +36,15 @@ bool only_sums(const loop_ir::For& loop) {
 struct Trips {
   std::set<std::string> names;  ///< ends of vector loops
   bool sums = false;            ///< some of these loops only sum
+  bool sets = false;            ///< some of them set elements
 };
+
+bool sets_elements(const loop_ir::For& loop) {
+  return loop_ir::any_of(loop.body, [](const loop_ir::StatementPtr& each) {
+    const auto* store = loop_ir::as<loop_ir::Store>(each);
+    return store != nullptr && store->mode == loop_ir::Write::set;
+  });
+}
 
 /// Collects the named ends of loops that become vector code.
 Trips trips_of(const loop_ir::StatementPtr& statement) {
@@ -47,6 +55,7 @@ Trips trips_of(const loop_ir::StatementPtr& statement) {
     if (end == nullptr || loop->shape == loop_ir::Shape::scalar) return;
     trips.names.insert(end->name);
     trips.sums = trips.sums || only_sums(*loop);
+    trips.sets = trips.sets || sets_elements(*loop);
   });
   return trips;
 }
@@ -62,7 +71,7 @@ loop_ir::Kernel specialise(loop_ir::Kernel kernel) {
     const Trips trips = trips_of(phase.body);
     loop_ir::Specialisation specialisation;
     auto& sizes = specialisation.sizes;
-    bool may_be_short = trips.sums;
+    bool may_be_short = trips.sums || trips.sets;
     if (trips.sums) {
       sizes.assign(std::begin(sizes_of_sums), std::end(sizes_of_sums));
     } else {
@@ -76,10 +85,11 @@ loop_ir::Kernel specialise(loop_ir::Kernel kernel) {
           std::remove_if(sizes.begin(), sizes.end(), [&](auto size) { return !allows(extent, size); }),
           sizes.end());
     }
-    if (may_be_short && specialisation.extents.size() == 1) {
-      specialisation.registers.assign(std::begin(registers_of_one), std::end(registers_of_one));
+    auto& registers = specialisation.registers;
+    if (may_be_short && trips.sums && specialisation.extents.size() == 1) {
+      registers.assign(std::begin(registers_of_sums), std::end(registers_of_sums));
     } else if (may_be_short) {
-      specialisation.registers.assign(std::begin(registers_of_several), std::end(registers_of_several));
+      registers.assign(std::begin(common_registers), std::end(common_registers));
     }
     if (!specialisation.extents.empty() && !sizes.empty()) phase.specialised = std::move(specialisation);
   }

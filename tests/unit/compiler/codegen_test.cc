@@ -707,11 +707,13 @@ TEST(Codegen, VersionsByRegistersBoundTheirArgument) {
   const auto end = text.find("static int64_t k_range_0");
   const auto call = text.rfind("  if (n == 8)", end);
   const std::string begin = "return k_phase_0_of(args, shared, workspace, begin, end, A, B, ";
-  EXPECT_EQ("  if (n == 8) " + begin + "8);\n  if (n < 1 * WIDTH(vec)) " + begin +
-                "0 * WIDTH(vec) + (n & (1 * WIDTH(vec) - 1)));\n  if (n < 2 * WIDTH(vec)) " + begin +
-                "1 * WIDTH(vec) + (n & (1 * WIDTH(vec) - 1)));\n  if (n < 4 * WIDTH(vec)) " + begin +
-                "2 * WIDTH(vec) + (n & (2 * WIDTH(vec) - 1)));\n  " + begin + "n);\n}\n\n",
-            text.substr(call, end - call));
+  EXPECT_EQ(
+      "  if (n == 8) " + begin + "8);\n  if (n < 1 * WIDTH(vec)) " + begin +
+          "0 * WIDTH(vec) + (n & (1 * WIDTH(vec) - 1)));\n  if (n >= 1 * WIDTH(vec) && n < 2 * WIDTH(vec)) " +
+          begin +
+          "1 * WIDTH(vec) + (n & (1 * WIDTH(vec) - 1)));\n  if (n >= 2 * WIDTH(vec) && n < 4 * WIDTH(vec)) " +
+          begin + "2 * WIDTH(vec) + (n & (2 * WIDTH(vec) - 1)));\n  " + begin + "n);\n}\n\n",
+      text.substr(call, end - call));
 }
 
 TEST(Codegen, OneTextForAllInstructionSets) {
