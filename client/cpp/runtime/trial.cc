@@ -26,8 +26,9 @@ constexpr std::int64_t max_trial_elements = std::int64_t{1} << 22;
 /// One run of a schedule that fuses nothing: some 20 ms.
 constexpr std::int64_t max_iterations = std::int64_t{1} << 24;
 constexpr std::int64_t wide = 67;  ///< all of a cascade of registers: 64 + 2 + 1
-constexpr std::int64_t common_sizes[] = {
-    8, 16, 32};  ///< kernels have versions for them (compiler/lower/passes/specialisation.h)
+/// Kernels have versions for some of them and for the registers that the others fill
+/// (compiler/lower/passes/specialisation.h).
+constexpr std::int64_t common_sizes[] = {3, 5, 8, 13, 16, 29, 32};
 
 /// Distribution of the entries of sparse tensors.
 enum class Pattern { full, empty, ragged };

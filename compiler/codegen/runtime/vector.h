@@ -71,6 +71,7 @@ UNUSED static const unsigned char mask_bytes[192] = {[64 ... 127] = 255};
 #define LAST(type, x, count) MASKED(type, x, 64 - (int64_t)sizeof(type) + (count) * (int64_t)sizeof(value))
 /* The first `count` elements at `p`, at most a register, then zeros. What follows them is not read. */
 UNUSED static ALWAYS_INLINE vec load_first(const value* p, int64_t count) {
+  if (__builtin_constant_p(count) && count == 1) return (vec){*p};
 #if VECTOR_BYTES == 64
   typedef double doubles __attribute__((vector_size(64)));
   typedef float floats __attribute__((vector_size(64)));

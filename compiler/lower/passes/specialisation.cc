@@ -14,10 +14,10 @@ namespace {
 
 /// At larger extents a remainder loop costs little, and rows do not stay in registers.
 /// docs/performance/kernels.md.
-constexpr std::int64_t common_sizes[] = {8, 16, 32};
+constexpr std::int64_t common_sizes[] = {1, 8, 16, 32};
 /// Extents of loops along rows that only sum: fully unrolled, the loads of the next sums begin before the
 /// present ones end.
-constexpr std::int64_t sizes_of_sums[] = {8, 16, 32, 64, 128};
+constexpr std::int64_t sizes_of_sums[] = {1, 8, 16, 32, 64, 128};
 /// Versions for the short extents between those sizes: the compiler sees how many registers a row fills, and
 /// keeps one that stays the same. They gain nothing where elements are added to. docs/performance/kernels.md.
 constexpr int common_registers[] = {1, 2, 3, 4};

@@ -221,9 +221,9 @@ TEST(Lower, SpecialisesForCommonExtents) {
                                    const lower::PassList& passes = lower::all_passes()) {
     return specialisations_of({expression, {{"B", "csr"}}, constraints}, tree, passes);
   };
-  EXPECT_EQ(Phases{"n_l n_k 8 16 32 "}, specialisations({}));
+  EXPECT_EQ(Phases{"n_l n_k 1 8 16 32 "}, specialisations({}));
   EXPECT_EQ(Phases{"n_l n_k 16 32 "}, specialisations({"10 <= k <= 256", "l <= 100"}));
-  EXPECT_EQ(Phases{"n_l 8 16 32 "}, specialisations({"k == 16"}));
+  EXPECT_EQ(Phases{"n_l 1 8 16 32 "}, specialisations({"k == 16"}));
   EXPECT_EQ(Phases{""}, specialisations({"k <= 10", "l >= 12"}));
   EXPECT_EQ(Phases{""}, specialisations({}, lower::baseline_passes()));
   // Extents of sparse levels are large, those of dense levels below are not.
@@ -231,10 +231,10 @@ TEST(Lower, SpecialisesForCommonExtents) {
             specialisations_of({"A(i,j) = B(i,j) * C(j) * D(j)", {{"B", "csr"}}, {}},
                                "forall(i, where(forall(j, A(i,j) += T(j) * D(j)), forall(j, T(j) += "
                                "B(i,j) * C(j))))"));
-  EXPECT_EQ(Phases{"n_k 8 16 32 "},
+  EXPECT_EQ(Phases{"n_k 1 8 16 32 "},
             specialisations_of({"A(i,k) = B(i,j,k) * C(j)", {{"B", "dense,compressed,dense"}}, {}},
                                "forall(i, forall(j, forall(k, A(i,k) += B(i,j,k) * C(j))))"));
-  for (const int k : {7, 8, 16, 17, 32}) {
+  for (const int k : {1, 7, 8, 16, 17, 32}) {
     for (const int l : {8, 16, 32}) {
       const auto run = make_case({expression, {{"B", "csr"}}, {}}, {{"i", 9}, {"j", 11}, {"k", k}, {"l", l}});
       EXPECT_EQ("", check_tree(tree, run, 24)) << k << " " << l;
@@ -249,7 +249,7 @@ TEST(Lower, SpecialisesSumsForLongerRows) {
     return specialisations_of({expression, {{"A", "csr"}, {"B", "csr"}}, constraints}, tree);
   };
   using Phases = std::vector<std::string>;
-  EXPECT_EQ((Phases{"", "n_k 8 16 32 64 128 "}), specialisations({}));
+  EXPECT_EQ((Phases{"", "n_k 1 8 16 32 64 128 "}), specialisations({}));
   EXPECT_EQ((Phases{"", "n_k 64 "}), specialisations({"33 <= k <= 100"}));
   for (const int k : {1, 16, 63, 64, 65, 128, 130}) {
     const auto run =
