@@ -12,7 +12,8 @@ element is compared with every other program's. All have huge pages (schaas_runs
 
 ours       median and spread with the first number of --threads, chosen after `schaas calibrate`; `least` is the least seconds of all runs
 yardstick  median and spread, and over ours: what `--profile sparseauto` selects (of one sparse product with dense matrices: the linear nest in
-           storage order), printed by plain_loops.py, built by g++ -O3 -march=native -ffast-math, one thread
+           storage order), printed by plain_loops.py, built by g++ -O3 -march=native -ffast-math, one thread; extents are
+           arguments, which its compiler does not know, as ours does not
 linear     over ours: `--schedule linear` by our code generator, where it takes no more than --linear-trips
 papers     over ours: the yardstick's schedule by our code generator
 libs       over ours: the matrix kernels by Eigen, OpenBLAS and SuiteSparse:GraphBLAS, a call for each step (library_kernels.cc), where installed
