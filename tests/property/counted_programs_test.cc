@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <iostream>
 #include <limits>
@@ -174,12 +175,16 @@ TEST(CountedPrograms, EverySurvivorHasAKernel) {
   const auto wanted = number_from("SCHAAS_PROGRAMS", 20) * 3;
   const auto first = number_from("SCHAAS_SEED", 20261128);
   std::size_t programs = 0, kernels = 0;
+  std::pair<double, std::uint64_t> slowest{};
   for (std::uint64_t seed = first; programs < wanted && !HasFailure(); ++seed) {
     std::mt19937_64 random(seed);
     const auto problem = problem::build(test_support::random_program_text({}, random));
     if (!problem.ok()) continue;
     SCOPED_TRACE("seed " + std::to_string(seed));
+    const auto start = std::chrono::steady_clock::now();
     const auto found = frontier::compute(*problem, quick_options(*problem), {}, never);
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+    slowest = std::max(slowest, {took.count(), seed});
     if (!found.ok()) {
       EXPECT_NE(found.error().family, support::Family::internal) << support::render(found.error());
       continue;
@@ -188,7 +193,8 @@ TEST(CountedPrograms, EverySurvivorHasAKernel) {
     for (const auto& survivor : found->survivors)
       kernels += kernel_or_failure(survivor.traces.front(), *problem, lower::all_passes()) ? 1 : 0;
   }
-  std::cout << programs << " programs, " << kernels << " kernels\n";
+  std::cout << programs << " programs, " << kernels << " kernels, slowest search " << slowest.first
+            << " s, of seed " << slowest.second << "\n";
   EXPECT_GE(kernels, wanted);
 }
 
