@@ -145,11 +145,12 @@ class TreeCosts::Walk {
     if (in_blocks_.count(variables_.extents[static_cast<std::size_t>(index)].index) != 0) return;
     OperandSet needed = 0;
     for (const OperandSet way : space) needed |= way;
+    // A loop that runs over its extent has no steps.
+    if (std::any_of(space.begin(), space.end(), [&](OperandSet way) { return lists_of(index, way) == 0; }))
+      return;
     const ListSet beside = lists_of(index, operands_of(body) & ~needed);
     for (OperandSet way : space) {
-      const ListSet walked = lists_of(index, way);
-      if (walked == 0) continue;
-      const Intersection* both = variables_.intersection(walked | beside);
+      const Intersection* both = variables_.intersection(lists_of(index, way) | beside);
       if (both == nullptr) continue;
       for (Term above : trips_of({way}, position))
         cost_.time.push_back(make_term(above | both->steps | position.serial, Access::merged));

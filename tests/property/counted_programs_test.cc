@@ -170,6 +170,25 @@ TEST(CountedPrograms, NoDroppedScheduleBeatsEverySurvivorInCountedWork) {
   EXPECT_EQ(programs, wanted);
 }
 
+// Issue 38: schedules that merge a list of a condition seemed as fast as those whose loops run over extents.
+TEST(CountedPrograms, SurvivorsOfProgramsThatFailedOnceAreFast) {
+  for (const std::uint64_t seed : {300170119, 300220058}) {
+    std::mt19937_64 random(seed);
+    test_support::RandomProgramOptions options;
+    options.sparse_results = false;
+    const auto problem = problem::build(test_support::random_program_text(options, random)).value();
+    const auto members = members_of(problem, random).value();
+    const auto input = random_input(problem, random);
+    const auto least = [&](const std::vector<schedule::Trace>& traces) {
+      double best = std::numeric_limits<double>::infinity();
+      for (const auto& trace : traces)
+        best = std::min(best, work_of(trace, problem, input, random).value_or(best));
+      return best;
+    };
+    EXPECT_LE(least(members.kept), slack * least(members.some) + few_steps) << "seed " << seed;
+  }
+}
+
 // Traces that the search writes are replayed, and lowered with all passes.
 TEST(CountedPrograms, EverySurvivorHasAKernel) {
   const auto wanted = number_from("SCHAAS_PROGRAMS", 20) * 3;

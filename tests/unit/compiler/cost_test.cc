@@ -283,6 +283,7 @@ TEST(TreeCost, ListsBesideThoseThatBoundALoopAreMerged) {
   };
   const std::string condition = "A(i,j) = B(i,j) * where(C(i,j) > 1, F(i), G(i))";
   EXPECT_EQ(time(condition, "csr"), "6*i*j'B + merge(i*j'B|C)");
+  EXPECT_EQ(time(condition + " + D(i,j)", "csr"), "6*i*j");
   // Located, and walked by no loop.
   EXPECT_EQ(time(condition, "dense,bitmap"), "6*i*j'B");
   EXPECT_EQ(time(condition, "dense"), "6*i*j'");
