@@ -189,6 +189,15 @@ TEST(CountedPrograms, SurvivorsOfProgramsThatFailedOnceAreFast) {
   }
 }
 
+// Issue 38: two products of sums over one index, equal but for their order, had different normal forms.
+TEST(CountedPrograms, SumsOverOneIndexAreDistributed) {
+  std::mt19937_64 random(500520154);
+  const auto problem = problem::build(test_support::random_program_text({}, random)).value();
+  const auto found = frontier::compute(problem, quick_options(problem), {}, never).value();
+  for (const auto& survivor : found.survivors)
+    EXPECT_TRUE(kernel_or_failure(survivor.traces.front(), problem, lower::all_passes()));
+}
+
 // Traces that the search writes are replayed, and lowered with all passes.
 TEST(CountedPrograms, EverySurvivorHasAKernel) {
   const auto wanted = number_from("SCHAAS_PROGRAMS", 20) * 3;
