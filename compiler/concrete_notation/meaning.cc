@@ -1,6 +1,7 @@
 #include "compiler/concrete_notation/meaning.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "compiler/concrete_notation/sum_terms.h"
@@ -131,22 +132,81 @@ class Normalizer {
   }
 
   /// Returns the product of the factors, flat and sorted, inside the sums that were around them.
-  Expression flat_product(std::vector<Expression> factors) const {
+  Expression flat_product(std::vector<Expression> products) const {
+    std::vector<Expression> factors;
+    for (auto& factor : products) split(std::move(factor), factors);
     Names summed;
     sort(factors);
     for (auto& factor : factors) {
       for (auto& index : pull_sum(factor, factors, sum_)) summed.push_back(std::move(index));
     }
     Product flat;
-    for (auto& factor : factors) {
-      if (const auto* inner = std::get_if<Product>(&factor.node)) {
-        flat.factors.insert(flat.factors.end(), inner->factors.begin(), inner->factors.end());
-      } else {
-        flat.factors.push_back(std::move(factor));
+    for (auto& factor : factors) flatten(std::move(factor), flat.factors);
+    return sum_over(std::move(summed), without_ones(std::move(flat.factors)));
+  }
+
+  /// Returns the product of the factors, sorted, without the semiring's one.
+  Expression without_ones(std::vector<Expression> factors) const {
+    std::erase_if(factors, [&](const Expression& factor) {
+      const auto* literal = std::get_if<index_notation::Literal>(&factor.node);
+      return literal != nullptr && literal->value == semiring_.one;
+    });
+    if (factors.empty()) return Expression{index_notation::Literal{semiring_.one}, {}};
+    sort(factors);
+    return factors.size() == 1 ? std::move(factors.front()) : Expression{Product{std::move(factors)}, {}};
+  }
+
+  static void flatten(Expression factor, std::vector<Expression>& out) {
+    if (auto* product = std::get_if<Product>(&factor.node)) {
+      std::move(product->factors.begin(), product->factors.end(), std::back_inserter(out));
+    } else {
+      out.push_back(std::move(factor));
+    }
+  }
+
+  /// Adds a product's factors, and for a sum over a product one sum for each group of factors that its
+  /// indices connect. Of several sums over one index only one can be pulled, so the others hold no factor
+  /// without it.
+  void split(Expression factor, std::vector<Expression>& out) const {
+    std::vector<Expression> parts;
+    const auto* reduction = std::get_if<Reduction>(&factor.node);
+    if (reduction == nullptr || reduction->monoid != sum_) {
+      flatten(std::move(factor), parts);
+      if (parts.size() == 1) return out.push_back(std::move(parts.front()));
+      for (Expression& part : parts) split(std::move(part), out);
+      return;
+    }
+    flatten(reduction->body.front(), parts);
+    Names left = reduction->indices;
+    while (!left.empty()) {
+      Names group{left.back()};
+      left.pop_back();
+      std::vector<Expression> own = connected(group, left, parts);
+      out.push_back(reduced(sum_, std::move(group), without_ones(std::move(own))));
+    }
+    for (Expression& part : parts) split(std::move(part), out);
+  }
+
+  /// Takes the factors that have an index of the group, or share one with those that do; their indices join
+  /// the group.
+  static std::vector<Expression> connected(Names& group, Names& left, std::vector<Expression>& parts) {
+    std::vector<Expression> own;
+    for (std::size_t n = 0; n < group.size(); ++n) {
+      for (auto part = parts.begin(); part != parts.end();) {
+        if (!index_notation::has_free(*part, group[n])) {
+          ++part;
+          continue;
+        }
+        std::erase_if(left, [&](const std::string& index) {
+          const bool joins = index_notation::has_free(*part, index);
+          if (joins) group.push_back(index);
+          return joins;
+        });
+        own.push_back(std::move(*part));
+        part = parts.erase(part);
       }
     }
-    sort(flat.factors);
-    return sum_over(std::move(summed), Expression{std::move(flat), {}});
+    return own;
   }
 
   /// Sorts by printed text, which the order of the user's factors has no part in.

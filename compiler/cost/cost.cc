@@ -328,13 +328,15 @@ Variables variables_of(const problem::Problem& problem) {
     if (known.pattern_named(operand.tensor) != nullptr) continue;
     add_fibers(operand.tensor, operand.indices, known, variables);
   }
+  constexpr std::size_t bits = access_shift - Variables::first_fiber;
+  SCHAAS_CHECK(variables.extents.size() <= Variables::first_fiber && variables.fibers.size() <= bits,
+               "more variables than a term has bits");
   Variables copies = variables;
   for (const problem::Copy& copy : known.copies) {
     for (const auto& indices : copy.reads) add_fibers(copy.name, indices, known, copies);
   }
-  constexpr std::size_t bits = access_shift - Variables::first_fiber;
-  SCHAAS_CHECK(variables.extents.size() <= Variables::first_fiber && copies.fibers.size() <= bits,
-               "more variables than a term has bits");
+  // Loops over levels without a bit count their extents, upper bounds.
+  if (copies.fibers.size() > bits) copies.fibers.resize(bits);
   std::vector<Walked> lists;
   if (known.profile != problem::Profile::sparseauto) lists = walked_lists(known);
   // Lists beyond the bits of a ListSet take part in no intersection.

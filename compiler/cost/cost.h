@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -129,6 +130,22 @@ Term clearing(bool between_phases, Term above, Term reached, Term extents);
 /// classes (all contiguous) nor clearing nor serial terms, and never counts the outermost level of a sparse
 /// tensor as sparse.
 Cost of(const concrete_notation::StatementPtr& statement, const problem::Problem& problem);
+
+struct MemoryTerm;
+
+/// Costs of several trees of one problem, which must outlive them: its variables, which take much longer than
+/// a tree, are found once. One thread at a time.
+class TreeCosts {
+ public:
+  explicit TreeCosts(const problem::Problem& problem);
+  ~TreeCosts();
+  Cost of(const concrete_notation::StatementPtr& statement) const;
+  std::vector<MemoryTerm> memory_of(const concrete_notation::StatementPtr& statement) const;
+
+ private:
+  class Walk;
+  std::unique_ptr<Walk> walk_;
+};
 
 /// Elements that a hash table takes for each entry it may have to hold: values and keys of at least two
 /// positions, lists.

@@ -33,14 +33,18 @@ int number_of(const Variables& variables, const std::string& index) {
   throw support::InternalError("the tree has a loop over `" + index + "`, which the problem does not have");
 }
 
-Access access_class(const concrete_notation::Assign& leaf, const std::vector<int>& own, bool phase,
+Access access_class(const concrete_notation::Assign& leaf, const LoopsAbove& above,
                     const problem::Problem& problem, const Variables& variables) {
-  // Nothing moves between two trips of a leaf without loops of its own.
-  if (own.empty()) return Access::contiguous;
   InnerLoops loops;
-  if (own.size() > 1) loops.around = own[own.size() - 2];
-  loops.around_phase = phase && own.size() == 2;
-  const std::string& innermost = variables.extents[static_cast<std::size_t>(own.back())].index;
+  int last = above.shared;
+  if (!above.own.empty()) {
+    last = above.own.back();
+    if (above.own.size() > 1) loops.around = above.own[above.own.size() - 2];
+    loops.around_phase = above.phase && above.own.size() == 2;
+  } else if (last < 0 || problem::is_contraction(problem)) {
+    return Access::contiguous;
+  }
+  const std::string& innermost = variables.extents[static_cast<std::size_t>(last)].index;
   std::vector<Seen> operands;
   for (const index_notation::Access& read : index_notation::operands(leaf.value))
     operands.push_back(seen(read, innermost, problem, variables));

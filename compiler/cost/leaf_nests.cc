@@ -37,8 +37,8 @@ class Nests {
   struct Position {
     std::vector<NestLoop> loops;
     std::vector<const void*> nodes;  ///< nodes of the loops: two nests share those of one node
-    std::vector<int> own;  ///< loops below the innermost branch, none over blocks, nor first inside of one
-    bool phase = true;     ///< no loop is above that branch
+    /// Own loops: none over blocks, nor first inside of one.
+    LoopsAbove above;
     bool serial = false;
   };
 
@@ -52,7 +52,8 @@ class Nests {
       const bool inside = outside != position.loops.end() - 1;
       // A row below the first loop of a block is in the first-level cache for all of the block anyway.
       // Registers save little there (K1 in blocks of 8: 1.00 to 1.04).
-      if (!inside || !position.own.empty()) position.own.push_back(number_of(variables_, loop->index));
+      if (!inside || !position.above.own.empty())
+        position.above.own.push_back(number_of(variables_, loop->index));
       if (inside) {
         position.loops.back().block = outside->block;
         position.loops.back().inside = true;
@@ -60,11 +61,10 @@ class Nests {
       walk(loop->body, std::move(position));
     } else if (const auto* blocks = std::get_if<Blocks>(&statement->node)) {
       enter(statement, blocks->index, blocks->body, blocks->size, position);
-      position.phase = false;
+      position.above.phase = false;
       walk(blocks->body, std::move(position));
     } else if (const auto* both = std::get_if<Where>(&statement->node)) {
-      position.phase = position.phase && position.loops.empty();
-      position.own.clear();
+      branch(position);
       if (both->storage == concrete_notation::Storage::hash)
         tables_.insert(concrete_notation::leaf_of(both->producer).target.tensor);
       walk(both->producer, position);
@@ -74,12 +74,19 @@ class Nests {
         walk(both->consumer, std::move(position));
       }
     } else if (const auto* sum = std::get_if<Terms>(&statement->node)) {
-      position.phase = position.phase && position.loops.empty();
-      position.own.clear();
+      branch(position);
       for (const StatementPtr& term : sum->terms) walk(term, position);
     } else {
       add(std::get<Assign>(statement->node), position);
     }
+  }
+
+  /// Loops of its own begin anew below a branch.
+  void branch(Position& position) const {
+    LoopsAbove& above = position.above;
+    above.phase = above.phase && position.loops.empty();
+    above.own.clear();
+    if (!position.loops.empty()) above.shared = number_of(variables_, position.loops.back().index);
   }
 
   /// The branch gathers a sparse result: of its consumer's loops only what is listed runs, and the cost has
@@ -140,7 +147,7 @@ class Nests {
     LeafNest nest;
     nest.loops = position.loops;
     nest.serial = position.serial;
-    nest.access = access_class(leaf, position.own, position.phase, problem_, variables_);
+    nest.access = access_class(leaf, position.above, problem_, variables_);
     add(leaf.target, position, nest);
     for (const index_notation::Access& read : index_notation::operands(leaf.value)) add(read, position, nest);
     while (nest.shared < std::min(last_.size(), position.nodes.size()) &&

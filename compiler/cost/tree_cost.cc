@@ -34,13 +34,16 @@ using concrete_notation::Where;
 /// Merging more lists than this costs no more per entry (docs/cost_model.md).
 constexpr std::size_t max_heads = 4;
 
-/// Walks one tree once; each object serves for one call of `of` or `memory_of`.
-class TreeCost {
+}  // namespace
+
+/// Walks one tree after the other.
+class TreeCosts::Walk {
  public:
-  explicit TreeCost(const problem::Problem& problem)
+  explicit Walk(const problem::Problem& problem)
       : problem_(problem),
         papers_(problem.profile == problem::Profile::sparseauto),
         variables_(variables_of(problem)),
+        copying_(copying(problem)),
         operands_(problem) {
     for (std::size_t n = 0; n < operands_.size(); ++n) {
       auto& lists = lists_.emplace_back();
@@ -50,18 +53,17 @@ class TreeCost {
   }
 
   Cost of(const StatementPtr& statement) {
+    cost_ = copying_;
+    memory_.clear();
     walk(statement, {});
-    const Cost copies = copying(problem_);
-    cost_.time.insert(cost_.time.end(), copies.time.begin(), copies.time.end());
-    cost_.memory.insert(cost_.memory.end(), copies.memory.begin(), copies.memory.end());
     std::sort(cost_.time.begin(), cost_.time.end());
     std::sort(cost_.memory.begin(), cost_.memory.end());
     return std::move(cost_);
   }
 
   std::vector<MemoryTerm> memory_of(const StatementPtr& statement) {
-    walk(statement, {});
-    for (const Term copy : copying(problem_).memory) memory_.push_back({copy, Scope::operand});
+    of(statement);
+    for (const Term copy : copying_.memory) memory_.push_back({copy, Scope::operand});
     std::sort(memory_.begin(), memory_.end());
     return std::move(memory_);
   }
@@ -96,7 +98,7 @@ class TreeCost {
           !support::contains(leaf_of(statement).target.indices, loop->index))
         position.serial = serial_bit;
       const IterationSpace space = counted(loop->index, loop->body);
-      merge(number(loop->index), space, position);
+      merge(number(loop->index), space, loop->body, position);
       position.above.push_back({number(loop->index), space});
       if (in_blocks_.count(loop->index) == 0) position.own.push_back(number(loop->index));
       walk(loop->body, std::move(position));
@@ -137,15 +139,31 @@ class TreeCost {
     }
   }
 
-  /// The steps of a loop that walks lists together, once for every iteration of the loops above.
-  void merge(int index, const IterationSpace& space, const Position& position) {
+  /// The steps of a loop that walks lists together, once for every iteration of the loops above. Lists of
+  /// operands that are needed nowhere, as those of a condition, are walked beside those that bound the loop.
+  void merge(int index, const IterationSpace& space, const StatementPtr& body, const Position& position) {
     if (in_blocks_.count(variables_.extents[static_cast<std::size_t>(index)].index) != 0) return;
+    OperandSet needed = 0;
+    for (const OperandSet way : space) needed |= way;
+    // A loop that runs over its extent has no steps.
+    if (std::any_of(space.begin(), space.end(), [&](OperandSet way) { return lists_of(index, way) == 0; }))
+      return;
+    const ListSet beside = lists_of(index, operands_of(body) & ~needed);
     for (OperandSet way : space) {
-      const Intersection* both = variables_.intersection(lists_of(index, way));
+      const Intersection* both = variables_.intersection(lists_of(index, way) | beside);
       if (both == nullptr) continue;
       for (Term above : trips_of({way}, position))
         cost_.time.push_back(make_term(above | both->steps | position.serial, Access::merged));
     }
+  }
+
+  /// The sparse operands that a statement reads.
+  OperandSet operands_of(const StatementPtr& statement) const {
+    OperandSet all = 0;
+    for (const index_notation::Access& read : concrete_notation::reads(statement)) {
+      if (const auto operand = operands_.number(read)) all |= OperandSet{1} << *operand;
+    }
+    return all;
   }
 
   /// Adds the trips of a leaf and of the costly calls in it.
@@ -435,13 +453,16 @@ class TreeCost {
   }
 
   Access access(const Assign& leaf, const Position& position) const {
-    return papers_ ? Access::contiguous
-                   : access_class(leaf, position.own, position.phase, problem_, variables_);
+    if (papers_) return Access::contiguous;
+    LoopsAbove loops{position.own, position.phase};
+    if (position.shared > 0) loops.shared = position.above[position.shared - 1].index;
+    return access_class(leaf, loops, problem_, variables_);
   }
 
   const problem::Problem& problem_;
   bool papers_;
   Variables variables_;
+  Cost copying_;
   Operands operands_;
   std::vector<std::vector<ListSet>> lists_;  ///< by operand and index
   std::map<std::string, Block> in_blocks_;   ///< by index
@@ -450,15 +471,21 @@ class TreeCost {
   Cost cost_;
 };
 
-}  // namespace
+TreeCosts::TreeCosts(const problem::Problem& problem) : walk_(std::make_unique<Walk>(problem)) {}
+TreeCosts::~TreeCosts() = default;
 
-Cost of(const concrete_notation::StatementPtr& statement, const problem::Problem& problem) {
-  return TreeCost(problem).of(statement);
+Cost TreeCosts::of(const StatementPtr& statement) const { return walk_->of(statement); }
+
+Cost of(const StatementPtr& statement, const problem::Problem& problem) {
+  return TreeCosts(problem).of(statement);
 }
 
-std::vector<MemoryTerm> memory_terms(const concrete_notation::StatementPtr& statement,
-                                     const problem::Problem& problem) {
-  return TreeCost(problem).memory_of(statement);
+std::vector<MemoryTerm> TreeCosts::memory_of(const StatementPtr& statement) const {
+  return walk_->memory_of(statement);
+}
+
+std::vector<MemoryTerm> memory_terms(const StatementPtr& statement, const problem::Problem& problem) {
+  return TreeCosts(problem).memory_of(statement);
 }
 
 }  // namespace schaas::cost

@@ -119,7 +119,7 @@ std::vector<schedule::Trace> splits_of(const problem::Problem& product, const Fr
 class Splitting {
  public:
   Splitting(space::ListedMembers& members, const problem::Problem& asked, const problem::Problem& problem)
-      : members_(members), asked_(asked), problem_(problem) {}
+      : members_(members), asked_(asked), costs_(problem) {}
 
   /// Completes schedules in which the nest of `target` shares nothing, those with least time first.
   void add(const std::string& target, const std::vector<schedule::Trace>& splits) {
@@ -170,7 +170,7 @@ class Splitting {
     }
     const auto tree = schedule::apply(member.trace, asked_);
     if (!tree.ok()) return;
-    member.cost = cost::of(*tree, problem_);
+    member.cost = costs_.of(*tree);
     members_.schedules += member.schedules;
     ++members_.steps;
     out.push_back(std::move(member));
@@ -178,7 +178,7 @@ class Splitting {
 
   space::ListedMembers& members_;
   const problem::Problem& asked_;
-  const problem::Problem& problem_;
+  const cost::TreeCosts costs_;
 };
 
 }  // namespace

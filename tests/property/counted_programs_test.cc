@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <iostream>
 #include <limits>
@@ -169,17 +170,49 @@ TEST(CountedPrograms, NoDroppedScheduleBeatsEverySurvivorInCountedWork) {
   EXPECT_EQ(programs, wanted);
 }
 
+// Issue 38: schedules that merge a list of a condition seemed as fast as those whose loops run over extents.
+TEST(CountedPrograms, SurvivorsOfProgramsThatFailedOnceAreFast) {
+  for (const std::uint64_t seed : {300170119, 300220058}) {
+    std::mt19937_64 random(seed);
+    test_support::RandomProgramOptions options;
+    options.sparse_results = false;
+    const auto problem = problem::build(test_support::random_program_text(options, random)).value();
+    const auto members = members_of(problem, random).value();
+    const auto input = random_input(problem, random);
+    const auto least = [&](const std::vector<schedule::Trace>& traces) {
+      double best = std::numeric_limits<double>::infinity();
+      for (const auto& trace : traces)
+        best = std::min(best, work_of(trace, problem, input, random).value_or(best));
+      return best;
+    };
+    EXPECT_LE(least(members.kept), slack * least(members.some) + few_steps) << "seed " << seed;
+  }
+}
+
+// Issue 38: two products of sums over one index, equal but for their order, had different normal forms.
+TEST(CountedPrograms, SumsOverOneIndexAreDistributed) {
+  std::mt19937_64 random(500520154);
+  const auto problem = problem::build(test_support::random_program_text({}, random)).value();
+  const auto found = frontier::compute(problem, quick_options(problem), {}, never).value();
+  for (const auto& survivor : found.survivors)
+    EXPECT_TRUE(kernel_or_failure(survivor.traces.front(), problem, lower::all_passes()));
+}
+
 // Traces that the search writes are replayed, and lowered with all passes.
 TEST(CountedPrograms, EverySurvivorHasAKernel) {
   const auto wanted = number_from("SCHAAS_PROGRAMS", 20) * 3;
   const auto first = number_from("SCHAAS_SEED", 20261128);
   std::size_t programs = 0, kernels = 0;
+  std::pair<double, std::uint64_t> slowest{};
   for (std::uint64_t seed = first; programs < wanted && !HasFailure(); ++seed) {
     std::mt19937_64 random(seed);
     const auto problem = problem::build(test_support::random_program_text({}, random));
     if (!problem.ok()) continue;
     SCOPED_TRACE("seed " + std::to_string(seed));
+    const auto start = std::chrono::steady_clock::now();
     const auto found = frontier::compute(*problem, quick_options(*problem), {}, never);
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+    slowest = std::max(slowest, {took.count(), seed});
     if (!found.ok()) {
       EXPECT_NE(found.error().family, support::Family::internal) << support::render(found.error());
       continue;
@@ -188,7 +221,8 @@ TEST(CountedPrograms, EverySurvivorHasAKernel) {
     for (const auto& survivor : found->survivors)
       kernels += kernel_or_failure(survivor.traces.front(), *problem, lower::all_passes()) ? 1 : 0;
   }
-  std::cout << programs << " programs, " << kernels << " kernels\n";
+  std::cout << programs << " programs, " << kernels << " kernels, slowest search " << slowest.first
+            << " s, of seed " << slowest.second << "\n";
   EXPECT_GE(kernels, wanted);
 }
 

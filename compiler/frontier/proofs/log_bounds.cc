@@ -410,17 +410,29 @@ Simplex LogBounds::program_below(double cut) const {
   return Simplex(static_cast<int>(columns), rows);
 }
 
-std::optional<cost::Point> LogBounds::extreme(cost::Term a, cost::Term b, double most) const {
-  const Simplex box = program_below(std::log(most));
-  if (!box.feasible()) return std::nullopt;
-  const Form above = form_of(a), below = form_of(b);
+LogBounds::Box& LogBounds::box_below(double most) {
+  const auto known = boxes_.find(most);
+  return known != boxes_.end() ? known->second
+                               : boxes_.try_emplace(most, Box{program_below(std::log(most))}).first->second;
+}
+
+std::optional<cost::Point> LogBounds::extreme(cost::Term a, cost::Term b, double most) {
+  Box& box = box_below(most);
+  if (!box.program.feasible()) return std::nullopt;
+  // Common variables cancel, as in ratio().
+  const cost::Term common = a & b & cost::variables_mask;
+  const TermPair key{(a & cost::variables_mask) & ~common, (b & cost::variables_mask) & ~common};
+  const auto [found, added] = box.extremes.try_emplace(key);
+  if (!added) return found->second;
+  const Form above = form_of(key.a), below = form_of(key.b);
   std::vector<double> direction;
   for (std::size_t n = 0; n < above.size(); ++n) direction.push_back(above[n] - below[n]);
-  const auto optimum = box.maximise(direction);
+  const auto optimum = box.program.maximise(direction);
   if (!optimum) return std::nullopt;
+  if (!known_relations_) known_relations_ = relations();
   cost::Point point = point_of(optimum->x);
-  if (!allowed(point, relations())) return std::nullopt;
-  return point;
+  if (allowed(point, *known_relations_)) found->second = std::move(point);
+  return found->second;
 }
 
 /// Optima of the program, cut off at `cut`, in the directions of the axes and in `more` random ones.

@@ -1,5 +1,6 @@
 #pragma once
 #include <bitset>
+#include <map>
 #include <optional>
 #include <unordered_map>
 #include <vector>
@@ -52,7 +53,7 @@ class LogBounds {
   std::vector<cost::Point> samples(std::size_t count) const;
   /// Allowed sizes, variables of up to `most`, at which a / b is as large as can be; none when there is no
   /// allowed size below `most`, or when the constraints the logarithm does not see forbid it.
-  std::optional<cost::Point> extreme(cost::Term a, cost::Term b, double most) const;
+  std::optional<cost::Point> extreme(cost::Term a, cost::Term b, double most);
   /// The point of a solver's model.
   cost::Point point_of_model(const std::vector<double>& model) const;
 
@@ -99,6 +100,8 @@ class LogBounds {
   std::optional<int> fiber_of(const std::string& tensor, int level) const;
   bool allowed(const cost::Point& point, const std::vector<SolverRelation>& relations) const;
   Simplex program_below(double cut) const;
+  struct Box;
+  Box& box_below(double most);
   std::vector<std::vector<double>> corners(double cut, std::size_t more) const;
   cost::Point point_of(const std::vector<double>& columns) const;
 
@@ -122,6 +125,13 @@ class LogBounds {
     }
   };
   std::unordered_map<TermPair, Ratio, TermPairHash> ratios_;
+  /// Sizes up to a limit, with the extremes found among them.
+  struct Box {
+    Simplex program;
+    std::unordered_map<TermPair, std::optional<cost::Point>, TermPairHash> extremes{};
+  };
+  std::map<double, Box> boxes_;
+  std::optional<std::vector<SolverRelation>> known_relations_;
 };
 
 }  // namespace schaas::frontier

@@ -19,7 +19,7 @@ double value_of(const std::vector<cost::Term>& terms, const cost::Point& point) 
 
 }  // namespace
 
-WitnessSearch::WitnessSearch(const LogBounds& bounds, Solver* solver, int solver_milliseconds)
+WitnessSearch::WitnessSearch(LogBounds& bounds, Solver* solver, int solver_milliseconds)
     : bounds_(bounds), solver_(solver), milliseconds_(solver_milliseconds) {
   if (solver_ != nullptr) solver_->assume(bounds.solver_variables(), bounds.relations());
   for (const cost::Point& point : bounds.samples(witness_samples)) {

@@ -13,7 +13,7 @@ namespace schaas::frontier {
 class WitnessSearch {
  public:
   /// `solver` may be null. It is given the constraints of `bounds`.
-  WitnessSearch(const LogBounds& bounds, Solver* solver, int solver_milliseconds);
+  WitnessSearch(LogBounds& bounds, Solver* solver, int solver_milliseconds);
 
   std::optional<Sizes> less(const std::vector<cost::Term>& lesser, const std::vector<cost::Term>& greater);
 
@@ -32,7 +32,7 @@ class WitnessSearch {
   std::optional<Sizes> by_solver(const std::vector<cost::Term>& lesser,
                                  const std::vector<cost::Term>& greater);
 
-  const LogBounds& bounds_;
+  LogBounds& bounds_;
   Solver* solver_;
   int milliseconds_;
   std::vector<Sample> samples_;

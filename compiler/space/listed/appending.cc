@@ -280,11 +280,12 @@ problem::Problem with_dense_result(const problem::Problem& problem) {
 ListedMembers listed(const std::vector<schedule::Trace>& traces, const problem::Problem& problem) {
   ListedMembers found;
   std::vector<ResultEntries> entries;
+  const cost::TreeCosts costs(problem);
   const auto take = [&](const schedule::Trace& trace) {
     ++found.steps;
     const auto tree = schedule::apply(trace, problem);
     if (!tree.ok()) return;
-    found.members.push_back({trace, cost::of(*tree, problem), 1, 1});
+    found.members.push_back({trace, costs.of(*tree), 1, 1});
     const auto nests = schedule::nests_of(*tree);
     entries.push_back(nests.ok() ? result_entries(*nests, problem) : ResultEntries{{{}}, true});
   };

@@ -113,6 +113,7 @@ class Search {
       : default_(std::move(nests)),
         folded_(folded),
         problem_(problem),
+        costs_(problem),
         options_(options),
         cancellation_(cancellation) {}
 
@@ -291,7 +292,7 @@ class Search {
   }
 
   cost::Cost cost_of(const concrete_notation::StatementPtr& tree) const {
-    return cost::of(schedule::with_ordered_appends(tree, problem_), problem_);
+    return costs_.of(schedule::with_ordered_appends(tree, problem_));
   }
 
   /// Lists every combination of the nests' best orders.
@@ -316,12 +317,12 @@ class Search {
   void take_member(schedule::Trace trace, const concrete_notation::StatementPtr& tree,
                    const mpz_class& orders, bool counted) {
     const auto complete = schedule::with_ordered_appends(tree, problem_);
-    add_member({trace, cost::of(complete, problem_), orders, 1, counted});
+    add_member({trace, costs_.of(complete), orders, 1, counted});
     const schedule::WorkspaceStorage directive{concrete_notation::Storage::hash};
     const auto table = schedule::apply_workspace_storage(complete, directive, problem_);
     if (!table.ok() || !concrete_notation::check_annotations(*table, problem_).ok()) return;
     trace.directives.emplace_back(directive);
-    add_member({std::move(trace), cost::of(*table, problem_), orders, 1});
+    add_member({std::move(trace), costs_.of(*table), orders, 1});
     count(orders);
   }
 
@@ -405,6 +406,7 @@ class Search {
   Nests default_;
   bool folded_;
   const problem::Problem& problem_;
+  const cost::TreeCosts costs_;
   const ProgramOptions& options_;
   const support::Cancellation& cancellation_;
   std::vector<int> sequence_;                   ///< the present one, by number in default_

@@ -56,6 +56,25 @@ TEST(Variables, OneTensorReadUnderOtherIndicesHasItsOwnFiber) {
   EXPECT_EQ(v.fibers[1].index, "k");
 }
 
+// Issue 38: the search of such sums ended with an internal error.
+TEST(Variables, LevelsOfCopiesBeyondTheBitsOfATermHaveNone) {
+  const auto problem = problem_of(
+      "A(i,j,k) = B(i,j,k) + C(i,j,k) + D(i,k,j) + E(i,k,j) + F(j,i,k) + G(j,i,k) + H(j,k,i) + K(k,i,j) + "
+      "L(k,j,i)",
+      {{"B", "csf"},
+       {"C", "csf"},
+       {"D", "csf"},
+       {"E", "csf"},
+       {"F", "csf"},
+       {"G", "csf"},
+       {"H", "csf"},
+       {"K", "csf"},
+       {"L", "csf"}});
+  EXPECT_EQ(variables_of(problem).fibers.size(),
+            static_cast<std::size_t>(access_shift) - Variables::first_fiber);
+  EXPECT_FALSE(variables_of(problem).all_intersections);
+}
+
 TEST(TreeCost, FusedNestOfKernelOne) {
   const auto problem = problem_of(k1, {{"B", "csr"}});
   const auto cost = cost_of(problem, "reorder(path={}, order={i,j,k,l}); loopfuse(path={}, loc=3, pol=left)");
@@ -243,6 +262,31 @@ TEST(TreeCost, TheInnermostLoopDecidesTheAccessClass) {
   const auto transposed = problem_of("A(i,k) = B(i,j) * C(j,k)", {{"B", "csr"}, {"C", "dense,dense:1,0"}});
   EXPECT_EQ(print_time(cost_of(transposed, "reorder(path={}, order={i,k,j})"), v), "6*i*k*j'");
   EXPECT_EQ(print_time(cost_of(transposed, "reorder(path={}, order={i,j,k})"), v), "8*i*k*j'");
+}
+
+// Issue 38: such leaves were taken to be vector code whatever the order of the loops.
+TEST(TreeCost, TermsThatShareAllLoopsStoreByTheInnermostOne) {
+  const auto problem = problem_of("A(k,m) = max(l)(exp(B(l)) * 2) + C(k,m) * D(k)", {});
+  const auto v = variables_of(problem);
+  const std::string first = "distribute(path={1}, depth=2)";
+  const auto by_rows = print_time(cost_of(problem, first), v);
+  EXPECT_EQ(by_rows, "2*k*m + 3*k*m + serial(l + 48*l)");
+  const auto by_columns = print_time(cost_of(problem, "reorder(path={1}, order={m,k}); " + first), v);
+  EXPECT_EQ(by_columns, "8*k*m + 8*k*m + serial(l + 48*l)");
+}
+
+// Issue 38: lists that bound no loop were walked for nothing.
+TEST(TreeCost, ListsBesideThoseThatBoundALoopAreMerged) {
+  const auto time = [](const std::string& expression, const std::string& format) {
+    const auto problem = problem_of(expression, {{"B", "csr"}, {"C", format}});
+    return print_time(cost_of(problem, "linear"), variables_of(problem));
+  };
+  const std::string condition = "A(i,j) = B(i,j) * where(C(i,j) > 1, F(i), G(i))";
+  EXPECT_EQ(time(condition, "csr"), "6*i*j'B + merge(i*j'B|C)");
+  EXPECT_EQ(time(condition + " + D(i,j)", "csr"), "6*i*j");
+  // Located, and walked by no loop.
+  EXPECT_EQ(time(condition, "dense,bitmap"), "6*i*j'B");
+  EXPECT_EQ(time(condition, "dense"), "6*i*j'");
 }
 
 TEST(TreeCost, AScalarProblemIsOneTrip) {

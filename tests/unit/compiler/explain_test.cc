@@ -107,7 +107,7 @@ class RandomSizes {
 
 TEST(Sizes, WholeSizesNearAPointAreAllowedAndPrint) {
   const auto problem = problem_of({"8 <= k <= 256", "100 <= i", "10*nnz(B) <= i*j"});
-  const LogBounds bounds(problem);
+  LogBounds bounds(problem);
   cost::Point point(17, 1);
   point[0] = 1000.4;  // i
   point[1] = 7.6;     // l
@@ -139,7 +139,7 @@ TEST(Sizes, WhatTheFormatsForbidIsNotAllowed) {
 
 TEST(Witness, IsFoundWhereOnlySumsDecideAndNotWhereThereIsNone) {
   const auto problem = problem_of({"k <= 100", "l <= 100", "k + l <= 20"});
-  const LogBounds bounds(problem);
+  LogBounds bounds(problem);
   const auto solver = make_z3_solver();
   WitnessSearch search(bounds, solver.get(), 1000);
   const cost::Term k = 8, l = 2;
