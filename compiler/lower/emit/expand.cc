@@ -11,7 +11,7 @@
 #include "compiler/loop_ir/uses.h"
 #include "compiler/lower/analysis/row_walk.h"
 
-// Matches the rows that sparse_accumulator.cc emits, from the counter of occupied elements to the loop that
+// Matches the rows that sparse_accumulators.cc emits, from the counter of occupied elements to the loop that
 // reads them. Each statement between gets a counterpart that expands terms. The number of terms, counted
 // first, chooses between the two variants at run time. A row with a statement of another form stays as it
 // is, as does one whose workspace is read later. Terms of a coordinate are added in the order of the loops,
@@ -89,7 +89,7 @@ class Row {
         ->element;
   }
 
-  /// Appends the expansion of a statement to `few` and the count of its terms to `counting`.
+  /// EntryAppends the expansion of a statement to `few` and the count of its terms to `counting`.
   bool add(const StatementPtr& statement, Statements& few, Statements& counting) {
     if (as<loop_ir::Let>(statement) != nullptr) {
       few.push_back(statement);

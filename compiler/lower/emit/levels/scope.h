@@ -1,4 +1,5 @@
 #pragma once
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -7,11 +8,13 @@
 
 #include "compiler/loop_ir/nodes.h"
 #include "compiler/lower/analysis/nest.h"
-#include "compiler/lower/emit/position.h"
+#include "compiler/lower/emit/levels/position.h"
 #include "compiler/merge_lattice/merge_lattice.h"
 
 /// Facts known at one point of a nest.
 namespace schaas::lower {
+
+using Statements = std::vector<loop_ir::StatementPtr>;
 
 /// The present block of an index: values [begin, end) of a dense range, or of the positions of the only
 /// compressed level that is walked.
@@ -25,15 +28,32 @@ struct Band {
   loop_ir::ExpressionPtr first, end, shift;
 };
 
+/// Entries of a range of positions (LoopAnnotation::positions): the positions that contain them, by level.
+struct EntryRanges {
+  int operand = -1;
+  std::vector<loop_ir::Range> levels{};
+};
+
 /// Positions of the operands, open blocks and known coordinates by index; copied on entering a loop.
 struct Scope {
   std::vector<Position> positions;
   std::map<int, OpenBlock> blocks{};
   std::map<int, std::string> coordinates{};
   std::map<std::pair<int, int>, Band> bands{};  ///< by operand and level; only of the loops entered
-  std::string iteration{};                      ///< the iteration of the phase's outermost loop
-  std::string row{};                            ///< value of the outer of two collapsed loops
+  std::map<int, std::string> scalars{};         ///< temporaries held in local names
+  std::map<const Value*, std::string> known{};  ///< parts of the present chain's value held in names
+  EntryRanges entry_ranges{};                   ///< those of the phase's range
+  std::optional<merge_lattice::LevelAccess> split_level{};  ///< walked only at its positions [first, last)
+  bool in_vector_loop = false;
+  std::string iteration{};  ///< the iteration of the phase's outermost loop
+  std::string row{};        ///< value of the outer of two collapsed loops
   const Loop* inner_of_pair = nullptr;
 };
+
+/// Emits the statements inside a loop, in the scope of one iteration.
+using Body = std::function<void(Scope&, Statements&)>;
+
+/// Emits producer or consumer of a temporary, in the scope that both share.
+using Part = std::function<void()>;
 
 }  // namespace schaas::lower

@@ -1,4 +1,4 @@
-#include "compiler/lower/emit/position.h"
+#include "compiler/lower/emit/levels/position.h"
 
 #include <utility>
 

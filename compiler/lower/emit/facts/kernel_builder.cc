@@ -1,4 +1,4 @@
-#include "compiler/lower/emit/kernel_builder.h"
+#include "compiler/lower/emit/facts/kernel_builder.h"
 
 #include <algorithm>
 #include <optional>

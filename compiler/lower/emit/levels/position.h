@@ -3,7 +3,7 @@
 
 #include "compiler/loop_ir/nodes.h"
 #include "compiler/lower/analysis/nest.h"
-#include "compiler/lower/emit/kernel_builder.h"
+#include "compiler/lower/emit/facts/kernel_builder.h"
 
 namespace schaas::lower {
 
