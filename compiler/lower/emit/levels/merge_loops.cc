@@ -5,7 +5,7 @@
 #include "compiler/lower/emit/levels/block_loops.h"
 
 // A merge in a block takes its bounds from the block. The outermost merge of a phase takes them from the
-// range of the task, which begins at an entry of the first list, or at a coordinate.
+// range of the task. That range begins at an entry of the first list, or at a coordinate.
 namespace schaas::lower {
 
 using loop_ir::ExpressionPtr;
