@@ -23,6 +23,7 @@ void Chains::emit(const NestPtr& chain, const Scope& scope, const Sink& sink, St
   if (leaf.scale && is_plain_product(leaf)) partial.prefix = loop_ir::number(*leaf.scale);
   Scope start = scope;
   start.known.clear();
+  start.row_sum.reset();
   emit_chain(chain, start, std::move(partial), sink, out);
 }
 
@@ -49,6 +50,28 @@ bool Chains::reports_execution(const Loop& loop) const {
           format::is_unique(facts_.level_format(space.cursors.front())));
 }
 
+/// Returns the sum of an innermost loop that adds multiples of one operand to a row of a sparse accumulator.
+std::optional<RowSum> Chains::row_sum(const Loop& loop, const PartialProduct& partial,
+                                      const Sink& sink) const {
+  const auto& leaf = std::get<Leaf>(loop.body->node);
+  const bool folds = sink.kind == Sink::Kind::array && sink.mode == Write::fold &&
+                     sink.monoid == operators::Monoid::sum && facts_.tracks(sink.operand);
+  if (!folds || facts_.operand(sink.operand).indices != std::vector<int>{loop.index}) return std::nullopt;
+  if (leaf.value) {
+    const auto* negated = std::get_if<Called>(&leaf.value->node);
+    if (negated == nullptr || negated->function != operators::Function::negate) return std::nullopt;
+    const auto* read = std::get_if<Read>(&negated->arguments.front()->node);
+    if (read == nullptr) return std::nullopt;
+    return RowSum{read->operand, sink.operand, loop_ir::number(-1)};
+  }
+  const auto product = operators::product_of(*facts_.tree.semiring, facts_.builder.value_type());
+  if (partial.factors.size() != 1 || facts_.operand(partial.factors.front()).pattern ||
+      (partial.prefix && product != operators::Function::multiply))
+    return std::nullopt;
+  return RowSum{partial.factors.front(), sink.operand, partial.prefix ? partial.prefix : loop_ir::number(1),
+                partial.known};
+}
+
 /// Emits loops around one leaf. Multiplies each factor at the outermost loop that knows it; factors known
 /// before a reduction multiply its result instead of its terms, also across inner reductions.
 void Chains::emit_chain(const NestPtr& nest, Scope& scope, PartialProduct partial, const Sink& sink,
@@ -64,6 +87,7 @@ void Chains::emit_chain(const NestPtr& nest, Scope& scope, PartialProduct partia
   }
   values_.hoist(scope, partial, out);
   values_.hoist_values(nest, scope, out);
+  if (std::holds_alternative<Leaf>(loop->body->node)) scope.row_sum = row_sum(*loop, partial, sink);
   const Shape shape = loops_.shape_in_chain(*loop, scope);
   const auto continued = [&](const Sink& inner_sink, const PartialProduct& inner) {
     const Body below = [&](Scope& body_scope, Statements& body) {

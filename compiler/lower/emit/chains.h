@@ -1,4 +1,6 @@
 #pragma once
+#include <optional>
+
 #include "compiler/lower/emit/facts/emission_facts.h"
 #include "compiler/lower/emit/levels/levels.h"
 #include "compiler/lower/emit/levels/scope.h"
@@ -27,6 +29,7 @@ class Chains {
   };
 
   void write_where_summed(const ScaledSum& sum, const Scope& scope, const Sink& sink, Statements& out) const;
+  std::optional<RowSum> row_sum(const Loop& loop, const PartialProduct& partial, const Sink& sink) const;
   void emit_chain(const NestPtr& nest, Scope& scope, PartialProduct partial, const Sink& sink,
                   Statements& out) const;
   void emit_counting(const Loop& loop, const Scope& scope, const Sink& sink, const Body& body,

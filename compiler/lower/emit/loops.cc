@@ -157,8 +157,32 @@ void Loops::emit_range(const Loop& loop, const LoopSpace& space, const Scope& sc
     }
   }
   const auto inside = levels_.loop_body(loop, space, std::move(inner), variable, {}, body);
-  out.push_back(
-      make(loop_ir::For{variable, bounds.begin, bounds.end, shape, inside, 1, loop.annotation.unroll}));
+  loop_ir::For range{variable, bounds.begin, bounds.end, shape, inside, 1, loop.annotation.unroll};
+  range.along = rows_along(loop, bounds, scope);
+  out.push_back(make(std::move(range)));
+}
+
+/// Returns the rows whose elements the loop reads one after another, from the first to the last.
+std::vector<loop_ir::RowAlong> Loops::rows_along(const Loop& loop, const loop_ir::Range& bounds,
+                                                 const Scope& scope) const {
+  std::vector<loop_ir::RowAlong> rows;
+  if (facts_.for_gpu || !equal(bounds.begin, loop_ir::integer(0))) return rows;
+  for (const int number : factors_below(loop.body, facts_.tree)) {
+    const Operand& read = facts_.operand(number);
+    const Position& position = levels_.position_of(number, scope);
+    const int last = static_cast<int>(read.indices.size()) - 1;
+    if (read.located_by >= 0 || read.pattern || !position.row || level_of(read, loop.index) != last ||
+        facts_.tensor_of(number).levels.back() != LevelFormat::dense ||
+        !std::all_of(position.added.begin(), position.added.end() - 1, [](bool added) { return added; }) ||
+        !equal(facts_.builder.extents(read.tensor, {loop.index}), bounds.end))
+      continue;
+    const auto* offset = std::get_if<loop_ir::Name>(&position.base->node);
+    const auto* row = std::get_if<loop_ir::Name>(&position.row->node);
+    const std::string array = facts_.builder.declared_values(read.tensor);
+    if (offset != nullptr && row != nullptr && !array.empty())
+      rows.push_back({array, offset->name, row->name});
+  }
+  return rows;
 }
 
 /// Emits a loop over the coordinates in all bands, ascending.
@@ -247,6 +271,8 @@ void Loops::emit_walk(const Loop& loop, const LoopSpace& space, const Scope& sco
   loop_ir::For entries{walk.position, walk.begin, walk.end, shape, inside, 1, loop.annotation.unroll};
   entries.entries = walk.coordinates;
   entries.cut = cuts_rows(walked, scope, facts_);
+  if (!loop.block && !space.condition && space.located.empty())
+    entries.adds = added_row(walked, entries, scope);
   // Ascending coordinates may occupy a sparse accumulator by groups.
   if (shape == Shape::scalar && &loop != facts_.outermost &&
       format::is_ordered(facts_.level_format(walked))) {
@@ -255,6 +281,36 @@ void Loops::emit_walk(const Loop& loop, const LoopSpace& space, const Scope& sco
   } else {
     out.push_back(make(entries));
   }
+}
+
+/// Returns the row that the loop adds to a sparse accumulator with a bitmap.
+std::optional<loop_ir::AddedRow> Loops::added_row(const merge_lattice::LevelAccess& walked,
+                                                  const loop_ir::For& loop, const Scope& scope) const {
+  const auto& sum = scope.row_sum;
+  if (!sum || sum->operand != walked.operand || loop.shape != Shape::scalar) return std::nullopt;
+  const Operand& read = facts_.operand(walked.operand);
+  const int temporary = facts_.operand(sum->target).tensor;
+  loop_ir::AddedRow row;
+  row.set = accumulators_.clean_bitmap_of(temporary);
+  if (row.set.empty() || walked.level + 1 != static_cast<int>(read.indices.size())) return std::nullopt;
+  row.values = facts_.builder.declared_values(read.tensor);
+  row.sums = facts_.builder.declared_values(temporary);
+  row.factor = sum->factor;
+  if (sum->known) {
+    row.factors = sum->known->array;
+    row.at = sum->known->at;
+    row.scale = sum->known->scale;
+  }
+  if (facts_.level_format(walked) != LevelFormat::compressed) return row;
+  const auto number = location(levels_.position_of(walked.operand, scope));
+  const std::string positions = facts_.builder.positions(read.tensor, walked.level);
+  if (const auto* name = std::get_if<loop_ir::Name>(&number->node);
+      name != nullptr && equal(loop.begin, loop_ir::load(positions, number)) &&
+      equal(loop.end, loop_ir::load(positions, loop_ir::add(number, loop_ir::integer(1))))) {
+    row.row = name->name;
+    row.positions = positions;
+  }
+  return row;
 }
 
 /// Emits a loop over the values of the present block. Temporaries that hold one block are indexed from its

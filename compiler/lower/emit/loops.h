@@ -36,6 +36,8 @@ class Loops {
   Body where_entries_are_made(const Loop& loop, const Body& body) const;
   void emit_over(const Loop& loop, const Scope& scope, loop_ir::Shape shape, Statements& out,
                  const Body& whole) const;
+  std::vector<loop_ir::RowAlong> rows_along(const Loop& loop, const loop_ir::Range& bounds,
+                                            const Scope& scope) const;
   loop_ir::Range bounds_of(const Loop& loop, const Scope& scope) const;
   void emit_range(const Loop& loop, const LoopSpace& space, const Scope& scope, loop_ir::Shape shape,
                   Statements& out, const Body& body) const;
@@ -45,6 +47,8 @@ class Loops {
                    Statements& out, const Body& body) const;
   void emit_walk(const Loop& loop, const LoopSpace& space, const Scope& scope, loop_ir::Shape shape,
                  Statements& out, const Body& body) const;
+  std::optional<loop_ir::AddedRow> added_row(const merge_lattice::LevelAccess& walked,
+                                             const loop_ir::For& loop, const Scope& scope) const;
   void emit_block_loop(const Loop& loop, const Scope& scope, loop_ir::Shape shape, Statements& out,
                        const Body& body) const;
 

@@ -152,6 +152,16 @@ void SparseAccumulators::emit_insert(int target, Scope& scope, Statements& out) 
   out.push_back(make(loop_ir::If{unset, loop_ir::block(std::move(first))}));
 }
 
+std::string SparseAccumulators::clean_bitmap_of(int temporary) const {
+  const auto found = accumulators_.find(temporary);
+  const Tensor& tensor = facts_.tree.tensors[static_cast<std::size_t>(temporary)];
+  // Elements of a block are occupied at their offset in it.
+  if (found == accumulators_.end() || found->second.list.empty() || tensor.hashed || !starts_clean(tensor) ||
+      !tensor.blocks.empty())
+    return "";
+  return found->second.flags;
+}
+
 void SparseAccumulators::occupy_by_groups(const loop_ir::For& walk, const std::string& coordinates,
                                           const std::string& coordinate, Statements& out) const {
   using operators::Function;
@@ -167,7 +177,11 @@ void SparseAccumulators::occupy_by_groups(const loop_ir::For& walk, const std::s
   const loop_ir::Occupancy occupancy = std::get<loop_ir::Occupy>((*found)->node).occupancy;
   *found = make(loop_ir::Store{occupancy.array, loop_ir::name(slot), Write::set,
                                loop_ir::integer(loop_ir::occupied_byte)});
-  loop_ir::For clustered_walk = walk;
+  loop_ir::For clustered_walk = walk, scattered_walk = walk;
+  if (walk.adds) {
+    clustered_walk.adds->variant = loop_ir::AddedRow::Variant::clustered;
+    scattered_walk.adds->variant = loop_ir::AddedRow::Variant::scattered;
+  }
   clustered_walk.body = loop_ir::block(std::move(inside));
   const std::string clustered = facts_.fresh("clustered");
   const auto last = loop_ir::add(walk.end, loop_ir::integer(-1));
@@ -176,7 +190,7 @@ void SparseAccumulators::occupy_by_groups(const loop_ir::For& walk, const std::s
       make(loop_ir::OccupyGroups{clustered, occupancy, loop_ir::load(coordinates, walk.begin),
                                  loop_ir::load(coordinates, last), loop_ir::subtract(walk.end, walk.begin)}));
   out.push_back(make(loop_ir::If{loop_ir::name(clustered), make(std::move(clustered_walk))}));
-  out.push_back(make(loop_ir::If{far, make(walk)}));
+  out.push_back(make(loop_ir::If{far, make(std::move(scattered_walk))}));
 }
 
 /// Counts an element without a branch, which would often be mispredicted.

@@ -26,6 +26,8 @@ class SparseAccumulators {
   void emit(const Branch& branch, Statements& out, const Part& produce, const Part& consume);
   /// Emits the first write of an element since the start: records it and stores the start value.
   void emit_insert(int target, Scope& scope, Statements& out);
+  /// Returns the occupancy bitmap of a temporary whose elements are 0 until they are written, or "".
+  std::string clean_bitmap_of(int temporary) const;
   /// Emits a walk over ascending coordinates that occupies each. When first and last coordinate show that
   /// many share a group, the group is occupied once instead of by each.
   void occupy_by_groups(const loop_ir::For& walk, const std::string& coordinates,

@@ -45,7 +45,19 @@ void Values::hoist(const Scope& scope, PartialProduct& partial, Statements& out)
     out.push_back(make(loop_ir::Let{text, loop_ir::Type::value, value}));
     value = loop_ir::name(text);
   }
-  partial = PartialProduct{later, value};
+  partial = PartialProduct{later, value, known_factor(ready, partial.prefix, scope)};
+}
+
+/// Returns the only factor that has just become known, when it is an element at a position.
+std::optional<KnownFactor> Values::known_factor(const std::vector<int>& ready, const ExpressionPtr& scale,
+                                                const Scope& scope) const {
+  const Position& position = levels_.position_of(ready.front(), scope);
+  if (ready.size() != 1 || position.present || facts_.operand(ready.front()).pattern) return std::nullopt;
+  const auto index = location(position);
+  const auto* at = std::get_if<loop_ir::Name>(&index->node);
+  const std::string array = facts_.builder.declared_values(facts_.operand(ready.front()).tensor);
+  if (at == nullptr || array.empty()) return std::nullopt;
+  return KnownFactor{array, at->name, scale ? scale : loop_ir::number(1)};
 }
 
 void Values::hoist_values(const NestPtr& chain, Scope& scope, Statements& out) const {

@@ -1,4 +1,5 @@
 #pragma once
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -12,6 +13,7 @@ namespace schaas::lower {
 struct PartialProduct {
   std::vector<int> factors;
   loop_ir::ExpressionPtr prefix;
+  std::optional<KnownFactor> known{};  ///< the parts of the prefix, where it has two
 };
 
 /// Expressions for the value of a leaf, and for the parts of it that are known outside its innermost loop.
@@ -36,6 +38,8 @@ class Values {
   loop_ir::ExpressionPtr presence(const std::set<int>& operands, const Scope& scope) const;
 
  private:
+  std::optional<KnownFactor> known_factor(const std::vector<int>& ready, const loop_ir::ExpressionPtr& scale,
+                                          const Scope& scope) const;
   void hoist_value(const ValuePtr& value, Scope& scope, Statements& out) const;
   bool is_known(const ValuePtr& value, const Scope& scope) const;
   loop_ir::ExpressionPtr load_of(int number, const Scope& scope) const;

@@ -167,6 +167,11 @@ std::string KernelBuilder::values(int tensor) {
                    {"", loop_ir::Element::value, loop_ir::ArgumentValues{description.argument}, false});
 }
 
+std::string KernelBuilder::declared_values(int tensor) const {
+  const auto found = arrays_.find({tensor, ""});
+  return found == arrays_.end() ? "" : found->second;
+}
+
 /// Declares positions or coordinates in the width that the problem asks for.
 std::string KernelBuilder::index_array(int tensor, int level, const std::string& suffix,
                                        loop_ir::Array array) {

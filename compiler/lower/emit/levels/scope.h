@@ -34,6 +34,21 @@ struct EntryRanges {
   std::vector<loop_ir::Range> levels{};
 };
 
+/// A factor scale * array[at] that a loop knows, `at` its position.
+struct KnownFactor {
+  std::string array, at;
+  loop_ir::ExpressionPtr scale;
+};
+
+/// Sum of the innermost loop of a chain: `factor` times each entry of an operand, added to a row of a sparse
+/// accumulator.
+struct RowSum {
+  int operand = -1;
+  int target = -1;
+  loop_ir::ExpressionPtr factor;
+  std::optional<KnownFactor> known{};  ///< the parts of `factor`
+};
+
 /// Positions of the operands, open blocks and known coordinates by index; copied on entering a loop.
 struct Scope {
   std::vector<Position> positions;
@@ -42,6 +57,7 @@ struct Scope {
   std::map<std::pair<int, int>, Band> bands{};  ///< by operand and level; only of the loops entered
   std::map<int, std::string> scalars{};         ///< temporaries held in local names
   std::map<const Value*, std::string> known{};  ///< parts of the present chain's value held in names
+  std::optional<RowSum> row_sum{};              ///< the sum of a chain, in its innermost loop
   EntryRanges entry_ranges{};                   ///< those of the phase's range
   std::optional<merge_lattice::LevelAccess> split_level{};  ///< walked only at its positions [first, last)
   bool in_vector_loop = false;
