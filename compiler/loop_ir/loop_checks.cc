@@ -1,6 +1,7 @@
 #include "compiler/loop_ir/loop_checks.h"
 
 #include <algorithm>
+#include <set>
 #include <string>
 
 #include "compiler/loop_ir/entries.h"
@@ -42,12 +43,117 @@ Result<void> check_entries(const For& loop, const Kernel& kernel) {
   return {};
 }
 
+bool holds_values(const std::string& name, const Kernel& kernel) {
+  return std::any_of(kernel.arrays.begin(), kernel.arrays.end(),
+                     [&](const Array& each) { return each.name == name && each.element == Element::value; });
+}
+
+Result<void> check_along(const For& loop, const Kernel& kernel) {
+  const auto* begin = std::get_if<Integer>(&loop.begin->node);
+  for (const auto& row : loop.along) {
+    const bool whole = loop.part != Part::whole || (begin != nullptr && begin->value == 0);
+    if (!whole || !holds_values(row.array, kernel))
+      return wrong("`" + loop.variable + "` does not run along rows of `" + row.array + "`");
+  }
+  return {};
+}
+
+/// The value is that which a loop adds to a sparse accumulator.
+bool is_added(const ExpressionPtr& value, const AddedRow& row, const std::string& position) {
+  const auto entry = load(row.values, name(position));
+  const auto* factor = std::get_if<Number>(&row.factor->node);
+  if (factor != nullptr && factor->value == 1 && equal(value, entry)) return true;
+  if (factor != nullptr && factor->value == -1 && equal(value, apply(operators::Function::negate, {entry})))
+    return true;
+  return equal(value, apply(operators::Function::multiply, {row.factor, entry}));
+}
+
+/// The statement occupies an index by one of `names`.
+bool occupies(const StatementPtr& statement, const AddedRow& row, const std::set<std::string>& names) {
+  const auto* index = row.variant == AddedRow::Variant::clustered ? nullptr : as<Occupy>(statement);
+  if (index != nullptr) return index->occupancy.array == row.set && mentions(index->index, names);
+  const auto* store = as<Store>(statement);
+  return store != nullptr && store->array == row.set && store->mode == Write::set &&
+         mentions(store->index, names);
+}
+
+/// The body loads the coordinate, occupies it and adds the value, nothing else.
+bool only_adds_row(const For& loop, const AddedRow& row) {
+  const Let* coordinate = coordinate_let(loop);
+  if (coordinate == nullptr) return false;
+  std::set<std::string> names{coordinate->name};
+  int sums = 0, occupied = 0;
+  for (const auto& each : statements_of(loop.body)) {
+    const auto* let = as<Let>(each);
+    const auto* store = as<Store>(each);
+    if (let == coordinate) continue;
+    if (let != nullptr && std::holds_alternative<Name>(let->value->node) && mentions(let->value, names)) {
+      names.insert(let->name);
+    } else if (occupies(each, row, names)) {
+      ++occupied;
+    } else if (store != nullptr && store->array == row.sums && store->mode == Write::fold &&
+               store->monoid == operators::Monoid::sum && mentions(store->index, names) &&
+               is_added(store->value, row, loop.variable)) {
+      ++sums;
+    } else {
+      return false;
+    }
+  }
+  return sums == 1 && occupied == 1;
+}
+
+Result<void> check_added_row(const For& loop) {
+  if (!loop.adds) return {};
+  const AddedRow& row = *loop.adds;
+  const auto entry = [&](const ExpressionPtr& at) { return load(row.positions, at); };
+  const bool whole = row.row.empty() || (equal(loop.begin, entry(name(row.row))) &&
+                                         equal(loop.end, entry(add(name(row.row), integer(1)))));
+  if (loop.shape != Shape::scalar || loop.step != 1 || !whole || !only_adds_row(loop, row))
+    return wrong("`" + loop.variable + "` does not add a row of `" + row.values + "` to `" + row.sums + "`");
+  return {};
+}
+
+/// Returns the loop that a statement of a body runs, under a condition or not; or null.
+const For* loop_of(const StatementPtr& statement) {
+  const auto* branch = as<If>(statement);
+  return as<For>(branch != nullptr ? branch->body : statement);
+}
+
+/// A loop at whose positions rows are added does nothing else: other code may skip positions.
+Result<void> check_loop_around_rows(const For& loop) {
+  const auto body = statements_of(loop.body);
+  for (const auto& each : body) {
+    const For* inside = loop_of(each);
+    if (inside == nullptr || !inside->adds || inside->adds->at != loop.variable) continue;
+    const AddedRow& row = *inside->adds;
+    const auto factor = load(row.factors, name(loop.variable));
+    const auto* scale = std::get_if<Number>(&row.scale->node);
+    const auto product = scale != nullptr && scale->value == 1
+                             ? factor
+                             : apply(operators::Function::multiply, {row.scale, factor});
+    const bool known = std::any_of(body.begin(), body.end(), [&](const StatementPtr& other) {
+      const auto* let = as<Let>(other);
+      return let != nullptr && is_name(row.factor, let->name) && equal(let->value, product);
+    });
+    const bool only = std::all_of(body.begin(), body.end(), [](const StatementPtr& other) {
+      return as<Let>(other) || as<OccupyGroups>(other) || as<If>(other) || loop_of(other);
+    });
+    if (!known || !only)
+      return wrong("`" + loop.variable + "` does more than add rows, or `" + row.factors +
+                   "` is not their factor");
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<void> check_attributes(const For& loop, const Kernel& kernel, Surroundings around) {
   SCHAAS_RETURN_IF_ERROR(check_order(loop));
   SCHAAS_RETURN_IF_ERROR(check_part(loop));
   SCHAAS_RETURN_IF_ERROR(check_entries(loop, kernel));
+  SCHAAS_RETURN_IF_ERROR(check_along(loop, kernel));
+  SCHAAS_RETURN_IF_ERROR(check_added_row(loop));
+  SCHAAS_RETURN_IF_ERROR(check_loop_around_rows(loop));
   if (loop.interleaved && !(around.in_mapping && mentions(loop.begin, {"lane"})))
     return wrong("`" + loop.variable + "` is interleaved, but does not begin at a thread's lane");
   const auto body = statements_of(loop.body);

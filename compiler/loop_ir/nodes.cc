@@ -44,6 +44,16 @@ bool all_equal(const std::vector<ExpressionPtr>& a, const std::vector<Expression
                     [](const ExpressionPtr& x, const ExpressionPtr& y) { return equal(x, y); });
 }
 
+bool both_or_equal(const ExpressionPtr& a, const ExpressionPtr& b) { return a && b ? equal(a, b) : !a && !b; }
+
+/// Both are absent, or both add the same.
+bool equal_rows(const std::optional<AddedRow>& a, const std::optional<AddedRow>& b) {
+  if (!a || !b) return !a && !b;
+  return a->variant == b->variant && a->values == b->values && a->sums == b->sums && a->set == b->set &&
+         a->row == b->row && a->positions == b->positions && a->factors == b->factors && a->at == b->at &&
+         equal(a->factor, b->factor) && both_or_equal(a->scale, b->scale);
+}
+
 /// Both are absent, or both have equal ends.
 bool equal_ranges(const std::optional<Range>& a, const std::optional<Range>& b) {
   if (!a || !b) return a.has_value() == b.has_value();
@@ -203,7 +213,8 @@ bool equal(const StatementPtr& a, const StatementPtr& b) {
         return x.variable == y.variable && x.shape == y.shape && x.step == y.step && x.unroll == y.unroll &&
                x.prefetch_distance == y.prefetch_distance && x.entries == y.entries && x.part == y.part &&
                x.interleaved == y.interleaved && x.clears == y.clears && x.cut == y.cut &&
-               equal(x.begin, y.begin) && equal(x.end, y.end) && equal(x.body, y.body);
+               x.along == y.along && equal_rows(x.adds, y.adds) && equal(x.begin, y.begin) &&
+               equal(x.end, y.end) && equal(x.body, y.body);
       },
       [&](const Merge& x) {
         const auto& y = std::get<Merge>(b->node);

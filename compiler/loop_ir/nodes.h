@@ -114,6 +114,26 @@ enum class Shape {
 };
 /// Parts that unroll and jam makes of a loop: one over whole groups, and the values below a whole group.
 enum class Part { whole, jammed, remainder };
+/// A whole row that a loop, or its parts together, runs along: the elements array[offset + variable], where
+/// offset = row * end of the whole loop. `row` and `offset` are names.
+struct RowAlong {
+  std::string array, offset, row;
+  bool operator==(const RowAlong&) const = default;
+};
+/// A row that a loop over entries adds to a sparse accumulator: it occupies each coordinate k in `set` and
+/// adds factor * values[variable] to sums[k]. Nothing else is in its body.
+struct AddedRow {
+  /// `clustered` and `scattered` loops add the same row: one of them runs, as OccupyGroups decides. The
+  /// groups of clustered coordinates are occupied before.
+  enum class Variant { only, clustered, scattered } variant = Variant::only;
+  std::string values, sums, set;
+  ExpressionPtr factor;
+  /// The row has the entries positions[row] .. positions[row + 1]; "": another range.
+  std::string row{}, positions{};
+  /// factor = scale * factors[at], and `at` is the position that the loop around is at; "": another factor.
+  std::string factors{}, at{};
+  ExpressionPtr scale{};
+};
 /// for variable in begin..end (exclusive), each `step`-th value; a step above 1 goes with Shape::scalar.
 struct For {
   std::string variable;
@@ -136,6 +156,8 @@ struct For {
   /// Visits those entries of a row, `max(first, begin) .. min(past, end)`, that lie in the range of the
   /// phase. Sums of the row are its alone when they all do.
   bool cut = false;
+  std::vector<RowAlong> along{};   ///< rows of arrays of values; the loop begins at 0
+  std::optional<AddedRow> adds{};  ///< the row that a loop over entries adds to a sparse accumulator
 };
 /// One of the sorted lists of a Merge: `position` runs over [begin, end) of array `coordinates`. Where lists
 /// may lack a coordinate, the index `present` is 1 when this one holds it; else `position` must not be loaded

@@ -5,8 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "compiler/loop_ir/tokenizer.h"
-#include "compiler/support/limits.h"
+#include "compiler/loop_ir/expression_parser.h"
 
 // Recursive descent over the tokenizer's words, one function for each kind of node, in the order in which
 // printer.cc prints it. One word of lookahead suffices. Some words are not reserved: `simd`, `any`, `atomic`
@@ -18,9 +17,9 @@ namespace {
 
 /// Recursive descent parser. An error moves the tokenizer to the end of the text, where no rule matches, so
 /// every rule returns at once.
-class Parser : private Tokenizer {
+class Parser : private ExpressionParser {
  public:
-  explicit Parser(std::string_view text) : Tokenizer(text) {}
+  explicit Parser(std::string_view text) : ExpressionParser(text) {}
 
   /// Accepts declarations in any order; the verifier wants each before its use.
   Kernel kernel() {
@@ -243,20 +242,13 @@ class Parser : private Tokenizer {
     return fold;
   }
 
-  /// Recursion is bounded: every nested statement passes here, every nested expression through `expression`.
-  void enter() {
-    if (++depth_ > 4 * support::Limits::nesting) {
-      stop(support::invalid("nesting", "loops nested too deeply"));
-    }
-  }
-
   StatementPtr body() {
     enter();
     expect("{");
     std::vector<StatementPtr> statements;
     while (word() != "}" && !error()) statements.push_back(statement());
     expect("}");
-    --depth_;
+    leave();
     return block(std::move(statements));
   }
 
@@ -450,6 +442,34 @@ class Parser : private Tokenizer {
     return make(std::move(add));
   }
 
+  RowAlong row_along() {
+    RowAlong row;
+    row.array = identifier();
+    expect("from"), row.offset = identifier();
+    expect("row"), row.row = identifier();
+    return row;
+  }
+
+  AddedRow added_row() {
+    AddedRow row;
+    if (accept("clustered")) row.variant = AddedRow::Variant::clustered;
+    if (accept("scattered")) row.variant = AddedRow::Variant::scattered;
+    row.values = identifier();
+    expect("times"), row.factor = expression();
+    expect("to"), row.sums = identifier();
+    expect("set"), row.set = identifier();
+    if (accept("row")) {
+      row.row = identifier();
+      expect("of"), row.positions = identifier();
+    }
+    if (accept("factor")) {
+      row.scale = expression();
+      expect("of"), row.factors = identifier();
+      expect("at"), row.at = identifier();
+    }
+    return row;
+  }
+
   /// `simd` and `vector` are shapes unless they are the variable itself: `for simd in 0 .. n`.
   StatementPtr loop() {
     For loop;
@@ -470,6 +490,11 @@ class Parser : private Tokenizer {
     if (accept("unroll")) loop.unroll = small_number();
     if (accept("entries")) expect("of"), loop.entries = identifier();
     if (accept("prefetch")) loop.prefetch_distance = small_number();
+    if (accept("along")) {
+      do loop.along.push_back(row_along());
+      while (accept(","));
+    }
+    if (accept("adds")) loop.adds = added_row();
     loop.body = body();
     return make(std::move(loop));
   }
@@ -505,84 +530,6 @@ class Parser : private Tokenizer {
     return make(std::move(merge));
   }
 
-  /// Builds nodes as written, without folding: the text is the tree.
-  ExpressionPtr expression() {
-    enter();
-    auto result = unbounded_expression();
-    --depth_;
-    return result;
-  }
-
-  ExpressionPtr unbounded_expression() {
-    if (accept("(")) return infix();
-    if (at_value()) return loop_ir::number(value());
-    if (at_number() || (!word().empty() && word().front() == '-')) return integer(whole_number());
-    const auto text = identifier();
-    if (text == "choose" && accept("(")) {
-      auto parts = arguments();
-      if (parts.size() == 3) return loop_ir::choose(parts[0], parts[1], parts[2]);
-      fail("three arguments of `choose` before this");
-      return integer(0);
-    }
-    // Without "(" the name of a function is an ordinary name.
-    if (const auto function = called(text); function && accept("(")) {
-      auto parts = arguments();
-      const auto& facts = operators::facts(*function);
-      if (parts.size() < facts.arity || (!facts.any_more && parts.size() > facts.arity)) {
-        fail("another number of arguments of `" + text + "` before this");
-      }
-      return apply(*function, std::move(parts));
-    }
-    if ((text == "search" || text == "find" || text == "slot") && accept("(")) {
-      const auto array = identifier();
-      ExpressionPtr parts[3];
-      for (auto& part : parts) expect(","), part = expression();
-      expect(")");
-      auto layout = text == "find" ? Layout::hashed : Layout::filled;
-      if (text == "search") layout = Layout::ascending;
-      return search(array, parts[0], parts[1], parts[2], layout);
-    }
-    if (accept("[")) {
-      auto index = expression();
-      expect("]");
-      return load(text, std::move(index));
-    }
-    return name(text);
-  }
-
-  /// Returns the function with this name, also one that users do not write.
-  static std::optional<operators::Function> called(const std::string& text) {
-    if (text == operators::facts(operators::Function::negate).name) return operators::Function::negate;
-    return operators::function_named(text, operators::Callers::loop_ir);
-  }
-
-  /// Parses, after "(": left operator right ")".
-  ExpressionPtr infix() {
-    using operators::Function;
-    static const std::vector<Function> functions = {
-        Function::add,   Function::subtract,   Function::multiply, Function::divide,
-        Function::less,  Function::less_equal, Function::greater,  Function::greater_equal,
-        Function::equal, Function::not_equal};
-    auto left = expression();
-    std::vector<std::string> words;
-    for (const auto function : functions) words.emplace_back(operators::facts(function).infix);
-    const auto function = functions[static_cast<std::size_t>(choose(words))];
-    auto right = expression();
-    expect(")");
-    return apply(function, {std::move(left), std::move(right)});
-  }
-
-  /// Parses, after "(": one or more expressions, then ")".
-  std::vector<ExpressionPtr> arguments() {
-    std::vector<ExpressionPtr> arguments;
-    do {
-      arguments.push_back(expression());
-    } while (accept(","));
-    expect(")");
-    return arguments;
-  }
-
-  std::size_t depth_ = 0;
   std::map<std::string, operators::Monoid> monoids_;  ///< accumulators declared so far
 };
 

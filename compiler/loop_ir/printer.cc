@@ -295,6 +295,22 @@ class Printer {
     line(accumulate.name + " " + fold_text(monoid) + " " + print(accumulate.value));
   }
 
+  static std::string along_text(const std::vector<RowAlong>& rows) {
+    std::string text;
+    for (const auto& each : rows)
+      text += (text.empty() ? " along " : ", ") + each.array + " from " + each.offset + " row " + each.row;
+    return text;
+  }
+
+  static std::string adds_text(const AddedRow& row) {
+    static constexpr const char* variants[] = {"", "clustered ", "scattered "};
+    std::string text = std::string(" adds ") + variants[static_cast<int>(row.variant)] + row.values +
+                       " times " + print(row.factor) + " to " + row.sums + " set " + row.set;
+    if (!row.row.empty()) text += " row " + row.row + " of " + row.positions;
+    if (!row.factors.empty()) text += " factor " + print(row.scale) + " of " + row.factors + " at " + row.at;
+    return text;
+  }
+
   /// Prints attributes only where they say something.
   void loop(const For& loop) {
     static constexpr const char* shapes[] = {"for ", "for simd ", "for vector "};
@@ -305,7 +321,8 @@ class Printer {
          (loop.cut ? " cut" : "") + parts[static_cast<int>(loop.part)] +
          (loop.unroll == 1 ? "" : " unroll " + std::to_string(loop.unroll)) +
          (loop.entries.empty() ? "" : " entries of " + loop.entries) +
-         (loop.prefetch_distance == 0 ? "" : " prefetch " + std::to_string(loop.prefetch_distance)));
+         (loop.prefetch_distance == 0 ? "" : " prefetch " + std::to_string(loop.prefetch_distance)) +
+         along_text(loop.along) + (loop.adds ? adds_text(*loop.adds) : ""));
     statement(loop.body);
     close();
   }

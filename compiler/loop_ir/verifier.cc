@@ -501,6 +501,11 @@ class Verifier {
     SCHAAS_RETURN_IF_ERROR(expect(loop.begin, Type::index));
     SCHAAS_RETURN_IF_ERROR(expect(loop.end, Type::index));
     SCHAAS_RETURN_IF_ERROR(check_attributes(loop, *kernel_, {!varying_.empty(), in_mapping_}));
+    if (loop.adds) SCHAAS_RETURN_IF_ERROR(expect(loop.adds->factor, Type::value));
+    for (const auto& row : loop.along) {
+      SCHAAS_RETURN_IF_ERROR(expect(name(row.offset), Type::index));
+      SCHAAS_RETURN_IF_ERROR(expect(name(row.row), Type::index));
+    }
     if (!varying_.empty()) {
       if (loop.shape == Shape::vector) return wrong("vector loop `" + loop.variable + "` inside another");
       if (mentions(loop.begin, varying_) || mentions(loop.end, varying_))

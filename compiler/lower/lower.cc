@@ -5,9 +5,9 @@
 #include "compiler/concrete_notation/match.h"
 #include "compiler/lower/analysis/nest.h"
 #include "compiler/lower/description.h"
-#include "compiler/lower/emit/emitter.h"
-#include "compiler/lower/emit/kernel_builder.h"
-#include "compiler/lower/emit/thread_mapping.h"
+#include "compiler/lower/emit/facts/kernel_builder.h"
+#include "compiler/lower/emit/facts/thread_mapping.h"
+#include "compiler/lower/emit/phases.h"
 
 // The stages of lowering in order: numbering, passes on the tree, emission, passes on the kernel. Trees that
 // cannot be lowered are refused before emission; what fails later is a bug.
@@ -67,11 +67,11 @@ support::Result<Lowered> lower_tree(const concrete_notation::StatementPtr& state
         "value-type",
         std::string("kernels for GPUs compute with f64 and f32, the values are ") + name(problem.value_type));
   if (for_gpu) SCHAAS_RETURN_IF_ERROR(check_mapped_loops(tree));
-  // Passes and emitter then see a dense result with an element for each entry.
+  // Passes and emission then see a dense result with an element for each entry.
   const int entries_of = for_gpu ? keep_result_by_entries(tree) : -1;
   run_passes(tree, for_gpu ? Machine::gpu : Machine::cpu, options);
   KernelBuilder builder(problem, tree);
-  Emitter(tree, builder).emit_phases(tree.root);
+  emit_phases(tree, builder);
   builder.declare_fixed_extents();
   auto kernel = builder.take();
   kernel.result_entries_of = entries_of;

@@ -13,8 +13,8 @@ namespace schaas::lower {
 /// Lowers a verified tree to a kernel: phases over ranges of their outermost loop, temporaries sized and
 /// reset, scalars in registers. A result with compressed levels is counted by a symbolic phase and filled by
 /// a numeric one (proto/kernel_abi.h). Arguments are problem.tensors() in order. Errors: unsupported
-/// [level-format] (a level that no kernel walks), [gpu-loop] (lower/thread_mapping.h), [sparse-result] (one
-/// that is updated, or made in blocks); invalid [lower-...] for a tree that was not verified. `options`
+/// [level-format] (a level that no kernel walks), [gpu-loop] (emit/facts/thread_mapping.h), [sparse-result]
+/// (one that is updated, or made in blocks); invalid [lower-...] for a tree that was not verified. `options`
 /// choose and observe the passes.
 support::Result<loop_ir::Kernel> lower(const concrete_notation::StatementPtr& statement,
                                        const problem::Problem& problem, const PassOptions& options = {});

@@ -69,9 +69,11 @@ MAY_INCLUDE = {
     "compiler/merge_lattice": OPERATORS + ["compiler/format"],
     "compiler/loop_ir": OPERATORS,  # knows nothing of formats
     "compiler/lower/analysis": LOWER,
-    "compiler/lower/emit": LOWER + ["compiler/lower/analysis"],
+    "compiler/lower/emit/facts": LOWER + ["compiler/lower/analysis"],
+    "compiler/lower/emit/levels": LOWER + ["compiler/lower/analysis", "compiler/lower/emit/facts"],
+    "compiler/lower/emit": LOWER + ["compiler/lower/analysis", "compiler/lower/emit/facts", "compiler/lower/emit/levels"],
     "compiler/lower/passes": LOWER + ["compiler/lower/analysis"],
-    "compiler/lower": LOWER + ["compiler/lower/analysis", "compiler/lower/emit", "compiler/lower/passes"],
+    "compiler/lower": LOWER + ["compiler/lower/analysis", "compiler/lower/emit", "compiler/lower/emit/facts", "compiler/lower/passes"],
     "compiler/codegen": OPERATORS + ["compiler/loop_ir"],
     "compiler/toolchain": SUPPORT,
     "compiler/pipeline": TREE + SCHEDULE + SPACE + PROOFS + ["compiler/cost", "compiler/frontier", "compiler/lower", "compiler/loop_ir",

@@ -94,7 +94,7 @@ struct Tensor {
   double fill = 0;                    ///< value of unstored elements; of a temporary its start value
   std::map<int, BlockSize> blocks{};  ///< temporaries: indices of which only one block is held
   /// Temporaries: number of first levels with an occupancy flag per element, set by the first write
-  /// (sparse_accumulator.cc); 0: none.
+  /// (emit/sparse_accumulators.cc); 0: none.
   int occupancy_levels = 0;
   /// Temporaries: read only at elements that the producer has written since the start (problem/masks.h).
   bool masked = false;
@@ -135,6 +135,10 @@ struct NestTree {
 
 inline const Operand& operand(const NestTree& tree, int number) {
   return tree.operands[static_cast<std::size_t>(number)];
+}
+/// Returns the tensor of an operand.
+inline const Tensor& tensor_of(const NestTree& tree, int number) {
+  return tree.tensors[static_cast<std::size_t>(operand(tree, number).tensor)];
 }
 
 /// Numbers indices, tensors and operands. A temporary gets the storage order of the loops above the deeper of

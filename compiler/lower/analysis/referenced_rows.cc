@@ -118,6 +118,7 @@ loop_ir::Phase over_referenced_rows(loop_ir::Phase phase, const std::string& lis
                                                          loop_ir::load(list, loop_ir::name(variable))}));
     loop_ir::For listed = *rows;
     listed.variable = variable;
+    listed.entries = list;
     listed.body = loop_ir::block(std::move(body));
     each = loop_ir::make(std::move(listed));
   }

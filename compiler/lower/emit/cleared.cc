@@ -1,8 +1,9 @@
+#include "compiler/lower/emit/cleared.h"
+
 #include <algorithm>
 #include <set>
 
-#include "compiler/lower/emit/emitter.h"
-#include "compiler/lower/emit/temporaries.h"
+#include "compiler/lower/emit/facts/temporaries.h"
 
 // Clears rows of a dense result inside the phase that adds to them. The client then need not clear the whole
 // result beforehand, and each row is in the cache when it is added to. Rows that the phase skips are cleared
@@ -95,78 +96,83 @@ int factor_of_rows(const Loop& rows, int target, const NestTree& tree) {
 }  // namespace
 
 /// Threads of a GPU share each row around a branch, and each alone adds to its elements of the row.
-bool Emitter::lanes_own_elements(const Operand& target) const {
-  return mapped_.consumer != nullptr && mapped_.columns == nullptr &&
-         mapped_.rows->annotation.positions == 0 && target.indices.size() == 2 &&
-         target.indices[1] == mapped_.consumer->index && writes_exclusively();
+bool RowClearing::lanes_own_elements(const Operand& target) const {
+  return facts_.mapped.consumer != nullptr && facts_.mapped.columns == nullptr &&
+         facts_.mapped.rows->annotation.positions == 0 && target.indices.size() == 2 &&
+         target.indices[1] == facts_.mapped.consumer->index && writes_.are_exclusive();
 }
 
 /// Returns the loop in which each thread clears its elements of a row.
-loop_ir::StatementPtr Emitter::cleared_by_lanes(const Operand& target, const loop_ir::ExpressionPtr& row) {
-  const auto extent = builder_.extent(target.indices[1]);
-  const std::string element = builder_.names().fresh("l");
+loop_ir::StatementPtr RowClearing::cleared_by_lanes(const Operand& target,
+                                                    const loop_ir::ExpressionPtr& row) const {
+  const auto extent = facts_.builder.extent(target.indices[1]);
+  const std::string element = facts_.fresh("l");
   const auto index = loop_ir::add(loop_ir::multiply(row, extent), loop_ir::name(element));
   loop_ir::For loop;
   loop.variable = element, loop.begin = loop_ir::integer(0), loop.end = extent;
-  loop.body =
-      make(loop_ir::Store{builder_.values(target.tensor), index, loop_ir::Write::set, loop_ir::number(0)});
+  loop.body = make(
+      loop_ir::Store{facts_.builder.values(target.tensor), index, loop_ir::Write::set, loop_ir::number(0)});
   loop.clears = true;
-  return interleaved(make(std::move(loop)));
+  return writes_.interleaved(make(std::move(loop)));
 }
 
 /// Decides whether the phase clears rows of its target; nothing where the client does, or no row needs it.
-std::optional<ClearedRows> Emitter::cleared_rows(const NestPtr& nest, const Sink& sink) const {
+std::optional<ClearedRows> RowClearing::decide(const NestPtr& nest, const Sink& sink) const {
   const auto* loop = std::get_if<Loop>(&nest->node);
-  const Operand& target = operand(sink.operand);
-  const Tensor& result = tensor_of(sink.operand);
-  if ((for_gpu_ && !lanes_own_elements(target)) || adds_terms_ || atomic_ >= 0 || loop == nullptr ||
-      result.temporary() || tree_.update)
+  const Operand& target = facts_.operand(sink.operand);
+  const Tensor& result = facts_.tensor_of(sink.operand);
+  if ((facts_.for_gpu && !lanes_own_elements(target)) || facts_.adds_terms || facts_.atomic >= 0 ||
+      loop == nullptr || result.temporary() || facts_.tree.update)
     return {};
   if (loop->block || loop->vector || loop->annotation.collapsed || loop->annotation.positions > 0) return {};
   const bool dense = std::all_of(result.levels.begin(), result.levels.end(),
                                  [](LevelFormat level) { return level == LevelFormat::dense; });
   if (!dense || result.fill != 0 || sink.monoid != operators::Monoid::sum) return {};
   if (level_of(target, loop->index) != 0) return {};
-  const auto row_split = tree_.row_splits.find(nest.get());
-  if (row_split != tree_.row_splits.end() && row_split->second.carry_out < 0) return {};
-  const auto below = factors_below(loop->body, tree_);
+  const auto row_split = facts_.tree.row_splits.find(nest.get());
+  if (row_split != facts_.tree.row_splits.end() && row_split->second.carry_out < 0) return {};
+  const auto below = factors_below(loop->body, facts_.tree);
   const auto is_dense = [&](int number) {
-    const auto& levels = tensor_of(number).levels;
+    const auto& levels = facts_.tensor_of(number).levels;
     return std::all_of(levels.begin(), levels.end(),
                        [](LevelFormat level) { return level == LevelFormat::dense; });
   };
   // Unroll and jam serves dense loops better than clearing (unroll_and_jam.h).
   if (std::all_of(below.begin(), below.end(), is_dense)) return {};
-  const LoopSpace space = loop_space(loop->body, loop->index, tree_);
+  const LoopSpace space = loop_space(loop->body, loop->index, facts_.tree);
   if (space.condition || !space.located.empty()) return {};
-  const bool stores = sink.mode == loop_ir::Write::set && writes_rows_once(*loop, sink.operand, tree_);
+  const bool stores = sink.mode == loop_ir::Write::set && writes_rows_once(*loop, sink.operand, facts_.tree);
   ClearedRows rows{sink.operand, loop, !stores, nullptr, {}, -1};
   const auto* blocks = std::get_if<Blocks>(&loop->body->node);
   if (rows.own && blocks != nullptr && blocks->parts == 0 && level_of(target, blocks->index) < 0 &&
-      writes_rows_once(*loop, sink.operand, tree_, blocks->body))
+      writes_rows_once(*loop, sink.operand, facts_.tree, blocks->body))
     rows.blocks = blocks;
   if (space.kind == LoopSpace::Kind::range) {
-    if (stores) rows.factor = factor_of_rows(*loop, sink.operand, tree_);
+    if (stores) rows.factor = factor_of_rows(*loop, sink.operand, facts_.tree);
     if (stores && rows.factor < 0) return {};
     return rows;
   }
   if (space.kind != LoopSpace::Kind::walk || space.cursors.size() != 1) return {};
-  if (level_format(space.cursors.front()) != LevelFormat::compressed) return {};
+  if (facts_.level_format(space.cursors.front()) != LevelFormat::compressed) return {};
   rows.walked = space.cursors.front();
   return rows;
 }
 
-/// Wraps the body of the loop over rows: clears before it, or instead of it in a row without factors.
-Emitter::Body Emitter::with_clearing(const Loop& loop, const Body& body) {
-  if (!cleared_ || cleared_->rows != &loop) return body;
+bool RowClearing::open(const NestPtr& nest, const Sink& sink) {
+  rows_ = decide(nest, sink);
+  return rows_.has_value();
+}
+
+Body RowClearing::around(const Loop& loop, const Body& body) const {
+  if (!rows_ || rows_->rows != &loop) return body;
   return [this, body](Scope& scope, Statements& out) {
-    const auto row = scope.positions[static_cast<std::size_t>(cleared_->target)].bound.front();
-    if (cleared_->factor < 0) {
-      clear_rows(loop_ir::name(scope.iteration), row, cleared_->own && cleared_->blocks == nullptr, out);
+    const auto row = scope.positions[static_cast<std::size_t>(rows_->target)].bound.front();
+    if (rows_->factor < 0) {
+      clear(loop_ir::name(scope.iteration), row, rows_->own && rows_->blocks == nullptr, out);
       return body(scope, out);
     }
-    const std::string positions = builder_.positions(operand(cleared_->factor).tensor, 1);
-    const std::string some = builder_.names().fresh("some");
+    const std::string positions = facts_.builder.positions(facts_.operand(rows_->factor).tensor, 1);
+    const std::string some = facts_.fresh("some");
     const auto begin = loop_ir::load(positions, row);
     const auto end = loop_ir::load(positions, loop_ir::add(row, loop_ir::integer(1)));
     out.push_back(
@@ -175,72 +181,70 @@ Emitter::Body Emitter::with_clearing(const Loop& loop, const Body& body) {
     body(scope, whole);
     out.push_back(make(loop_ir::If{loop_ir::name(some), loop_ir::block(std::move(whole))}));
     const auto none = loop_ir::apply(Function::equal, {loop_ir::name(some), loop_ir::integer(0)});
-    const auto zeros = cleared(operand(cleared_->target), builder_, row, loop_ir::integer(1));
+    const auto zeros = cleared(facts_.operand(rows_->target), facts_.builder, row, loop_ir::integer(1));
     out.push_back(make(loop_ir::If{none, loop_ir::block({zeros})}));
   };
 }
 
-/// Stores the only block of a short row; adds the blocks of a longer row after clearing it. All rows are
-/// cleared where the test would cost more.
-void Emitter::emit_blocks_of_row(const Blocks& blocks, const Scope& scope, const Sink& sink,
-                                 Statements& out) {
-  const auto below = [&](const Sink& to) {
-    return [this, &blocks, to](Scope& inner, Statements& body) { emit(blocks.body, inner, to, body); };
-  };
+void RowClearing::emit_blocks(const BlocksOfRow& row, const Scope& scope, Statements& out) const {
+  const Blocks& blocks = row.blocks;
+  const Sink& sink = row.sink;
   Scope only = scope;
-  const auto all = open_blocks(blocks, only);
+  const auto all = block_loops_.open(blocks, only);
   const OpenBlock& open = only.blocks.at(blocks.index);
   const auto fits =
       loop_ir::apply(Function::less_equal, {all.end, loop_ir::add(all.begin, loop_ir::integer(blocks.size))});
   const auto wide = loop_ir::apply(
-      Function::less, {loop_ir::integer(cheaply_cleared), elements_of_row(operand(sink.operand), builder_)});
+      Function::less,
+      {loop_ir::integer(cheaply_cleared), elements_of_row(facts_.operand(sink.operand), facts_.builder)});
   const auto some = loop_ir::apply(Function::less, {all.begin, all.end});
   const auto both = loop_ir::apply(Function::logical_and, {some, fits});
-  const std::string one = builder_.names().fresh("one");
+  const std::string one = facts_.fresh("one");
   out.push_back(
       make(loop_ir::Let{one, loop_ir::Type::index, loop_ir::apply(Function::logical_and, {wide, both})}));
   Sink stored = sink;
   stored.mode = loop_ir::Write::set;
   Statements whole{make(loop_ir::Let{open.begin, loop_ir::Type::index, all.begin}),
                    make(loop_ir::Let{open.end, loop_ir::Type::index, all.end})};
-  below(stored)(only, whole);
+  row.into(stored)(only, whole);
   out.push_back(make(loop_ir::If{loop_ir::name(one), loop_ir::block(std::move(whole))}));
-  const auto& row = scope.positions[static_cast<std::size_t>(sink.operand)].bound.front();
-  Statements several{cleared(operand(sink.operand), builder_, row, loop_ir::integer(1))};
-  emit_blocks(blocks, scope, several, below(sink));
+  const auto& at = scope.positions[static_cast<std::size_t>(sink.operand)].bound.front();
+  Statements several{cleared(facts_.operand(sink.operand), facts_.builder, at, loop_ir::integer(1))};
+  block_loops_.emit(blocks, scope, several, row.into(sink));
   const auto others = loop_ir::apply(Function::equal, {loop_ir::name(one), loop_ir::integer(0)});
   out.push_back(make(loop_ir::If{others, loop_ir::block(std::move(several))}));
 }
 
-void Emitter::clear_rows(const loop_ir::ExpressionPtr& position, const loop_ir::ExpressionPtr& coordinate,
-                         bool own, Statements& out) {
-  const Operand& target = operand(cleared_->target);
+void RowClearing::clear(const loop_ir::ExpressionPtr& position, const loop_ir::ExpressionPtr& coordinate,
+                        bool own, Statements& out) const {
+  const Operand& target = facts_.operand(rows_->target);
   const auto less = [](const loop_ir::ExpressionPtr& a, const loop_ir::ExpressionPtr& b) {
     return loop_ir::apply(Function::less, {a, b});
   };
   const auto one = loop_ir::integer(1);
-  if (!cleared_->walked) {
+  if (!rows_->walked) {
     if (own)
-      out.push_back(for_gpu_ ? cleared_by_lanes(target, coordinate)
-                             : cleared(target, builder_, coordinate, one));
+      out.push_back(facts_.for_gpu ? cleared_by_lanes(target, coordinate)
+                                   : cleared(target, facts_.builder, coordinate, one));
     return;
   }
   // Rows between the previous one and this, and after the last one: no iteration reaches them.
-  const Operand& walked = operand(cleared_->walked->operand);
-  const std::string coordinates = builder_.coordinates(walked.tensor, 0);
-  const std::string from = builder_.names().fresh("from");
+  const Operand& walked = facts_.operand(rows_->walked->operand);
+  const std::string coordinates = facts_.builder.coordinates(walked.tensor, 0);
+  const std::string from = facts_.fresh("from");
   const auto before = loop_ir::load(coordinates, loop_ir::add(position, loop_ir::integer(-1)));
   const auto begin =
       loop_ir::choose(less(loop_ir::integer(0), position), loop_ir::add(before, one), loop_ir::integer(0));
   out.push_back(make(loop_ir::Let{from, loop_ir::Type::index, begin}));
   const auto between = loop_ir::subtract(coordinate, loop_ir::name(from));
-  out.push_back(make(loop_ir::If{less(loop_ir::name(from), coordinate),
-                                 loop_ir::block({cleared(target, builder_, loop_ir::name(from), between)})}));
-  if (own) out.push_back(cleared(target, builder_, coordinate, one));
+  out.push_back(
+      make(loop_ir::If{less(loop_ir::name(from), coordinate),
+                       loop_ir::block({cleared(target, facts_.builder, loop_ir::name(from), between)})}));
+  if (own) out.push_back(cleared(target, facts_.builder, coordinate, one));
   const auto after = loop_ir::add(coordinate, one);
-  const auto rest = loop_ir::subtract(builder_.extent(target.indices.front()), after);
-  const auto last = less(builder_.entries(walked, 0), loop_ir::add(position, loop_ir::integer(2)));
-  out.push_back(make(loop_ir::If{last, loop_ir::block({cleared(target, builder_, after, rest)})}));
+  const auto rest = loop_ir::subtract(facts_.builder.extent(target.indices.front()), after);
+  const auto last = less(facts_.builder.entries(walked, 0), loop_ir::add(position, loop_ir::integer(2)));
+  out.push_back(make(loop_ir::If{last, loop_ir::block({cleared(target, facts_.builder, after, rest)})}));
 }
 
 }  // namespace schaas::lower

@@ -2,16 +2,14 @@
 
 #include <algorithm>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "compiler/loop_ir/map_loops.h"
 #include "compiler/loop_ir/uses.h"
-#include "compiler/lower/analysis/row_walk.h"
 
-// Matches the rows that sparse_accumulator.cc emits, from the counter of occupied elements to the loop that
+// Matches the rows that sparse_accumulators.cc emits, from the counter of occupied elements to the loop that
 // reads them. Each statement between gets a counterpart that expands terms. The number of terms, counted
 // first, chooses between the two variants at run time. A row with a statement of another form stays as it
 // is, as does one whose workspace is read later. Terms of a coordinate are added in the order of the loops,
@@ -89,23 +87,22 @@ class Row {
         ->element;
   }
 
-  /// Appends the expansion of a statement to `few` and the count of its terms to `counting`.
+  /// EntryAppends the expansion of a statement to `few` and the count of its terms to `counting`.
   bool add(const StatementPtr& statement, Statements& few, Statements& counting) {
     if (as<loop_ir::Let>(statement) != nullptr) {
       few.push_back(statement);
       counting.push_back(statement);
       return true;
     }
-    if (const auto* groups = as<loop_ir::OccupyGroups>(statement)) {
-      clustered_.insert(groups->clustered);
-      return true;
-    }
+    if (as<loop_ir::OccupyGroups>(statement) != nullptr) return true;
     if (const auto* branch = as<loop_ir::If>(statement)) {
-      // Both cases add the same terms; the general one is expanded.
-      const auto* far = arguments_of(branch->condition, Function::equal);
-      if (far != nullptr && loop_ir::mentions(far->front(), clustered_))
-        return add(branch->body, few, counting);
-      return loop_ir::mentions(branch->condition, clustered_);
+      // Both variants add the same terms; the scattered one is expanded.
+      if (as<loop_ir::AddSupernode>(branch->body) != nullptr) return true;
+      const auto* inside = as<For>(branch->body);
+      if (inside == nullptr || !inside->adds) return false;
+      if (inside->adds->variant == loop_ir::AddedRow::Variant::clustered) return true;
+      return inside->adds->variant == loop_ir::AddedRow::Variant::scattered &&
+             add(branch->body, few, counting);
     }
     const auto* loop = as<For>(statement);
     if (loop == nullptr || loop->step != 1 || loop->entries.empty()) return false;
@@ -130,39 +127,15 @@ class Row {
     return true;
   }
 
-  /// Returns the expansion of a loop over the entries of a row that adds each to the workspace.
+  /// Returns the expansion of a loop that adds a row to the workspace.
   std::optional<loop_ir::Expand> of_walk(const For& loop) {
-    const auto walk = row_walk(loop, [&](const StatementPtr& each) -> const loop_ir::Expression* {
-      const auto* occupy = as<loop_ir::Occupy>(each);
-      return occupy != nullptr && occupy->occupancy.array == occupancy_.array ? occupy->index.get() : nullptr;
-    });
-    // The coordinates are copied into the list of terms, so both have one width.
-    if (!walk || (!workspace_.empty() && walk->sum->array != workspace_) ||
-        element_of(walk->coordinates) != element_of(occupancy_.list))
+    if (!loop.adds || loop.adds->set != occupancy_.array ||
+        (!workspace_.empty() && loop.adds->sums != workspace_))
       return std::nullopt;
-    loop_ir::Expand expand{terms_, walk->coordinates, {}, loop.begin, loop.end, nullptr};
-    if (!split(walk->sum->value, loop, walk->declared, expand)) return std::nullopt;
-    workspace_ = walk->sum->array;
-    return expand;
-  }
-
-  /// Matches scale * values[position].
-  static bool split(const ExpressionPtr& value, const For& walk, const std::set<std::string>& inside,
-                    loop_ir::Expand& expand) {
-    ExpressionPtr entry = value;
-    expand.scale = loop_ir::number(1);
-    if (const auto* product = arguments_of(value, Function::multiply)) {
-      if (product->size() != 2 || loop_ir::mentions(product->front(), inside)) return false;
-      expand.scale = product->front();
-      entry = product->back();
-    } else if (const auto* negated = arguments_of(value, Function::negate)) {
-      expand.scale = loop_ir::number(-1);
-      entry = negated->front();
-    }
-    const auto* load = std::get_if<loop_ir::Load>(&entry->node);
-    if (load == nullptr || !is_name(load->index, walk.variable)) return false;
-    expand.values = load->array;
-    return true;
+    // The coordinates are copied into the list of terms, so both have one width.
+    if (element_of(loop.entries) != element_of(occupancy_.list)) return std::nullopt;
+    workspace_ = loop.adds->sums;
+    return loop_ir::Expand{terms_, loop.entries, loop.adds->values, loop.begin, loop.end, loop.adds->factor};
   }
 
   /// Returns the loop over occupied coordinates rewritten to read terms; null when it does more than read and
@@ -225,7 +198,6 @@ class Row {
   const std::string number_;  ///< counter: number of terms of the row
   loop_ir::Occupancy occupancy_;
   std::string workspace_;
-  std::set<std::string> clustered_;
 };
 
 /// Finds rows in the bodies of phases; at most one in each block of statements.

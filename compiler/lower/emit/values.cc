@@ -1,11 +1,11 @@
+#include "compiler/lower/emit/values.h"
+
 #include <algorithm>
 
-#include "compiler/lower/emit/emitter.h"
-
-// Values: expressions of a leaf over the elements of its operands, and stores of them. An operand that may
-// be absent is loaded only where its flag is 1. An absent factor or dividend makes its product or quotient
-// zero, whatever the other parts are, so one choice stands around the whole. Parts of a value that the loops
-// below do not change are computed before them and known by name.
+// Values are expressions of a leaf over the elements of its operands. An operand that may be absent
+// is loaded only where its flag is 1. An absent factor or dividend makes its product or quotient zero,
+// whatever the other parts are, so one choice stands around the whole. Parts of a value that the loops below
+// do not change are computed before them and known by name.
 namespace schaas::lower {
 
 using loop_ir::ExpressionPtr;
@@ -26,15 +26,14 @@ ExpressionPtr called(Function function, std::vector<ExpressionPtr> arguments) {
 
 }  // namespace
 
-/// Multiplies the factors that are complete into the prefix, and names the product.
-void Emitter::hoist(const Scope& scope, PartialProduct& partial, Statements& out) {
+void Values::hoist(const Scope& scope, PartialProduct& partial, Statements& out) const {
   std::vector<int> ready;
   std::vector<int> later;
   for (const int factor : partial.factors) {
     // A pattern is always one where a loop walks its operand alone.
-    const bool idle =
-        operand(factor).pattern && is_complete(factor, scope) && !position_of(factor, scope).present;
-    if (!idle) (is_complete(factor, scope) ? ready : later).push_back(factor);
+    const bool idle = facts_.operand(factor).pattern && levels_.is_complete(factor, scope) &&
+                      !levels_.position_of(factor, scope).present;
+    if (!idle) (levels_.is_complete(factor, scope) ? ready : later).push_back(factor);
   }
   if (ready.empty()) {
     partial.factors = std::move(later);
@@ -42,45 +41,56 @@ void Emitter::hoist(const Scope& scope, PartialProduct& partial, Statements& out
   }
   auto value = product(scope, partial.prefix, ready);
   if (!std::holds_alternative<loop_ir::Name>(value->node)) {
-    const std::string text = builder_.names().fresh("v");
+    const std::string text = facts_.fresh("v");
     out.push_back(make(loop_ir::Let{text, loop_ir::Type::value, value}));
     value = loop_ir::name(text);
   }
-  partial = PartialProduct{later, value};
+  partial = PartialProduct{later, value, known_factor(ready, partial.prefix, scope)};
 }
 
-/// Computes parts of the leaf's value before the loops of the chain that do not change them.
-void Emitter::hoist_values(const NestPtr& chain, const Scope& scope, Statements& out) {
+/// Returns the only factor that has just become known, when it is an element at a position.
+std::optional<KnownFactor> Values::known_factor(const std::vector<int>& ready, const ExpressionPtr& scale,
+                                                const Scope& scope) const {
+  const Position& position = levels_.position_of(ready.front(), scope);
+  if (ready.size() != 1 || position.present || facts_.operand(ready.front()).pattern) return std::nullopt;
+  const auto index = location(position);
+  const auto* at = std::get_if<loop_ir::Name>(&index->node);
+  const std::string array = facts_.builder.declared_values(facts_.operand(ready.front()).tensor);
+  if (at == nullptr || array.empty()) return std::nullopt;
+  return KnownFactor{array, at->name, scale ? scale : loop_ir::number(1)};
+}
+
+void Values::hoist_values(const NestPtr& chain, Scope& scope, Statements& out) const {
   const NestPtr* at = &chain;
   while (const auto* loop = std::get_if<Loop>(&(*at)->node)) at = &loop->body;
   const auto& leaf = std::get<Leaf>((*at)->node);
   if (leaf.value) hoist_value(leaf.value, scope, out);
 }
 
-void Emitter::hoist_value(const ValuePtr& value, const Scope& scope, Statements& out) {
+void Values::hoist_value(const ValuePtr& value, Scope& scope, Statements& out) const {
   const auto* product = std::get_if<Multiplied>(&value->node);
   const auto* call = std::get_if<Called>(&value->node);
-  if ((product == nullptr && call == nullptr) || known_.count(value.get()) > 0) return;
+  if ((product == nullptr && call == nullptr) || scope.known.count(value.get()) > 0) return;
   if (!is_known(value, scope)) {
     for (const auto& part : product != nullptr ? product->factors : call->arguments)
       hoist_value(part, scope, out);
     return;
   }
-  const std::string text = builder_.names().fresh("v");
+  const std::string text = facts_.fresh("v");
   out.push_back(make(loop_ir::Let{text, loop_ir::Type::value, evaluate(value, scope, {})}));
-  known_[value.get()] = text;
+  scope.known[value.get()] = text;
 }
 
 /// All operands of the value are at complete positions, or hold scalars.
-bool Emitter::is_known(const ValuePtr& value, const Scope& scope) const {
+bool Values::is_known(const ValuePtr& value, const Scope& scope) const {
   const auto all = [&](const std::vector<ValuePtr>& parts) {
     return std::all_of(parts.begin(), parts.end(),
                        [&](const ValuePtr& part) { return is_known(part, scope); });
   };
   return std::visit(Match{
                         [&](const Read& read) {
-                          return scalars_.count(operand(read.operand).tensor) > 0 ||
-                                 is_complete(read.operand, scope);
+                          return scope.scalars.count(facts_.operand(read.operand).tensor) > 0 ||
+                                 levels_.is_complete(read.operand, scope);
                         },
                         [](const Constant&) { return true; },
                         [&](const Multiplied& product) { return all(product.factors); },
@@ -89,50 +99,52 @@ bool Emitter::is_known(const ValuePtr& value, const Scope& scope) const {
                     value->node);
 }
 
-ExpressionPtr Emitter::multiply(ExpressionPtr left, ExpressionPtr right) const {
-  const auto product = operators::product_of(*tree_.semiring, builder_.value_type());
+ExpressionPtr Values::multiply(ExpressionPtr left, ExpressionPtr right) const {
+  const auto product = operators::product_of(*facts_.tree.semiring, facts_.builder.value_type());
   return loop_ir::apply(product, {std::move(left), std::move(right)});
 }
 
-/// Returns the product of prefix and factors; the semiring's zero where one of them is absent.
-ExpressionPtr Emitter::product(const Scope& scope, ExpressionPtr prefix, const std::vector<int>& factors) {
+ExpressionPtr Values::product(const Scope& scope, ExpressionPtr prefix,
+                              const std::vector<int>& factors) const {
   std::set<int> maybe_absent;
   for (const int factor : factors) {
-    if (position_of(factor, scope).present) maybe_absent.insert(factor);
-    if (operand(factor).pattern) continue;
+    if (levels_.position_of(factor, scope).present) maybe_absent.insert(factor);
+    if (facts_.operand(factor).pattern) continue;
     auto value = load_of(factor, scope);
     prefix = prefix ? multiply(std::move(prefix), std::move(value)) : std::move(value);
   }
-  if (!prefix) prefix = loop_ir::number(tree_.semiring->one);
+  if (!prefix) prefix = loop_ir::number(facts_.tree.semiring->one);
   const auto condition = presence(maybe_absent, scope);
-  return condition ? loop_ir::choose(condition, prefix, loop_ir::number(tree_.semiring->zero)) : prefix;
+  return condition ? loop_ir::choose(condition, prefix, loop_ir::number(facts_.tree.semiring->zero)) : prefix;
 }
 
-ExpressionPtr Emitter::load_of(int number, const Scope& scope) {
-  if (operand(number).pattern) return loop_ir::number(tree_.semiring->one);
-  const auto scalar = scalars_.find(operand(number).tensor);
-  if (scalar != scalars_.end()) return loop_ir::name(scalar->second);
-  SCHAAS_CHECK(is_complete(number, scope),
-               "`" + tensor_of(number).name + "` is read before its indices are bound");
-  return loop_ir::load(builder_.values(operand(number).tensor), location(position_of(number, scope)));
+ExpressionPtr Values::load_of(int number, const Scope& scope) const {
+  if (facts_.operand(number).pattern) return loop_ir::number(facts_.tree.semiring->one);
+  const auto scalar = scope.scalars.find(facts_.operand(number).tensor);
+  if (scalar != scope.scalars.end()) return loop_ir::name(scalar->second);
+  SCHAAS_CHECK(levels_.is_complete(number, scope),
+               "`" + facts_.tensor_of(number).name + "` is read before its indices are bound");
+  return loop_ir::load(facts_.builder.values(facts_.operand(number).tensor),
+                       location(levels_.position_of(number, scope)));
 }
 
 /// Returns the element of an operand, or the fill value where it is not stored.
-ExpressionPtr Emitter::value_of(int number, const Scope& scope) {
+ExpressionPtr Values::value_of(int number, const Scope& scope) const {
   auto value = load_of(number, scope);
-  const auto& present = position_of(number, scope).present;
-  return present ? loop_ir::choose(present, std::move(value), loop_ir::number(tensor_of(number).fill))
+  const auto& present = levels_.position_of(number, scope).present;
+  return present ? loop_ir::choose(present, std::move(value), loop_ir::number(facts_.tensor_of(number).fill))
                  : value;
 }
 
 /// Replaces `+` by the sum of the semiring.
-Function Emitter::meant(Function function) const {
-  return function == Function::add ? operators::combine(tree_.semiring->sum) : function;
+Function Values::meant(Function function) const {
+  return function == Function::add ? operators::combine(facts_.tree.semiring->sum) : function;
 }
 
-/// Evaluates a value; parts already known are names. `present`: operands known to be stored at this point.
-ExpressionPtr Emitter::evaluate(const ValuePtr& value, const Scope& scope, const std::set<int>& present) {
-  if (const auto known = known_.find(value.get()); known != known_.end()) return loop_ir::name(known->second);
+ExpressionPtr Values::evaluate(const ValuePtr& value, const Scope& scope,
+                               const std::set<int>& present) const {
+  if (const auto known = scope.known.find(value.get()); known != scope.known.end())
+    return loop_ir::name(known->second);
   return std::visit(Match{
                         [&](const Read& read) {
                           return present.count(read.operand) > 0 ? load_of(read.operand, scope)
@@ -153,8 +165,8 @@ ExpressionPtr Emitter::evaluate(const ValuePtr& value, const Scope& scope, const
 
 /// Evaluates a product or quotient as zero where an operand that annihilates it is not stored, whatever the
 /// others are.
-ExpressionPtr Emitter::evaluate_zeros(const ValuePtr& value, const Scope& scope,
-                                      const std::set<int>& present) {
+ExpressionPtr Values::evaluate_zeros(const ValuePtr& value, const Scope& scope,
+                                     const std::set<int>& present) const {
   std::set<int> needed;
   annihilators(value, scope, needed);
   std::set<int> known = present;
@@ -172,54 +184,28 @@ ExpressionPtr Emitter::evaluate_zeros(const ValuePtr& value, const Scope& scope,
                                                 evaluate(quotient.arguments[1], scope, known)});
   }
   const auto condition = presence(needed, scope);
-  return condition ? loop_ir::choose(condition, result, loop_ir::number(tree_.semiring->zero)) : result;
+  return condition ? loop_ir::choose(condition, result, loop_ir::number(facts_.tree.semiring->zero)) : result;
 }
 
-/// Collects operands whose absence makes the value the semiring's zero.
-void Emitter::annihilators(const ValuePtr& value, const Scope& scope, std::set<int>& out) const {
+void Values::annihilators(const ValuePtr& value, const Scope& scope, std::set<int>& out) const {
   if (const auto* read = std::get_if<Read>(&value->node)) {
-    const bool zero = tensor_of(read->operand).fill == tree_.semiring->zero;
-    if (zero && position_of(read->operand, scope).present) out.insert(read->operand);
+    const bool zero = facts_.tensor_of(read->operand).fill == facts_.tree.semiring->zero;
+    if (zero && levels_.position_of(read->operand, scope).present) out.insert(read->operand);
   } else if (const auto* product = std::get_if<Multiplied>(&value->node)) {
     for (const auto& factor : product->factors) annihilators(factor, scope, out);
   } else if (const auto* call = std::get_if<Called>(&value->node)) {
     const bool quotient = call->function == Function::divide || call->function == Function::negate;
-    if (quotient && tree_.semiring->zero == 0) annihilators(call->arguments.front(), scope, out);
+    if (quotient && facts_.tree.semiring->zero == 0) annihilators(call->arguments.front(), scope, out);
   }
 }
 
-/// Returns the conjunction of the operands' flags, or null without operands.
-ExpressionPtr Emitter::presence(const std::set<int>& operands, const Scope& scope) const {
+ExpressionPtr Values::presence(const std::set<int>& operands, const Scope& scope) const {
   ExpressionPtr all;
   for (const int number : operands) {
-    const auto& present = position_of(number, scope).present;
+    const auto& present = levels_.position_of(number, scope).present;
     all = all ? loop_ir::apply(Function::logical_and, {all, present}) : present;
   }
   return all;
-}
-
-void Emitter::write(const Sink& sink, const Scope& scope, const ExpressionPtr& value, Statements& out) {
-  switch (sink.kind) {
-    case Sink::Kind::array:
-      if (tracks(sink.operand)) {
-        Scope inserted = scope;
-        emit_insert(sink.operand, inserted, out);
-        return store(sink, inserted, value, out);
-      }
-      return store(sink, scope, value, out);
-    case Sink::Kind::accumulate:
-      out.push_back(make(loop_ir::Accumulate{sink.name, value}));
-      return;
-    case Sink::Kind::define:
-      out.push_back(make(loop_ir::Let{sink.name, loop_ir::Type::value, value}));
-      return;
-  }
-}
-
-void Emitter::store(const Sink& sink, const Scope& scope, const ExpressionPtr& value, Statements& out) {
-  SCHAAS_CHECK(is_complete(sink.operand, scope), "a result is written before its indices are bound");
-  out.push_back(stored(sink, builder_.values(operand(sink.operand).tensor),
-                       location(position_of(sink.operand, scope)), value));
 }
 
 }  // namespace schaas::lower

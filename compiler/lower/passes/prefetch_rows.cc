@@ -1,14 +1,14 @@
 #include "compiler/lower/passes/prefetch_rows.h"
 
-#include <map>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "compiler/loop_ir/entries.h"
 #include "compiler/loop_ir/map_loops.h"
 
-// Prefetches the next rows of jammed loops. A row is recognised by its offset, a let that multiplies the
-// number of the group's first row by a length. The loop along the row must cover that length. Arrays in
+// Prefetches the next rows of jammed loops. Emission knows the rows that a loop runs along (RowAlong); rows
+// of the jammed loop are those whose number is its variable, or the coordinate that it is at. Arrays in
 // scratch are left alone, since they stay in cache. Addresses may lie past the array: a prefetch does not
 // fault.
 namespace schaas::lower {
@@ -20,26 +20,23 @@ using loop_ir::StatementPtr;
 /// Shorter rows arrive in time without a prefetch.
 constexpr std::int64_t max_unprefetched_row = 32;
 
+/// Returns the arrays other than thread-private temporaries.
+std::set<std::string> far_arrays(const loop_ir::Kernel& kernel) {
+  std::set<std::string> far;
+  for (const auto& array : kernel.arrays) {
+    if (std::holds_alternative<loop_ir::ArgumentValues>(array.origin) ||
+        std::holds_alternative<loop_ir::Shared>(array.origin))
+      far.insert(array.name);
+  }
+  return far;
+}
+
 /// The rows that a jammed loop walks.
 class PrefetchedRows {
  public:
-  PrefetchedRows(const For& loop, const loop_ir::Kernel& kernel) : loop_(loop) {
-    for (const auto& array : kernel.arrays) {
-      if (std::holds_alternative<loop_ir::ArgumentValues>(array.origin) ||
-          std::holds_alternative<loop_ir::Shared>(array.origin))
-        far_.insert(array.name);
-    }
-    std::string first = loop.variable;  // number of the group's first row, in order or from a list
-    for (const auto& each : statements_of(loop.body)) {
-      const auto* let = std::get_if<loop_ir::Let>(&each->node);
-      if (let == nullptr) continue;
-      const auto* listed = std::get_if<loop_ir::Load>(&let->value->node);
-      const auto* listed_index = listed ? std::get_if<loop_ir::Name>(&listed->index->node) : nullptr;
-      if (listed_index && listed_index->name == loop.variable) first = let->name;
-      const auto* product = arguments_of(let->value, operators::Function::multiply);
-      const auto* row = product ? std::get_if<loop_ir::Name>(&product->front()->node) : nullptr;
-      if (row && row->name == first) lengths_[let->name] = product->back();
-    }
+  PrefetchedRows(const For& jammed, const loop_ir::Kernel& kernel)
+      : jammed_(jammed), far_(far_arrays(kernel)), numbers_{jammed.variable} {
+    if (const auto* listed = loop_ir::coordinate_let(jammed)) numbers_.insert(listed->name);
   }
 
   /// Returns the statement of a vector loop with prefetches in its loops along rows.
@@ -54,52 +51,26 @@ class PrefetchedRows {
 
  private:
   StatementPtr along(For loop) const {
+    const auto* end = std::get_if<loop_ir::Integer>(&loop.end->node);
+    const bool is_short = end != nullptr && end->value <= max_unprefetched_row;
+    if (is_short || loop.part != loop_ir::Part::whole) return loop_ir::make(std::move(loop));
     auto statements = statements_of(loop.body);
-    std::vector<loop_ir::Prefetch> prefetches;
-    for (const auto& each : statements) {
-      if (const auto* fold = std::get_if<loop_ir::Accumulate>(&each->node))
-        collect(fold->value, loop, prefetches);
+    // One prefetch in each iteration, as many elements apart as the group has rows, covers the rows of the
+    // next group.
+    const auto next = loop_ir::multiply(loop_ir::add(loop.end, loop_ir::name(loop.variable)),
+                                        loop_ir::integer(jammed_.step));
+    for (const auto& row : loop.along) {
+      if (far_.count(row.array) > 0 && numbers_.count(row.row) > 0)
+        statements.push_back(
+            loop_ir::make(loop_ir::Prefetch{row.array, loop_ir::add(loop_ir::name(row.offset), next)}));
     }
-    for (auto& each : prefetches) statements.push_back(loop_ir::make(std::move(each)));
     loop.body = loop_ir::block(std::move(statements));
     return loop_ir::make(std::move(loop));
   }
 
-  void collect(const loop_ir::ExpressionPtr& value, const For& loop,
-               std::vector<loop_ir::Prefetch>& prefetches) const {
-    if (const auto* load = std::get_if<loop_ir::Load>(&value->node)) {
-      const auto* parts = arguments_of(load->index, operators::Function::add);
-      if (parts == nullptr || far_.count(load->array) == 0 || !is_along(*parts, loop)) return;
-      // One prefetch in each iteration, as many elements apart as the group has rows, covers the rows of the
-      // next group.
-      const auto next = loop_ir::multiply(loop_ir::add(loop.end, loop_ir::name(loop.variable)),
-                                          loop_ir::integer(loop_.step));
-      loop_ir::Prefetch prefetch{load->array, loop_ir::add(parts->front(), next)};
-      for (const auto& each : prefetches) {
-        if (each.array == prefetch.array && equal(each.index, prefetch.index)) return;
-      }
-      prefetches.push_back(std::move(prefetch));
-    } else if (const auto* apply = std::get_if<loop_ir::Apply>(&value->node)) {
-      for (const auto& each : apply->arguments) collect(each, loop, prefetches);
-    }
-  }
-
-  /// The index is a row's first element plus the loop's variable, which covers the row.
-  bool is_along(const std::vector<loop_ir::ExpressionPtr>& parts, const For& loop) const {
-    const auto* first = std::get_if<loop_ir::Name>(&parts.front()->node);
-    const auto* at = std::get_if<loop_ir::Name>(&parts.back()->node);
-    const auto* begin = std::get_if<loop_ir::Integer>(&loop.begin->node);
-    const auto* end = std::get_if<loop_ir::Integer>(&loop.end->node);
-    if (parts.size() != 2 || !first || !at || !begin || begin->value != 0 || at->name != loop.variable ||
-        (end && end->value <= max_unprefetched_row))
-      return false;
-    const auto row = lengths_.find(first->name);
-    return row != lengths_.end() && equal(row->second, loop.end);
-  }
-
-  const For& loop_;
-  std::set<std::string> far_;                              ///< arrays other than thread-private temporaries
-  std::map<std::string, loop_ir::ExpressionPtr> lengths_;  ///< row lengths, by the name of the row's offset
+  const For& jammed_;
+  const std::set<std::string> far_;
+  std::set<std::string> numbers_;  ///< names of the number of the group's first row
 };
 
 StatementPtr walk(const StatementPtr& statement, const loop_ir::Kernel& kernel) {

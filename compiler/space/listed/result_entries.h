@@ -9,8 +9,8 @@
 
 /// Entries of sparse results. A schedule appends where its loops run, and they run where operands and
 /// temporaries are known to be stored. A temporary keeps the entries that were written only where it is a
-/// vector inside a loop, or the result's own workspace (lower/sparse_accumulator.cc); a matrix that a phase
-/// leaves is read everywhere:
+/// vector inside a loop, or the result's own workspace (lower/emit/sparse_accumulators.cc); a matrix that a
+/// phase leaves is read everywhere:
 ///     i<jk,k>    forall i: t(k) += B(i,j) * C(j,k), then A(i,k) += 2 * t(k)      entries of the product
 ///     <ijk,ik>   T(i,k) += B(i,j) * C(j,k) for all i, then A(i,k) += 2 * T(i,k)  all elements
 /// Entries of a result are not to depend on the schedule, so a space holds those with the fewest.

@@ -338,6 +338,31 @@ INSTANTIATE_TEST_SUITE_P(
               "`q` prefetches, but does not iterate over entries in a vector loop"},
         Wrong{"for vector k in 0 .. n { for q in 0 .. n entries of p prefetch 16 { } }",
               "`q` prefetches, but does not iterate over entries in a vector loop"},
+        Wrong{"let o: index = n for i in 1 .. n along B from o row o { }",
+              "`i` does not run along rows of `B`"},
+        Wrong{"let o: index = n for i in 0 .. n along p from o row o { }",
+              "`i` does not run along rows of `p`"},
+        Wrong{"for i in 0 .. n along B from o row n { }", "`o` is used before it is declared"},
+        Wrong{"for q in 0 .. n entries of p adds B times 1.0 to A set f "
+              "{ let j: index = p[q] A[j] += B[q] }",
+              "`q` does not add a row of `B` to `A`"},
+        Wrong{"for q in 0 .. n entries of p adds B times 2.0 to A set f "
+              "{ let j: index = p[q] f[j] = 255 A[j] += B[q] }",
+              "`q` does not add a row of `B` to `A`"},
+        Wrong{"for q in 0 .. n entries of p adds B times B[j] to A set f "
+              "{ let j: index = p[q] f[j] = 255 A[j] += (B[j] * B[q]) }",
+              "`j` is used before it is declared"},
+        Wrong{"for q in 0 .. n entries of p adds B times 1.0 to A set f row n of p "
+              "{ let j: index = p[q] f[j] = 255 A[j] += B[q] }",
+              "`q` does not add a row of `B` to `A`"},
+        Wrong{"for q in 0 .. n { let v: value = B[q] for r in 0 .. n entries of p "
+              "adds B times v to A set f factor 2.0 of B at q "
+              "{ let k: index = p[r] f[k] = 255 A[k] += (v * B[r]) } }",
+              "`q` does more than add rows, or `B` is not their factor"},
+        Wrong{"for q in 0 .. n { let v: value = B[q] f[q] = 1 for r in 0 .. n entries of p "
+              "adds B times v to A set f factor 1.0 of B at q "
+              "{ let k: index = p[r] f[k] = 255 A[k] += (v * B[r]) } }",
+              "`q` does more than add rows, or `B` is not their factor"},
         Wrong{"prefetch C[0]", "array `C` is not declared"},
         Wrong{"prefetch B[B[0]]", "`B[0]` is a value where the other is needed"},
         Wrong{"prefetch p[0]", "`p[0]` is an index where the other is needed"},

@@ -1,4 +1,4 @@
-#include "compiler/lower/emit/thread_mapping.h"
+#include "compiler/lower/emit/facts/thread_mapping.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "compiler/lower/emit/position.h"
+#include "compiler/lower/emit/levels/position.h"
 
 #include <utility>
 
@@ -56,11 +56,13 @@ void resolve_segment(Position& position, const Operand& operand, const Tensor& t
                      std::vector<loop_ir::StatementPtr>& out) {
   const int end = segment_end(tensor, position.segment);
   ExpressionPtr base = position.base;
+  const auto add_multiple = [&](const ExpressionPtr& number, int below) {
+    const auto stride = builder.extents(operand.tensor, indices_between(operand, below, end));
+    position.row = base || below != end - 1 ? nullptr : number;
+    base = sum(base, loop_ir::multiply(number, stride));
+  };
   if (!position.entered) {
-    if (position.parent) {
-      base = loop_ir::multiply(
-          position.parent, builder.extents(operand.tensor, indices_between(operand, position.segment, end)));
-    }
+    if (position.parent) add_multiple(position.parent, position.segment);
     position.entered = true;
   }
   for (int level = position.segment; level < end; ++level) {
@@ -70,8 +72,7 @@ void resolve_segment(Position& position, const Operand& operand, const Tensor& t
       position.unit = position.bound[at(level)];
       continue;
     }
-    const auto stride = builder.extents(operand.tensor, indices_between(operand, level + 1, end));
-    base = sum(base, loop_ir::multiply(position.bound[at(level)], stride));
+    add_multiple(position.bound[at(level)], level + 1);
   }
   position.base = named(base, builder, out);
 }

@@ -1,4 +1,4 @@
-#include "compiler/lower/emit/work.h"
+#include "compiler/lower/emit/facts/work.h"
 
 #include <algorithm>
 #include <set>

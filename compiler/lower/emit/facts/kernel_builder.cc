@@ -1,4 +1,4 @@
-#include "compiler/lower/emit/kernel_builder.h"
+#include "compiler/lower/emit/facts/kernel_builder.h"
 
 #include <algorithm>
 #include <optional>
@@ -165,6 +165,11 @@ std::string KernelBuilder::values(int tensor) {
   }
   return add_array(tensor, "",
                    {"", loop_ir::Element::value, loop_ir::ArgumentValues{description.argument}, false});
+}
+
+std::string KernelBuilder::declared_values(int tensor) const {
+  const auto found = arrays_.find({tensor, ""});
+  return found == arrays_.end() ? "" : found->second;
 }
 
 /// Declares positions or coordinates in the width that the problem asks for.

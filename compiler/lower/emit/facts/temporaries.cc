@@ -1,4 +1,4 @@
-#include "compiler/lower/emit/temporaries.h"
+#include "compiler/lower/emit/facts/temporaries.h"
 
 #include <algorithm>
 #include <functional>

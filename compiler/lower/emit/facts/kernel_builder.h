@@ -36,6 +36,8 @@ class KernelBuilder {
   loop_ir::ExpressionPtr elements(int tensor, const std::vector<int>& indices);
   /// Names the arrays of a tensor.
   std::string values(int tensor);
+  /// Returns the name of the array of values, or "" before it is declared.
+  std::string declared_values(int tensor) const;
   std::string positions(int tensor, int level);
   std::string coordinates(int tensor, int level);
   std::string held(int tensor, int level);  ///< bytes of a bitmap level

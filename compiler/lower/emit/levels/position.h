@@ -3,7 +3,7 @@
 
 #include "compiler/loop_ir/nodes.h"
 #include "compiler/lower/analysis/nest.h"
-#include "compiler/lower/emit/kernel_builder.h"
+#include "compiler/lower/emit/facts/kernel_builder.h"
 
 namespace schaas::lower {
 
@@ -28,6 +28,7 @@ struct Position {
       until;  ///< by level: of a nonunique level that is bound, one past the entries with its coordinate
   loop_ir::ExpressionPtr parent;  ///< position of level segment - 1; null at the root
   loop_ir::ExpressionPtr base;    ///< null: 0
+  loop_ir::ExpressionPtr row;     ///< `base` is this times the length of the last level; null: another sum
   loop_ir::ExpressionPtr unit;
   loop_ir::ExpressionPtr present;  ///< 1 where the operand has the coordinates bound so far; null: always
 };

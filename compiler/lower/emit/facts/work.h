@@ -2,7 +2,7 @@
 #include <vector>
 
 #include "compiler/lower/analysis/nest.h"
-#include "compiler/lower/emit/kernel_builder.h"
+#include "compiler/lower/emit/facts/kernel_builder.h"
 
 namespace schaas::lower {
 
