@@ -286,7 +286,7 @@ ServerFacts Daemon::facts() const {
 }
 
 std::chrono::steady_clock::duration Daemon::idle() const {
-  return runner_->has_work() ? std::chrono::steady_clock::duration::zero() : boundary_->active().idle();
+  return std::min(runner_->idle(), boundary_->active().idle());
 }
 
 void Daemon::stop() {

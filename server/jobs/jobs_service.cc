@@ -147,7 +147,6 @@ grpc::Status JobsService::Submit(grpc::ServerContext* context, const v1::SubmitJ
                          summary.retry_seconds = seconds_until_some_are_done;
                          SCHAAS_ASSIGN_OR_RETURN(const std::string id, store_->submit(job));
                          summary.detail = "job=" + id + " requests=" + std::to_string(job.requests.size());
-                         runner_.wake();
                          return answer(id, *reply);
                        });
 }
@@ -257,7 +256,6 @@ grpc::Status JobsService::Cancel(grpc::ServerContext* context, const v1::JobRequ
                        [&](RequestSummary& summary, Cancellation&) -> Result<void> {
                          SCHAAS_RETURN_IF_ERROR(check_owner(summary.principal, request->id()));
                          SCHAAS_RETURN_IF_ERROR(store_->cancel(request->id()));
-                         runner_.cancel_items_of(request->id());
                          return answer(request->id(), *reply);
                        });
 }
@@ -268,7 +266,6 @@ grpc::Status JobsService::Retry(grpc::ServerContext* context, const v1::JobReque
         SCHAAS_RETURN_IF_ERROR(check_owner(summary.principal, request->id()));
         summary.retry_seconds = seconds_until_some_are_done;
         SCHAAS_RETURN_IF_ERROR(store_->retry(request->id(), summary.principal.quotas.queued));
-        runner_.wake();
         return answer(request->id(), *reply);
       });
 }

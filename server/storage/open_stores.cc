@@ -4,7 +4,7 @@
 
 #include "kernels_cache/binary_store_files.h"
 #include "kernels_cache/job_salvage.h"
-#include "kernels_cache/schedule_store_sqlite.h"
+#include "kernels_cache/schedule_store_database.h"
 #include "kernels_cache/sqlite.h"
 #include "server/storage/backup.h"
 
