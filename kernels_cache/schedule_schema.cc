@@ -201,8 +201,21 @@ constexpr const char* postgres_migrations[] = {
       LANGUAGE sql AS $$ SELECT encode(sha256(convert_to(ROW($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)::text, 'UTF8')), 'hex') $$;
     CREATE FUNCTION row_digest(text, text, text, text, bigint, text, text, bigint, float8, text) RETURNS text STABLE
       LANGUAGE sql AS $$ SELECT encode(sha256(convert_to(ROW($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)::text, 'UTF8')), 'hex') $$;
-    CREATE TABLE total (problems bigint NOT NULL, frontiers bigint NOT NULL, kernels bigint NOT NULL, bytes bigint NOT NULL);
-    INSERT INTO total VALUES (0, 0, 0, 0);
+    CREATE TABLE binary_content (
+      sha256 text COLLATE "C" PRIMARY KEY CHECK (length(sha256) = 64),
+      bytes bigint NOT NULL,
+      content bytea COMPRESSION lz4 NOT NULL,
+      used bigint NOT NULL
+    );
+    CREATE TABLE fleet (
+      one boolean PRIMARY KEY DEFAULT true CHECK (one),
+      public_key text NOT NULL
+    );
+    CREATE TABLE total (
+      problems bigint NOT NULL, frontiers bigint NOT NULL, kernels bigint NOT NULL, bytes bigint NOT NULL,
+      binary_bytes bigint NOT NULL
+    );
+    INSERT INTO total VALUES (0, 0, 0, 0, 0);
     CREATE FUNCTION count_row() RETURNS trigger LANGUAGE plpgsql AS $$
     DECLARE
       more bigint := CASE TG_OP WHEN 'INSERT' THEN 1 WHEN 'DELETE' THEN -1 ELSE 0 END;
@@ -214,6 +227,8 @@ constexpr const char* postgres_migrations[] = {
         WHEN 'frontier_use' THEN
           UPDATE total SET bytes = bytes + CASE WHEN TG_OP = 'DELETE' THEN 0 ELSE NEW.bytes END
                                          - CASE WHEN TG_OP = 'INSERT' THEN 0 ELSE OLD.bytes END;
+        WHEN 'binary_content' THEN
+          UPDATE total SET binary_bytes = binary_bytes + more * CASE WHEN TG_OP = 'DELETE' THEN OLD.bytes ELSE NEW.bytes END;
       END CASE;
       RETURN NULL;
     END $$;
@@ -222,6 +237,8 @@ constexpr const char* postgres_migrations[] = {
     CREATE CONSTRAINT TRIGGER frontier_counted AFTER INSERT OR DELETE ON frontier
       DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION count_row();
     CREATE CONSTRAINT TRIGGER kernel_counted AFTER INSERT OR DELETE ON kernel
+      DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION count_row();
+    CREATE CONSTRAINT TRIGGER binary_counted AFTER INSERT OR DELETE ON binary_content
       DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION count_row();
     CREATE CONSTRAINT TRIGGER use_counted AFTER INSERT OR UPDATE OF bytes OR DELETE ON frontier_use
       DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION count_row();

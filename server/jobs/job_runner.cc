@@ -147,16 +147,6 @@ void JobRunner::cancel_lost_items() {
   }
 }
 
-void JobRunner::purge_when_due() {
-  if (!is_purge_due()) return;
-  const auto purged = store_->purge();
-  if (!purged.ok()) {
-    log_->error("cannot purge ended jobs: {}", support::render(purged.error()));
-  } else if (*purged > 0) {
-    log_->info("purged {} ended jobs", *purged);
-  }
-}
-
 bool JobRunner::is_purge_due() {
   const std::lock_guard lock(mutex_);
   if (Steady::now() < next_purge_) return false;

@@ -1,0 +1,114 @@
+#!/usr/bin/env python3
+"""Servers and workers that share a PostgreSQL database: fleet_test.py BIN [TEST]. Exits with 77 where it is not installed."""
+import pathlib
+import subprocess
+import sys
+import threading
+import unittest
+
+import fleet
+import postgres
+
+MATRIX = "A(i,k) = B(i,j) * C(j,k)"
+
+
+class Fleet(unittest.TestCase):
+    programs = None
+
+    def setUp(self):
+        self.fleet = fleet.Fleet(self.programs)
+        self.addCleanup(self.fleet.close)
+
+    def schedule(self, expression, server):
+        done = self.fleet.schaas("schedule", expression, "-f", "B=csr", server=server)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done
+
+    def test_answers_of_one_server_are_those_of_the_others(self):
+        one, two = self.fleet.server("one"), self.fleet.server("two")
+        self.schedule(MATRIX, one.address)
+        made = one.metrics('schaas_kernels_total{outcome="made"')
+        self.assertGreater(made, 0)
+        self.schedule(MATRIX, two.address)
+        self.assertEqual(two.metrics('schaas_frontiers_total{outcome="made"'), 0)
+        self.assertEqual(two.metrics('schaas_kernels_total{outcome="made"'), 0)
+        self.assertEqual(self.fleet.ask("SELECT count(*) FROM kernel WHERE NOT EXISTS (SELECT 1 FROM binary_content "
+                                        "WHERE binary_content.sha256 = kernel.sha256)"), "0")
+
+    def test_equal_questions_at_once_are_worked_on_once(self):
+        servers = [self.fleet.server(name) for name in ("one", "two", "three")]
+        threads = [threading.Thread(target=self.schedule, args=(MATRIX, server.address)) for server in servers]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        kernels = int(self.fleet.ask("SELECT count(*) FROM kernel"))
+        # A search in parts, for the first kernels, may be made beside the whole one.
+        self.assertEqual(self.fleet.ask("SELECT count(*) FROM frontier"), "1")
+        self.assertEqual(sum(server.metrics('schaas_kernels_total{outcome="made"') for server in servers), kernels)
+
+    def test_a_client_goes_on_at_the_next_address(self):
+        one, two = self.fleet.server("one"), self.fleet.server("two")
+        both = f"{one.address},{two.address}"
+        for killed in (one, two):
+            killed.kill()
+            self.schedule(MATRIX, both)
+            killed.start()
+            killed.wait_ready()
+
+    def test_workers_take_the_items_of_jobs_and_end(self):
+        one = self.fleet.server("one")
+        job = self.fleet.precompute(one.address, 6)
+        workers = [self.fleet.worker(name, "--idle-seconds", "3") for name in ("w1", "w2")]
+        watched = self.fleet.schaas("watch", job, server=one.address)
+        self.assertEqual(watched.returncode, 0, watched.stderr + watched.stdout)
+        self.assertEqual([worker.process.wait(timeout=60) for worker in workers], [0, 0])
+        self.assertEqual(self.fleet.ask("SELECT state, count(*) FROM item GROUP BY state"), "done|6")
+        self.assertEqual(self.fleet.ask("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'"), "0")
+
+    def test_what_a_killed_worker_held_is_done_by_another(self):
+        one = self.fleet.server("one")
+        first = self.fleet.worker("first")
+        self.fleet.precompute(one.address, 6)
+        self.assertEqual(self.fleet.wait_for("SELECT 1 FROM item WHERE state = 'running' LIMIT 1", "1", 60), "1")
+        first.kill()
+        self.fleet.worker("second")
+        self.assertEqual(self.fleet.wait_for("SELECT count(*) FROM item WHERE state = 'done'", "6", 120), "6")
+
+    def test_servers_have_one_key(self):
+        self.fleet.server("one")
+        words = [self.programs / "schaasd", "--data-dir", self.fleet.folder / "other", "--database", self.fleet.uri_file]
+        refused = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
+        self.assertEqual(refused.returncode, 2)
+        self.assertIn("give --signing-key", refused.stderr)
+        refused = subprocess.run([*words, "--signing-key", self.fleet.folder / "another-key"], capture_output=True, text=True,
+                                 timeout=60, check=False)
+        self.assertEqual(refused.returncode, 2)
+        self.assertIn("[signing-key-differs]", refused.stderr)
+
+    def test_the_file_of_the_database_is_a_secret(self):
+        self.fleet.uri_file.chmod(0o644)
+        refused = subprocess.run([self.programs / "schaasd", "--data-dir", self.fleet.folder / "s", "--database",
+                                  self.fleet.uri_file, "--signing-key", self.fleet.folder / "key", "--check-config"],
+                                 capture_output=True, text=True, timeout=60, check=False)
+        self.assertEqual(refused.returncode, 2)
+        self.assertIn("others than its owner may read or write", refused.stderr)
+
+    def test_the_database_may_go_and_come(self):
+        one = self.fleet.server("one")
+        self.schedule(MATRIX, one.address)
+        self.fleet.postgres.kill()
+        # The first call may find that the connections ended.
+        for _ in range(20):
+            if self.fleet.schaas("schedule", "y(i) = B(i,j) * x(j)", "-f", "B=csr", server=one.address).returncode == 0:
+                break
+        else:
+            self.fail(one.log.read_text())
+
+
+if __name__ == "__main__":
+    if postgres.programs() is None:
+        print("skipped: PostgreSQL is not installed")
+        sys.exit(77)
+    Fleet.programs = pathlib.Path(sys.argv.pop(1)).resolve()
+    unittest.main(verbosity=2)
