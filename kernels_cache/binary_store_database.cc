@@ -16,7 +16,7 @@ namespace {
 using support::Digest;
 using support::Result;
 
-constexpr std::chrono::minutes use_precision{1};
+constexpr std::chrono::minutes near_use_precision{1};
 /// Binaries whose last noted use is known; beyond it the oldest knowledge is dropped at once.
 constexpr std::size_t max_noted = 10'000;
 
@@ -151,13 +151,13 @@ class DatabaseBinaryStore final : public BinaryStore {
       const std::lock_guard lock(noting_);
       if (noted_.size() > max_noted) noted_.clear();
       Clock::Time& last = noted_[sha256];
-      if (last + use_precision > now) return;
+      if (last + near_use_precision > now) return;
       last = now;
     }
     const auto session = database_->session();
     if (!session.ok()) return;
     Statement update(**session, "UPDATE binary_content SET used = $1 WHERE sha256 = $2 AND used < $3");
-    update.bind(milliseconds_of(now)).bind(sha256).bind(milliseconds_of(now - use_precision));
+    update.bind(milliseconds_of(now)).bind(sha256).bind(milliseconds_of(now - near_use_precision));
     (void)update.run("note a use");
   }
 

@@ -49,7 +49,7 @@ struct Schema {
   std::span<const char* const> totals{};  ///< SQLite: temporary tables that triggers keep, made at each start
 };
 
-/// Time of a commit's flush. A crash of the machine may forget what is flushed later.
+/// Time of a commit's flush. A crash of the machine may lose what is flushed later.
 enum class Flush { now, later };
 
 /// Differences between the engines that statements must know.

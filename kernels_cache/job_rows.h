@@ -2,8 +2,8 @@
 #include <cstdint>
 #include <string>
 
-#include "kernels_cache/job_store.h"
 #include "kernels_cache/database.h"
+#include "kernels_cache/job_store.h"
 
 /// Rows of the job database, as the store and the salvage of a damaged one write and check them.
 namespace schaas::kernels_cache {

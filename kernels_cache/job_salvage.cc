@@ -91,9 +91,10 @@ Result<Job> read_job(Connection& database, std::int64_t id) {
 /// Writes a job with its id, states and end numbers into the new database.
 Result<void> write_job(Connection& database, std::int64_t id, const Job& job) {
   SCHAAS_ASSIGN_OR_RETURN(const std::int64_t client, client_named(database, job.content.client, doing));
-  Statement insert(database,
-                   "INSERT INTO job(id, key, digest, client, label, priority, budget, spent_before, "
-                   "ended_before, created, changed, bytes) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)");
+  Statement insert(
+      database,
+      "INSERT INTO job(id, key, digest, client, label, priority, budget, spent_before, "
+      "ended_before, created, changed, bytes) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)");
   insert.bind(id).bind(job.content.idempotency_key).bind(job.digest).bind(client).bind(job.content.label);
   insert.bind(std::int64_t{job.content.priority}).bind(job.content.budget_seconds).bind(job.spent_before);
   insert.bind(job.ended_before).bind(job.created).bind(job.changed);

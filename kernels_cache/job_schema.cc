@@ -88,7 +88,8 @@ constexpr const char* job_migrations[] = {
     UPDATE job SET changed = strftime('%Y-%m-%dT%H:%M:%fZ', 'now');
     CREATE INDEX job_by_change ON job(changed);
     )sql",
-    // Adds the estimated size of the job's rows, and the number of attempts at an item, which no retry resets.
+    // Adds the estimated size of the job's rows, and the number of attempts at an item, which no retry
+    // resets.
     R"sql(
     ALTER TABLE item ADD COLUMN run INTEGER NOT NULL DEFAULT 0;
     ALTER TABLE job ADD COLUMN bytes INTEGER NOT NULL DEFAULT 0;

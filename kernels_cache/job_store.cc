@@ -3,10 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <cstdlib>
 #include <cstdio>
+#include <cstdlib>
 
-#include "compiler/support/digest.h"
 #include "kernels_cache/job_rows.h"
 #include "kernels_cache/job_schema.h"
 #include "kernels_cache/sqlite.h"
@@ -34,15 +33,6 @@ ItemState state_named(const std::string& text) {
   for (const auto& [state, name] : states)
     if (text == name) return state;
   SCHAAS_CHECK(false, "an item's state without a name");
-}
-
-/// Prints seconds with six decimals, and in full where these do not tell them apart from others. (Digests of
-/// stored jobs have the former.)
-std::string exact(double seconds) {
-  const std::string text = std::to_string(seconds);
-  if (std::strtod(text.c_str(), nullptr) == seconds) return text;
-  char shortest[32];
-  return {shortest, std::to_chars(shortest, shortest + sizeof shortest, seconds).ptr};
 }
 
 /// Parses the number of "j17"; 0 when the text is not a job's id.
@@ -98,7 +88,7 @@ class DatabaseJobStore final : public JobStore, private Listener {
     Transaction transaction(*session);
     SCHAAS_RETURN_IF_ERROR(transaction.begin(doing));
     SCHAAS_ASSIGN_OR_RETURN(const std::int64_t client, client_named(*session, job.client, doing));
-    // Of equal submissions at a time all but one wait here.
+    // Equal submissions at a time wait here for the first.
     Statement alone(*session, "UPDATE client SET served = served WHERE id = $1");
     SCHAAS_RETURN_IF_ERROR(alone.bind(client).run(doing));
     Statement known(*session, "SELECT id, digest FROM job WHERE client = $1 AND key = $2");
@@ -254,15 +244,14 @@ class DatabaseJobStore final : public JobStore, private Listener {
       SCHAAS_RETURN_IF_ERROR(some.bind(before).run(doing));
       purged += some.changed();
       if (some.changed() > 0) continue;
-      Statement clients(*session, "DELETE FROM client WHERE NOT EXISTS (SELECT 1 FROM job WHERE job.client = client.id)");
+      Statement clients(
+          *session, "DELETE FROM client WHERE NOT EXISTS (SELECT 1 FROM job WHERE job.client = client.id)");
       SCHAAS_RETURN_IF_ERROR(clients.run(doing));
       return purged;
     }
   }
 
-  Result<void> back_up(const std::string& path) override {
-    return database_->back_up(path);
-  }
+  Result<void> back_up(const std::string& path) override { return database_->back_up(path); }
 
   Result<std::vector<JobRow>> jobs(std::size_t limit) override {
     SCHAAS_ASSIGN_OR_RETURN(const Session session, database_->session());
@@ -326,10 +315,11 @@ class DatabaseJobStore final : public JobStore, private Listener {
     SCHAAS_RETURN_IF_ERROR(check_queue_limits(*session, client, row.failed + row.cancelled, queued));
     // Notes seconds and end numbers so far: a retry has the whole budget, and its end numbers go on from
     // there.
-    Statement before(*session,
-                     "UPDATE job SET spent_before = (SELECT seconds FROM job_total WHERE job_total.job = "
-                     "job.id), ended_before = "
-                     "greatest(ended_before, (SELECT max(ended) FROM item WHERE item.job = job.id)) WHERE id = $1");
+    Statement before(
+        *session,
+        "UPDATE job SET spent_before = (SELECT seconds FROM job_total WHERE job_total.job = "
+        "job.id), ended_before = "
+        "greatest(ended_before, (SELECT max(ended) FROM item WHERE item.job = job.id)) WHERE id = $1");
     SCHAAS_RETURN_IF_ERROR(before.bind(number_of(id)).run(doing));
     Statement again(*session,
                     "UPDATE item SET state = 'waiting', attempts = 0, error = '', ended = 0 "
@@ -398,10 +388,12 @@ class DatabaseJobStore final : public JobStore, private Listener {
   Result<std::optional<ClaimedItem>> claim_of(Connection& connection, std::int64_t job) {
     const std::string doing = "claim an item of a job";
     // Items of a job were stored in their order.
-    Statement take(connection,
-                   std::string("UPDATE item SET state = 'running', attempts = attempts + 1, run = run + 1 WHERE id = (SELECT "
-                               "id FROM item WHERE state = 'waiting' AND job = $1 ORDER BY id LIMIT 1") +
-                       connection.dialect().skip_locked + ") RETURNING number, request, attempts, run");
+    Statement take(
+        connection,
+        std::string(
+            "UPDATE item SET state = 'running', attempts = attempts + 1, run = run + 1 WHERE id = (SELECT "
+            "id FROM item WHERE state = 'waiting' AND job = $1 ORDER BY id LIMIT 1") +
+            connection.dialect().skip_locked + ") RETURNING number, request, attempts, run");
     SCHAAS_ASSIGN_OR_RETURN(const bool found, take.bind(job).step(doing));
     if (!found) return std::optional<ClaimedItem>();
     ClaimedItem item;
@@ -412,7 +404,8 @@ class DatabaseJobStore final : public JobStore, private Listener {
     item.run = take.count(3);
     SCHAAS_RETURN_IF_ERROR(take.run(doing));  // finishes the statement
     SCHAAS_ASSIGN_OR_RETURN(item.claim, database_->claims().try_take(claim_key(item)));
-    if (item.claim == nullptr) return support::internal("storage", "a new attempt at an item is held already");
+    if (item.claim == nullptr)
+      return support::internal("storage", "a new attempt at an item is held already");
     return std::optional(std::move(item));
   }
 
@@ -426,10 +419,11 @@ class DatabaseJobStore final : public JobStore, private Listener {
     SCHAAS_RETURN_IF_ERROR(transaction.begin(doing));
     // Notes the time of change as well: a job whose last item fails here has ended now.
     SCHAAS_RETURN_IF_ERROR(note_change(*session, job, doing));
-    Statement fail(*session, ending("state = 'failed', error = 'the server ended while it worked on this, ' "
-                                    "|| attempts || ' times'",
-                                    "job = $1 AND number = $2 AND state = 'running' AND run = $3 AND attempts "
-                                    ">= $4"));
+    Statement fail(*session,
+                   ending("state = 'failed', error = 'the server ended while it worked on this, ' "
+                          "|| attempts || ' times'",
+                          "job = $1 AND number = $2 AND state = 'running' AND run = $3 AND attempts "
+                          ">= $4"));
     fail.bind(job).bind(static_cast<std::int64_t>(attempt.number));
     fail.bind(static_cast<std::int64_t>(attempt.run));
     SCHAAS_RETURN_IF_ERROR(fail.bind(std::int64_t{max_attempts}).run(doing));
@@ -485,9 +479,8 @@ class DatabaseJobStore final : public JobStore, private Listener {
       Statement used(connection, "SELECT coalesce(sum(bytes), 0) FROM job");
       SCHAAS_RETURN_IF_ERROR(used.step(doing));
       if (used.count(0) + bytes <= limits_.bytes) return {};
-      Statement oldest(connection,
-                       std::string("DELETE FROM job WHERE id = (SELECT id FROM job WHERE ") + has_ended +
-                           " ORDER BY changed LIMIT 1)");
+      Statement oldest(connection, std::string("DELETE FROM job WHERE id = (SELECT id FROM job WHERE ") +
+                                       has_ended + " ORDER BY changed LIMIT 1)");
       SCHAAS_RETURN_IF_ERROR(oldest.run(doing));
       if (oldest.changed() > 0) continue;
       return support::noting(
@@ -502,7 +495,8 @@ class DatabaseJobStore final : public JobStore, private Listener {
                                   std::uint64_t queued) {
     const std::string doing = "store a job";
     if (more == 0) return {};
-    Statement query(connection,
+    Statement query(
+        connection,
         "SELECT name, (SELECT coalesce(sum(waiting), 0) FROM job_total JOIN job ON job.id = job_total.job "
         "WHERE waiting > 0 AND client = client.id), "
         "(SELECT coalesce(sum(waiting), 0) FROM job_total WHERE waiting > 0) FROM client WHERE id = $1");
@@ -532,8 +526,7 @@ class DatabaseJobStore final : public JobStore, private Listener {
     if (!spent) return {};
     char error[64];
     std::snprintf(error, sizeof error, "the budget of %g s is spent", query.real(0));
-    Statement end(connection,
-                  ending("state = 'failed', error = $1", "job = $2 AND state = 'waiting'"));
+    Statement end(connection, ending("state = 'failed', error = $1", "job = $2 AND state = 'waiting'"));
     return end.bind(error).bind(job).run(doing);
   }
 
@@ -548,47 +541,10 @@ class DatabaseJobStore final : public JobStore, private Listener {
   const std::shared_ptr<Database> database_;
   const std::shared_ptr<const Clock> clock_;
   const JobLimits limits_;
-  JobChanges arrivals_;  ///< of items that wait
+  JobChanges arrivals_;  ///< counts when items begin to wait
 };
 
-/// Returns the digest of a job behind the text `all`, which is empty for rows of earlier versions.
-std::string digest_after(std::string all, const NewJob& job) {
-  const auto add = [&](const std::string& part) { all += std::to_string(part.size()) + ":" + part; };
-  add(job.client);
-  add(job.label);
-  add(std::to_string(job.priority));
-  add(exact(job.budget_seconds));
-  for (const auto& request : job.requests) add(request);
-  return support::digest_of(all).sha256;
-}
-
 }  // namespace
-
-std::uint64_t bytes_of(const NewJob& job) {
-  // Everything of a row but its request, roughly.
-  constexpr std::uint64_t of_a_row = 200;
-  std::uint64_t bytes = of_a_row;
-  for (const auto& request : job.requests) bytes += request.size() + of_a_row;
-  return bytes;
-}
-
-std::string digest_of(const NewJob& job) {
-  const std::string& key = job.idempotency_key;
-  return digest_after(std::to_string(key.size()) + ":" + key, job);
-}
-
-bool is_digest_of(const std::string& stored, const NewJob& job) {
-  return stored == digest_of(job) || stored == digest_after("", job);
-}
-
-Result<std::int64_t> client_named(Connection& connection, const std::string& name,
-                                  const std::string& doing) {
-  Statement insert(connection, "INSERT INTO client(name) VALUES ($1) ON CONFLICT(name) DO NOTHING");
-  SCHAAS_RETURN_IF_ERROR(insert.bind(name).run(doing));
-  Statement query(connection, "SELECT id FROM client WHERE name = $1");
-  SCHAAS_RETURN_IF_ERROR(query.bind(name).step(doing));
-  return query.integer(0);
-}
 
 std::string name(ItemState state) {
   for (const auto& [known, name] : states)

@@ -54,13 +54,13 @@ struct ItemRow {
 /// One attempt at an item: work of an earlier one that goes on somewhere ends nothing.
 struct Attempt {
   std::string job;
-  std::uint64_t number = 0;  ///< of the item
-  std::uint64_t run = 0;  ///< counts all attempts at the item; never used twice
+  std::uint64_t number = 0;  ///< the item's
+  std::uint64_t run = 0;     ///< counts all attempts at the item; never used twice
 };
 
 struct ClaimedItem : Attempt {
   std::string request;
-  int attempt = 1;  ///< since the job was submitted or retried
+  int attempt = 1;                     ///< since the job was submitted or retried
   std::optional<double> seconds_left;  ///< remaining budget of the job; none: unlimited
   std::unique_ptr<Claim> claim;        ///< tells other processes that somebody works on the item
 };
@@ -92,14 +92,14 @@ class JobStore {
   virtual JobChanges::Number arrivals() const = 0;
   /// Waits until items began to wait since, at most for `time`; returns false when none did.
   virtual bool wait(JobChanges::Number since, std::chrono::milliseconds time) = 0;
-  /// Ends a running item; one that was cancelled or given back meanwhile keeps its state, which returns false.
-  /// When the job's budget is spent, its waiting items fail: "the budget of 5 s is spent".
+  /// Ends a running item; one that was cancelled or given back meanwhile keeps its state, which returns
+  /// false. When the job's budget is spent, its waiting items fail: "the budget of 5 s is spent".
   virtual support::Result<bool> finish(const Attempt& item, ItemState state, const std::string& error,
                                        double seconds) = 0;
   /// Returns false when the item was cancelled, or taken away: its work is in vain.
   virtual support::Result<bool> is_wanted(const Attempt& item) = 0;
-  /// Gives back running items that nobody holds: their processes are gone. Items that ran `max_attempts` times
-  /// fail.
+  /// Gives back running items that nobody holds: their processes are gone. Items that ran `max_attempts`
+  /// times fail.
   virtual support::Result<void> recover() = 0;
   static constexpr int max_attempts = 3;
   /// Fails what waits of jobs whose rows were changed. Reads all requests that wait.

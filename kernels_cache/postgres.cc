@@ -17,8 +17,8 @@
 #include "kernels_cache/postgres_connection.h"
 
 // A pool of connections for statements, one connection for claims and one for notifications. Claims are
-// advisory locks of a session, so the server frees them when the process, its machine or the way to it is gone;
-// nothing expires, and no clock is compared. One thread watches both connections and opens them again.
+// advisory locks of a session, so the server frees them when the process, its machine or the way to it is
+// gone; nothing expires, and no clock is compared. One thread watches both connections and opens them again.
 // Everything may have changed while it did not hear, and claims of a connection that ended are lost.
 namespace schaas::kernels_cache {
 namespace {
@@ -95,7 +95,8 @@ class PostgresClaims final : public Claims {
       if (lost()) return;
       state_->held.erase(key_);
       Statement drop(*state_->connection, "SELECT pg_advisory_unlock($1)");
-      (void)drop.bind(lock_number(key_)).run("end a claim");  // else the connection ended, and the lock with it
+      (void)drop.bind(lock_number(key_))
+          .run("end a claim");  // else the connection ended, and the lock with it
     }
     bool lost() const override { return state_->generation != generation_; }
 
@@ -196,30 +197,31 @@ class PostgresDatabase final : public Database {
                                .run(doing));
     SCHAAS_RETURN_IF_ERROR(connection.execute(
         "CREATE TABLE IF NOT EXISTS schema_version (what text PRIMARY KEY, version bigint NOT NULL, "
-        "least_reader bigint NOT NULL)",
+        "min_reader bigint NOT NULL)",
         doing));
     for (const Schema& schema : schemas) SCHAAS_RETURN_IF_ERROR(migrate(connection, schema, doing));
     return transaction.commit(doing);
   }
 
-  // Applies the migrations that are missing. `least_reader` is the oldest version that may use the tables.
-  static Result<void> migrate(PostgresConnection& connection, const Schema& schema, const std::string& doing) {
+  // Applies the migrations that are missing. `min_reader` is the oldest version that may use the tables.
+  static Result<void> migrate(PostgresConnection& connection, const Schema& schema,
+                              const std::string& doing) {
     const auto newest = static_cast<std::int64_t>(schema.migrations.size());
-    Statement query(connection, "SELECT version, least_reader FROM schema_version WHERE what = $1");
+    Statement query(connection, "SELECT version, min_reader FROM schema_version WHERE what = $1");
     SCHAAS_ASSIGN_OR_RETURN(const bool found, query.bind(schema.what).step(doing));
     const std::int64_t version = found ? query.integer(0) : 0;
     if (found && query.integer(1) > newest) {
       return support::noting(
-          support::invalid("newer-schema", std::string("the database has version ") + std::to_string(version) +
-                                               " of the " + schema.what + ", this schaas knows versions up to " +
-                                               std::to_string(newest)),
+          support::invalid("newer-schema",
+                           std::string("the database has version ") + std::to_string(version) + " of the " +
+                               schema.what + ", this schaas knows versions up to " + std::to_string(newest)),
           "use the newer schaas, or another database");
     }
     if (version >= newest) return {};
     for (std::int64_t n = version; n < newest; ++n)
       SCHAAS_RETURN_IF_ERROR(connection.execute(schema.migrations[static_cast<std::size_t>(n)], doing));
     Statement note(connection,
-                   "INSERT INTO schema_version(what, version, least_reader) VALUES ($1, $2, 1) ON CONFLICT "
+                   "INSERT INTO schema_version(what, version, min_reader) VALUES ($1, $2, 1) ON CONFLICT "
                    "(what) DO UPDATE SET version = excluded.version");
     return note.bind(schema.what).bind(newest).run(doing);
   }
@@ -284,13 +286,13 @@ class PostgresDatabase final : public Database {
   }
 
   const std::string uri_;
-  std::mutex mutex_;  ///< of the pool
+  std::mutex mutex_;  ///< guards the pool
   std::condition_variable returned_;
   std::size_t free_;  ///< sessions that may be opened
   std::vector<std::unique_ptr<PostgresConnection>> idle_;
   std::set<int> ours_;  ///< process numbers of the pool's connections
   PostgresClaims claims_;
-  std::mutex listening_;  ///< of the listeners
+  std::mutex listening_;  ///< guards the listeners
   std::set<Listener*> listeners_;
   bool connected_ = false;
   std::unique_ptr<PostgresConnection> listening_connection_;  ///< the watcher's

@@ -8,8 +8,8 @@
 #include <cstdlib>
 
 // The only file that calls libpq. Texts are sent as they are, with their lengths and without escapes; results
-// come as texts. Statements with few parameters are prepared once for each connection: the number of different
-// texts is bounded. SQLSTATE tells errors apart.
+// come as texts. Statements with few parameters are prepared once for each connection: the number of
+// different texts is bounded. SQLSTATE tells errors apart.
 namespace schaas::kernels_cache {
 namespace {
 
@@ -43,7 +43,8 @@ Diagnostic postgres_error(PGconn* connection, const PGresult* result, const std:
   if (state == "22021")
     return support::invalid("text-encoding", "cannot " + doing + ": a text has bytes that no text may have");
   if (state == "XX001" || state == "XX002")
-    return support::internal("damaged-database", "cannot " + doing + ": the database is damaged (" + said + ")");
+    return support::internal("damaged-database",
+                             "cannot " + doing + ": the database is damaged (" + said + ")");
   return support::internal("storage", "cannot " + doing + ": " + said);
 }
 
@@ -91,9 +92,7 @@ class PostgresCursor final : public Cursor {
   double real(int column) const override {
     return std::strtod(PQgetvalue(answer_.get(), row_, column), nullptr);
   }
-  std::uint64_t changed() const override {
-    return std::strtoull(PQcmdTuples(answer_.get()), nullptr, 10);
-  }
+  std::uint64_t changed() const override { return std::strtoull(PQcmdTuples(answer_.get()), nullptr, 10); }
 
  private:
   void add(std::string value, Oid type, int format) {
@@ -147,18 +146,20 @@ class PostgresCursor final : public Cursor {
 }  // namespace
 
 Result<std::unique_ptr<PostgresConnection>> PostgresConnection::open(const std::string& uri) {
-  // What the URI says takes precedence, so it comes last. Times are seconds, of the last one milliseconds.
-  const std::array keywords = {"connect_timeout",     "keepalives_idle",  "keepalives_interval",
-                               "keepalives_count",    "tcp_user_timeout", "client_encoding",
-                               "fallback_application_name", "dbname",     static_cast<const char*>(nullptr)};
-  const std::array values = {"5",  "5",     "2",    "3", "10000", "UTF8", "schaasd",
-                             uri.c_str(), static_cast<const char*>(nullptr)};
+  // The URI takes precedence, so it comes last. Times are seconds; tcp_user_timeout is milliseconds.
+  const std::array keywords = {
+      "connect_timeout",           "keepalives_idle",  "keepalives_interval",
+      "keepalives_count",          "tcp_user_timeout", "client_encoding",
+      "fallback_application_name", "dbname",           static_cast<const char*>(nullptr)};
+  const std::array values = {
+      "5", "5", "2", "3", "10000", "UTF8", "schaasd", uri.c_str(), static_cast<const char*>(nullptr)};
   PGconn* opened = PQconnectdbParams(keywords.data(), values.data(), 1);
   if (opened == nullptr) return unreachable_database("connect to the database", "out of memory");
   std::unique_ptr<PostgresConnection> connection(new PostgresConnection(opened));
   if (PQstatus(opened) != CONNECTION_OK)
     return unreachable_database("connect to the database", first_line(PQerrorMessage(opened)));
-  PQsetNoticeProcessor(opened, [](void*, const char*) {}, nullptr);
+  PQsetNoticeProcessor(
+      opened, [](void*, const char*) {}, nullptr);
   // The server's side: locks of a client that is gone are freed within seconds.
   SCHAAS_RETURN_IF_ERROR(connection->execute(
       "SET tcp_keepalives_idle = 5; SET tcp_keepalives_interval = 2; SET tcp_keepalives_count = 3",

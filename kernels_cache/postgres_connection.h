@@ -39,7 +39,7 @@ class PostgresConnection final : public Connection {
   /// Returns true when the connection ended, as far as is known; reads without waiting.
   bool broken();
   int socket() const;
-  int process_number() const;  ///< of the server's process
+  int process_number() const;  ///< identifies the server's process
 
  private:
   explicit PostgresConnection(pg_conn* connection) : connection_(connection) {}

@@ -128,8 +128,8 @@ constexpr const char* row_totals[] = {
 constexpr Schema schema_of_schedules{"schedule database", schedule_migrations, false, row_totals};
 
 // In a database, never edit: append an entry. A new entry only adds, so that servers of the version before go
-// on beside new ones. The triggers of the totals run at the commit: a row that every writer changes is locked
-// last and shortly, so that writers neither wait for each other nor deadlock.
+// on beside new ones. The triggers of the totals run at the commit. So the row that every writer changes is
+// locked last and shortly, and writers do not deadlock.
 constexpr const char* postgres_migrations[] = {
     R"sql(
     CREATE TABLE problem (

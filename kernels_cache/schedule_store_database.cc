@@ -64,7 +64,8 @@ class DatabaseScheduleStore final : public ScheduleStore, private Listener {
     // The family and the names of who asked are those of the latest search.
     Statement update(*session, "UPDATE problem SET family = $1, asked = $2 WHERE id = $3");
     SCHAAS_RETURN_IF_ERROR(update.bind(row.unconstrained_key).bind(row.asked).bind(problem).run(doing));
-    Statement insert(*session,
+    Statement insert(
+        *session,
         "INSERT INTO frontier(problem, options, search_version, complete, schedules, seconds, "
         "created, payload) VALUES ($1, $2, $3, $4, $5, $6, $7, $8) "
         "ON CONFLICT(problem, options, search_version) DO UPDATE SET complete = excluded.complete, "
@@ -81,10 +82,11 @@ class DatabaseScheduleStore final : public ScheduleStore, private Listener {
                    "options = $2 AND search_version = $3");
     seal.bind(problem).bind(row.key.options).bind(std::int64_t{row.key.search_version});
     SCHAAS_RETURN_IF_ERROR(seal.run(doing));
-    Statement use(*session,
-                  "INSERT INTO frontier_use(frontier, used, bytes) SELECT id, $1, $2 FROM frontier "
-                  "WHERE problem = $3 AND options = $4 AND search_version = $5 ON CONFLICT(frontier) DO UPDATE "
-                  "SET used = excluded.used, bytes = excluded.bytes");
+    Statement use(
+        *session,
+        "INSERT INTO frontier_use(frontier, used, bytes) SELECT id, $1, $2 FROM frontier "
+        "WHERE problem = $3 AND options = $4 AND search_version = $5 ON CONFLICT(frontier) DO UPDATE "
+        "SET used = excluded.used, bytes = excluded.bytes");
     use.bind(now).bind(static_cast<std::int64_t>(row.payload.size())).bind(problem).bind(row.key.options);
     SCHAAS_RETURN_IF_ERROR(use.bind(std::int64_t{row.key.search_version}).run(doing));
     return commit_change(*session, transaction, {row.key.problem_key}, doing);
@@ -93,7 +95,8 @@ class DatabaseScheduleStore final : public ScheduleStore, private Listener {
   // Reads a frontier and notes the use; a row with a wrong digest is absent.
   Result<std::optional<FrontierRow>> frontier(const FrontierKey& key) override {
     SCHAAS_ASSIGN_OR_RETURN(const Session session, database_->session());
-    Statement query(*session,
+    Statement query(
+        *session,
         "SELECT problem.canonical, payload, complete, schedules, seconds, frontier.created, family, "
         "frontier.id, used, asked FROM frontier JOIN problem ON problem.id = frontier.problem "
         "JOIN frontier_use ON frontier_use.frontier = frontier.id "
@@ -112,7 +115,8 @@ class DatabaseScheduleStore final : public ScheduleStore, private Listener {
                                                 const std::string& options, int search_version,
                                                 std::size_t limit) override {
     SCHAAS_ASSIGN_OR_RETURN(const Session session, database_->session());
-    Statement query(*session,
+    Statement query(
+        *session,
         "SELECT problem.key, problem.canonical, payload, schedules, seconds, frontier.created, asked "
         "FROM frontier JOIN problem ON problem.id = frontier.problem "
         "WHERE family = $1 AND options = $2 AND search_version = $3 AND complete = 1 AND " SOUND_FRONTIER
@@ -135,7 +139,8 @@ class DatabaseScheduleStore final : public ScheduleStore, private Listener {
   // Orders by time and then by id, which tells rows of one millisecond apart.
   Result<std::optional<FrontierRow>> newest_frontier(const std::string& problem_key) override {
     SCHAAS_ASSIGN_OR_RETURN(const Session session, database_->session());
-    Statement query(*session,
+    Statement query(
+        *session,
         "SELECT problem.canonical, payload, complete, schedules, seconds, frontier.created, family, options, "
         "search_version, asked FROM frontier JOIN problem ON problem.id = frontier.problem "
         "WHERE problem.key = $1 AND " SOUND_FRONTIER
@@ -160,7 +165,8 @@ class DatabaseScheduleStore final : public ScheduleStore, private Listener {
     SCHAAS_RETURN_IF_ERROR(transaction.begin(doing, Flush::later));
     SCHAAS_ASSIGN_OR_RETURN(const std::int64_t problem,
                             insert_problem(*session, row.problem_key, row.canonical));
-    Statement insert(*session,
+    Statement insert(
+        *session,
         "INSERT INTO kernel(key, problem, trace, isa, sha256, bytes, seconds, created, signature) "
         "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT(key) DO UPDATE SET trace = excluded.trace, "
         "isa = excluded.isa, sha256 = excluded.sha256, bytes = excluded.bytes, "
@@ -170,7 +176,7 @@ class DatabaseScheduleStore final : public ScheduleStore, private Listener {
     insert.bind(row.signature);
     SCHAAS_RETURN_IF_ERROR(insert.run(doing));
     Statement seal(*session, "UPDATE kernel SET digest = " KERNEL_DIGEST
-                              " FROM problem WHERE problem.id = kernel.problem AND kernel.key = $1");
+                             " FROM problem WHERE problem.id = kernel.problem AND kernel.key = $1");
     SCHAAS_RETURN_IF_ERROR(seal.bind(row.kernel_key).run(doing));
     return commit_change(*session, transaction, {row.problem_key}, doing);
   }
@@ -218,9 +224,10 @@ class DatabaseScheduleStore final : public ScheduleStore, private Listener {
 
   Result<void> put_toolchain(const std::string& target, const std::string& identity) override {
     SCHAAS_ASSIGN_OR_RETURN(const Session session, database_->session());
-    Statement insert(*session,
-                     "INSERT INTO toolchain(target, identity, since) VALUES ($1, $2, $3) ON CONFLICT(target) DO "
-                     "UPDATE SET identity = excluded.identity, since = excluded.since");
+    Statement insert(
+        *session,
+        "INSERT INTO toolchain(target, identity, since) VALUES ($1, $2, $3) ON CONFLICT(target) DO "
+        "UPDATE SET identity = excluded.identity, since = excluded.since");
     return insert.bind(target).bind(identity).bind(print(clock_->now())).run("store a toolchain");
   }
 
@@ -249,7 +256,8 @@ class DatabaseScheduleStore final : public ScheduleStore, private Listener {
   Result<std::vector<MeasurementRow>> measurements_of(const std::string& problem_key, const std::string& host,
                                                       int code_version, std::size_t limit) override {
     SCHAAS_ASSIGN_OR_RETURN(const Session session, database_->session());
-    Statement query(*session,
+    Statement query(
+        *session,
         "SELECT canonical, host, sizes, threads, isa, trace, seconds, measurement.created "
         "FROM measurement JOIN problem ON problem.id = measurement.problem "
         "WHERE problem.key = $1 AND ($2 = '' OR host = $2) AND code_version = $3 AND " SOUND_MEASUREMENT
@@ -273,7 +281,8 @@ class DatabaseScheduleStore final : public ScheduleStore, private Listener {
 
   Result<std::set<std::string>> pinned_binaries() override {
     SCHAAS_ASSIGN_OR_RETURN(const Session session, database_->session());
-    Statement query(*session,
+    Statement query(
+        *session,
         "SELECT DISTINCT sha256 FROM kernel JOIN problem ON problem.id = kernel.problem WHERE pinned = 1");
     return texts_of(query, "list the pinned kernels");
   }
@@ -304,9 +313,7 @@ class DatabaseScheduleStore final : public ScheduleStore, private Listener {
     }
   }
 
-  Result<void> back_up(const std::string& path) override {
-    return database_->back_up(path);
-  }
+  Result<void> back_up(const std::string& path) override { return database_->back_up(path); }
 
   Result<std::vector<ProblemSummary>> list(const ProblemRange& range) override {
     SCHAAS_ASSIGN_OR_RETURN(const Session session, database_->session());
@@ -354,7 +361,8 @@ class DatabaseScheduleStore final : public ScheduleStore, private Listener {
   // Drops the timings of an earlier run in the same circumstances, whatever their traces.
   Result<void> drop_superseded_measurements(Connection& connection, const MeasurementRow& row,
                                             const std::string& doing) {
-    Statement purge(connection,
+    Statement purge(
+        connection,
         "DELETE FROM measurement WHERE problem = (SELECT id FROM problem WHERE key = $1) AND host = $2 AND "
         "sizes = $3 AND threads = $4 AND isa = $5 AND code_version = $6");
     purge.bind(row.problem_key).bind(row.host).bind(row.sizes).bind(std::int64_t{row.threads}).bind(row.isa);
@@ -370,16 +378,18 @@ class DatabaseScheduleStore final : public ScheduleStore, private Listener {
                    "AND isa = $5 AND code_version = $6 AND trace = $7");
     same.bind(problem).bind(row.host).bind(row.sizes).bind(std::int64_t{row.threads}).bind(row.isa);
     SCHAAS_RETURN_IF_ERROR(same.bind(std::int64_t{row.code_version}).bind(row.trace).run(doing));
-    Statement insert(connection,
-                     "INSERT INTO measurement(problem, host, sizes, threads, isa, trace, "
-                     "code_version, seconds, created) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) RETURNING id");
+    Statement insert(
+        connection,
+        "INSERT INTO measurement(problem, host, sizes, threads, isa, trace, "
+        "code_version, seconds, created) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) RETURNING id");
     insert.bind(problem).bind(row.host).bind(row.sizes).bind(std::int64_t{row.threads}).bind(row.isa);
     insert.bind(row.trace).bind(std::int64_t{row.code_version}).bind(row.seconds);
     SCHAAS_RETURN_IF_ERROR(insert.bind(print(clock_->now())).step(doing));
     const std::int64_t id = insert.integer(0);
     SCHAAS_RETURN_IF_ERROR(insert.run(doing));  // finishes the statement
-    Statement seal(connection, "UPDATE measurement SET digest = " MEASUREMENT_DIGEST
-                              " FROM problem WHERE problem.id = measurement.problem AND measurement.id = $1");
+    Statement seal(connection,
+                   "UPDATE measurement SET digest = " MEASUREMENT_DIGEST
+                   " FROM problem WHERE problem.id = measurement.problem AND measurement.id = $1");
     SCHAAS_RETURN_IF_ERROR(seal.bind(id).run(doing));
     Statement purge(connection,
                     "DELETE FROM measurement WHERE problem = $1 AND id <= (SELECT id FROM measurement "
@@ -506,10 +516,11 @@ class DatabaseScheduleStore final : public ScheduleStore, private Listener {
   Result<std::int64_t> insert_problem(Connection& connection, const std::string& key,
                                       const std::string& canonical) {
     const std::string doing = "store a problem";
-    Statement insert(connection,
-                     "INSERT INTO problem(key, canonical, created) VALUES ($1, $2, $3) "
-                     "ON CONFLICT(key) DO UPDATE SET canonical = excluded.canonical WHERE problem.canonical <> "
-                     "excluded.canonical");
+    Statement insert(
+        connection,
+        "INSERT INTO problem(key, canonical, created) VALUES ($1, $2, $3) "
+        "ON CONFLICT(key) DO UPDATE SET canonical = excluded.canonical WHERE problem.canonical <> "
+        "excluded.canonical");
     insert.bind(key).bind(canonical).bind(print(clock_->now()));
     SCHAAS_RETURN_IF_ERROR(insert.run(doing));
     Statement query(connection, "SELECT id FROM problem WHERE key = $1");

@@ -161,7 +161,8 @@ class SqliteConnection final : public Connection {
   std::unique_ptr<Cursor> prepare(const std::string& sql) override {
     return std::make_unique<SqliteCursor>(database_.get(), sql);
   }
-  // The schema says when its commits are flushed. IMMEDIATE takes the write lock at once: no statement can fail later because another process writes.
+  // The schema says when its commits are flushed. IMMEDIATE takes the write lock at once: no statement can
+  // fail later because another process writes.
   Result<void> begin(const std::string& doing, Flush) override {
     return execute(get(), "BEGIN IMMEDIATE", doing);
   }

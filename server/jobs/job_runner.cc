@@ -182,8 +182,8 @@ bool JobRunner::yield_to_interactive() {
 void JobRunner::work_on(ClaimedItem claimed) {
   const auto start = Steady::now();
   const std::chrono::duration<double> time = time_for(claimed);
-  Running running{std::move(claimed), support::Cancellation(
-                                          start + std::chrono::duration_cast<Steady::duration>(time))};
+  Running running{std::move(claimed),
+                  support::Cancellation(start + std::chrono::duration_cast<Steady::duration>(time))};
   const ClaimedItem& item = running.item;
   support::Cancellation& cancellation = running.cancellation;
   {

@@ -82,9 +82,9 @@ class JobRunner {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   bool stopping_ = false;
-  int busy_ = 0;                ///< threads that work on an item or look for one
+  int busy_ = 0;  ///< threads that work on an item or look for one
   std::chrono::steady_clock::time_point last_busy_ = std::chrono::steady_clock::now();
-  std::set<Running*> running_;  ///< each on the stack of its thread
+  std::set<Running*> running_;                                    ///< each on the stack of its thread
   std::map<std::pair<std::string, std::uint64_t>, int> retries_;  ///< by job and item
   std::chrono::steady_clock::time_point next_purge_{};
   std::vector<std::thread> threads_;

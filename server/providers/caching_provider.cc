@@ -115,8 +115,9 @@ class CachingProvider final : public KernelProvider {
     return budgets;
   }
 
-  // Claims work that servers of one database would all do, or waits until another one has done it, which fills
-  // `answer`. Work that was asked for anew, and work while no claim can be had, is done without a claim.
+  // Claims work that servers of one database would all do, or waits until another one has done it, which
+  // fills `answer`. Work that was asked for anew, and work while no claim can be had, is done without a
+  // claim.
   template <class Look, class Answer>
   Result<std::unique_ptr<kernels_cache::Claim>> claim_work(const std::string& key, Source source,
                                                            const Cancellation& cancellation, const Look& look,

@@ -12,8 +12,8 @@
 #include "kernels_cache/postgres.h"
 #include "kernels_cache/schedule_schema.h"
 
-// The file is a secret like a signing key: one that others may read is refused, not mended. Its text appears in
-// no message.
+// The file is a secret like a signing key: one that others may read is refused, not mended. Its text appears
+// in no message.
 namespace schaas::server {
 
 using support::Result;

@@ -9,8 +9,8 @@
 
 namespace schaas::server {
 
-/// Opens the stores in a database that servers share. The data directory keeps binaries near by, `near_bytes` at
-/// most. Errors: those of the stores.
+/// Opens the stores in a database that servers share. The data directory keeps binaries near by, `near_bytes`
+/// at most. Errors: those of the stores.
 support::Result<Stores> open_shared_stores(const DataDirectory& directory,
                                            std::shared_ptr<kernels_cache::Database> database,
                                            std::uint64_t near_bytes);

@@ -36,7 +36,7 @@ struct Connection::Link {
 
 struct Connection::State {
   ConnectOptions options;
-  std::string address;  ///< of one server, or of several with one key: "a:8470,b:8470"
+  std::string address;  ///< one server, or several with one key: "a:8470,b:8470"
   bool is_private = false;
   std::atomic<bool> started{false};  ///< by this connection, the private server
 
@@ -71,9 +71,9 @@ struct Connection::State {
   support::Result<void> call_once(const Link& link, std::chrono::milliseconds time, const Call& once,
                                   const std::stop_token& stop) const;
 
-  std::mutex replacing_;  ///< held while a server is looked for; taken before mutex_
+  std::mutex replacing_;                       ///< held while a server is looked for; taken before mutex_
   std::size_t next_ = std::random_device{}();  ///< number of the address that is tried first
-  mutable std::mutex mutex_;  ///< guards link_
+  mutable std::mutex mutex_;                   ///< guards link_
   std::shared_ptr<const Link> link_;
 };
 

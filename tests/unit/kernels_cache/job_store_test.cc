@@ -485,7 +485,7 @@ TEST_P(Jobs, AreHeardOfByThoseWhoWait) {
   EXPECT_TRUE(other->wait(there, std::chrono::seconds(10)));
   EXPECT_EQ(claim(), "x");
   EXPECT_TRUE(other->changes().wait("j1", change, std::chrono::seconds(10)));
-  // What this process holds, another one takes for held.
+  // Another process sees that this one holds the item.
   ASSERT_TRUE(other->recover().ok());
   EXPECT_EQ(other->job("j1")->running, 1u);
   last_.claim.reset();

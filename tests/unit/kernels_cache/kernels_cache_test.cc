@@ -16,8 +16,8 @@
 #include "kernels_cache/binary_store_files.h"
 #include "kernels_cache/binary_store_memory.h"
 #include "kernels_cache/schedule_schema.h"
-#include "kernels_cache/schedule_store_memory.h"
 #include "kernels_cache/schedule_store_database.h"
+#include "kernels_cache/schedule_store_memory.h"
 #include "tests/support/temporary_directory.h"
 #include "tests/support/test_database.h"
 
