@@ -1,4 +1,5 @@
 """Servers and workers of one PostgreSQL database, each with a folder of its own."""
+import json
 import os
 import pathlib
 import re
@@ -10,28 +11,20 @@ import urllib.request
 
 import postgres
 
-PROBLEMS = [
-    ("A(i,k) = B(i,j) * C(j,k)", {"k": 5}),
-    ("A(i,k) = B(i,j) * C(j,k) + C(i,k)", {"k": 5}),
-    ("y(i) = B(i,j) * x(j)", {}),
-    ("y(i) = B(i,j) * x(j) + x(i)", {}),
-    ("S(i) = exp(B(i,j)) * x(j)", {}),
-    ("A(i,l) = B(i,j) * C(j,k) * D(k,l)", {"k": 4, "l": 6}),
+EXPRESSIONS = [
+    "A(i,k) = B(i,j) * C(j,k)",
+    "A(i,k) = B(i,j) * C(j,k) + C(i,k)",
+    "y(i) = B(i,j) * x(j)",
+    "y(i) = B(i,j) * x(j) + x(i)",
+    "S(i) = exp(B(i,j)) * x(j)",
+    "A(i,l) = B(i,j) * C(j,k) * D(k,l)",
 ]
 
 
 def problem_lines(count):
-    """Small problems, all different, one JSON object a line."""
-    lines = []
-    for n in range(count):
-        expression, extents = PROBLEMS[n % len(PROBLEMS)]
-        scale = f"{n // len(PROBLEMS) + 2}" if n >= len(PROBLEMS) else ""
-        if scale:
-            left, right = expression.split(" = ")
-            expression = f"{left} = {scale} * ({right})" if "+" not in right else f"{left} = {right} + {scale} * ({right})"
-        lines.append('{"expression": "%s", "formats": {"B": "csr"}}' % expression)
-        del extents
-    return "\n".join(lines) + "\n"
+    """Small problems, all different, one JSON object a line; of each two kernels."""
+    return "".join(json.dumps({"expression": EXPRESSIONS[n % len(EXPRESSIONS)], "formats": {"B": "csr"}, "kernels": 2,
+                               "constraints": [f"i <= {1000 * (n + 1)}"]}) + "\n" for n in range(count))
 
 
 class Process:

@@ -24,20 +24,27 @@ class Fleet(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         return done
 
+    def run_kernel(self, server):
+        """Searches, compiles and runs."""
+        matrix = self.fleet.folder / "matrix.mtx"
+        matrix.write_text("%%MatrixMarket matrix coordinate real general\n3 4 2\n1 2 0.5\n3 4 -2\n")
+        done = self.fleet.schaas("run", MATRIX, "-f", "B=csr", "-t", f"B={matrix}", "-d", "k=5", "--verify", server=server)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
     def test_answers_of_one_server_are_those_of_the_others(self):
         one, two = self.fleet.server("one"), self.fleet.server("two")
-        self.schedule(MATRIX, one.address)
-        made = one.metrics('schaas_kernels_total{outcome="made"')
+        self.run_kernel(one.address)
+        made = one.metrics('schaas_kernels_total{answer="made"')
         self.assertGreater(made, 0)
-        self.schedule(MATRIX, two.address)
-        self.assertEqual(two.metrics('schaas_frontiers_total{outcome="made"'), 0)
-        self.assertEqual(two.metrics('schaas_kernels_total{outcome="made"'), 0)
+        self.run_kernel(two.address)
+        self.assertEqual(two.metrics('schaas_frontiers_total{answer="made"'), 0)
+        self.assertEqual(two.metrics('schaas_kernels_total{answer="made"'), 0)
         self.assertEqual(self.fleet.ask("SELECT count(*) FROM kernel WHERE NOT EXISTS (SELECT 1 FROM binary_content "
                                         "WHERE binary_content.sha256 = kernel.sha256)"), "0")
 
     def test_equal_questions_at_once_are_worked_on_once(self):
         servers = [self.fleet.server(name) for name in ("one", "two", "three")]
-        threads = [threading.Thread(target=self.schedule, args=(MATRIX, server.address)) for server in servers]
+        threads = [threading.Thread(target=self.run_kernel, args=(server.address,)) for server in servers]
         for thread in threads:
             thread.start()
         for thread in threads:
@@ -45,7 +52,7 @@ class Fleet(unittest.TestCase):
         kernels = int(self.fleet.ask("SELECT count(*) FROM kernel"))
         # A search in parts, for the first kernels, may be made beside the whole one.
         self.assertEqual(self.fleet.ask("SELECT count(*) FROM frontier"), "1")
-        self.assertEqual(sum(server.metrics('schaas_kernels_total{outcome="made"') for server in servers), kernels)
+        self.assertEqual(sum(server.metrics('schaas_kernels_total{answer="made"') for server in servers), kernels)
 
     def test_a_client_goes_on_at_the_next_address(self):
         one, two = self.fleet.server("one"), self.fleet.server("two")

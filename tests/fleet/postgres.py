@@ -27,7 +27,7 @@ class Postgres:
         if os.geteuid() == 0:
             shutil.chown(self.folder, "postgres", "postgres")
         self.folder.chmod(0o755)
-        self.run("initdb", "-D", "data", "-U", "schaas", "-A", "trust", "--no-instructions", "-E", "UTF8", "--locale=C")
+        self.run("initdb", "-D", "data", "-U", "schaas", "-A", "trust", "--no-instructions", "--no-sync", "-E", "UTF8", "--locale=C")
         settings = (f"unix_socket_directories = '{self.folder}'\nunix_socket_permissions = 0777\nlisten_addresses = ''\n"
                     "max_connections = 200\nshared_buffers = 64MB\n")
         with open(self.folder / "data/postgresql.conf", "a", encoding="utf-8") as conf:
