@@ -126,7 +126,7 @@ class DatabaseJobStore final : public JobStore, private Listener {
     Statement next(*session,
                    "SELECT job.id, client, budget, budget + spent_before - seconds FROM job_total "
                    "JOIN job ON job.id = job_total.job JOIN client ON client.id = job.client "
-                   "WHERE waiting > 0 ORDER BY priority DESC, served, job.id");
+                   "WHERE waiting > 0 ORDER BY priority DESC, served, job.id LIMIT 64");
     struct Next {
       std::int64_t job, client;
       double budget, left;

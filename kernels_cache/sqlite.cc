@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <vector>
@@ -138,8 +139,10 @@ class SqliteCursor final : public Cursor {
   std::uint64_t changed() const override { return static_cast<std::uint64_t>(sqlite3_changes64(database_)); }
 
  private:
-  // To SQLite $1 is a name, numbered by its first occurrence.
+  // To SQLite $1 is a name, numbered by its first occurrence: mostly in order.
   int index_of(int parameter) {
+    const char* name = sqlite3_bind_parameter_name(statement_, parameter);
+    if (name != nullptr && std::atoi(name + 1) == parameter) return parameter;
     return sqlite3_bind_parameter_index(statement_, ("$" + std::to_string(parameter)).c_str());
   }
   void note(int state) {

@@ -22,8 +22,8 @@ struct EndedItem {
   std::uint64_t ended = 0;  ///< ItemRow::ended
 };
 
-/// News of jobs, read once for all who watch the same job: a change costs two queries and one reading of each
-/// item's request, however many watch. Thread-safe.
+/// News of jobs, read once for all who watch the same job. A change costs two queries, and each item's
+/// request is read once, however many watch. Thread-safe.
 class JobFeed {
  public:
   using ExpressionOf = std::function<std::string(const std::string& request)>;

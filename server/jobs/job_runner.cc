@@ -129,7 +129,7 @@ void JobRunner::cancel_lost_items() {
   {
     const std::lock_guard lock(mutex_);
     for (Running* running : running_) {
-      if (running->item.claim->lost()) {
+      if (running->item.claim != nullptr && running->item.claim->lost()) {
         running->cancellation.cancel();
       } else {
         attempts.push_back(running->item);
@@ -211,6 +211,8 @@ void JobRunner::work_on(ClaimedItem claimed) {
   }
   log_->info("job={} item={} attempt={} seconds={:.3f} outcome={}", item.job, item.number, item.attempt,
              seconds, error ? error->code : "ok");
+  // An error after the claim was lost is that of the cancellation. Whoever gives back items finds this one.
+  if (error && !stopped && item.claim != nullptr && item.claim->lost()) return;
   store_end(item, error, seconds, retry || (stopped && error));
   if (retry) back_off();
 }
