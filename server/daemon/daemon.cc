@@ -213,7 +213,7 @@ Daemon::Daemon(const DaemonOptions& options, DataDirectory directory, Stores sto
     std::optional<support::Diagnostic> no_room;
     const auto hear = [&](const Event& event) {
       const auto* failure = std::get_if<KernelFailure>(&event);
-      if (failure != nullptr && is_disk_error(failure->diagnostic)) no_room = failure->diagnostic;
+      if (failure != nullptr && is_storage_failure(failure->diagnostic)) no_room = failure->diagnostic;
       return true;
     };
     SCHAAS_RETURN_IF_ERROR(scheduling_->schedule(query, hear, cancellation));

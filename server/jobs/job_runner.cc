@@ -34,8 +34,9 @@ constexpr int max_retries = 720;
 
 }  // namespace
 
-bool is_disk_error(const support::Diagnostic& error) {
-  return error.code.starts_with("disk-") || error.code == "descriptors" || error.code == "file-replaced";
+bool is_storage_failure(const support::Diagnostic& error) {
+  return error.code.starts_with("disk-") || error.code == "descriptors" || error.code == "file-replaced" ||
+         error.code == "database-unreachable";
 }
 
 JobRunner::JobRunner(std::shared_ptr<kernels_cache::JobStore> store, Options options, Log log)
@@ -259,7 +260,7 @@ std::chrono::duration<double> JobRunner::time_for(const ClaimedItem& item) const
 bool JobRunner::should_retry(const ClaimedItem& item, const std::optional<support::Diagnostic>& error) {
   const std::pair which(item.job, item.number);
   const std::lock_guard lock(mutex_);
-  if (error && is_disk_error(*error) && ++retries_[which] <= max_retries) return true;
+  if (error && is_storage_failure(*error) && ++retries_[which] <= max_retries) return true;
   retries_.erase(which);
   return false;
 }

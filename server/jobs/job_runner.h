@@ -16,14 +16,14 @@
 
 namespace schaas::server {
 
-/// Returns true for a full or failing disk: the same work may succeed later.
-bool is_disk_error(const support::Diagnostic& error);
+/// Returns true for a full or failing disk, or a database out of reach: the same work may succeed later.
+bool is_storage_failure(const support::Diagnostic& error);
 
 /// Runs the items of accepted jobs on threads of its own, one item at a time on each. Between items they
 /// yield to interactive requests; inside one, searches and compilations queue as batch work
-/// (admission_queue.h). After a disk error (is_disk_error) it backs off for seconds and retries the item, for
-/// an hour: such an error says nothing about the item. An item fails when its job's budget is spent or its
-/// time limit passes. Once an hour old jobs are purged. Thread-safe.
+/// (admission_queue.h). After such a failure (is_storage_failure) it backs off for seconds and retries the
+/// item, for an hour: such an error says nothing about the item. An item fails when its job's budget is spent
+/// or its time limit passes. Once an hour old jobs are purged. Thread-safe.
 class JobRunner {
  public:
   /// Processes one request (its submitted text) and stores the answer.
