@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """Servers and workers that share a PostgreSQL database: fleet_test.py BIN [TEST]. Exits with 77 where it is not installed."""
+import os
 import pathlib
+import signal
 import subprocess
 import sys
 import threading
@@ -81,6 +83,22 @@ class Fleet(unittest.TestCase):
         first.kill()
         self.fleet.worker("second")
         self.assertEqual(self.fleet.wait_for("SELECT count(*) FROM item WHERE state = 'done'", "6", 120), "6")
+
+    def test_the_script_for_slurm_starts_workers_again(self):
+        one = self.fleet.server("one")
+        script = pathlib.Path(__file__).resolve().parents[2] / "deploy/slurm/worker.sbatch"
+        environment = {**os.environ, "PATH": f"{self.programs}:{os.environ['PATH']}", "SCHAAS_DATABASE": str(self.fleet.uri_file),
+                       "SCHAAS_SIGNING_KEY": str(self.fleet.folder / "key"), "SLURM_CPUS_PER_TASK": "1", "SCHAAS_IDLE_SECONDS": "2",
+                       "TMPDIR": str(self.fleet.folder)}
+        with open(self.fleet.folder / "script.log", "wb") as log:
+            process = subprocess.Popen(["sh", script], env=environment, stdout=log, stderr=log)
+        self.addCleanup(process.kill)
+        self.fleet.precompute(one.address, 4)
+        self.assertEqual(self.fleet.wait_for("SELECT 1 FROM item WHERE state = 'running' LIMIT 1", "1", 60), "1")
+        children = pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+        os.kill(int(children[0]), signal.SIGKILL)
+        self.assertEqual(process.wait(timeout=180), 0)
+        self.assertEqual(self.fleet.ask("SELECT state, count(*) FROM item GROUP BY state"), "done|4")
 
     def test_servers_have_one_key(self):
         self.fleet.server("one")

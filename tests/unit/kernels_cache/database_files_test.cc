@@ -110,7 +110,7 @@ TEST_P(OldJobs, KeepTheirRows) {
   ASSERT_TRUE(job.ok());
   EXPECT_EQ(job->label, "l");
   EXPECT_EQ(job->waiting, 1u);
-  EXPECT_TRUE(*(*store)->any_waiting());
+  EXPECT_EQ((*store)->counts()->at(ItemState::waiting), 1u);
   EXPECT_EQ((*store)->job("j2")->done, 1u);
   EXPECT_EQ((*store)->submit({"k", "another", "", 0, 0, {"{}"}}).value(), "j3");
   EXPECT_EQ((*store)->submit({"k", "c", "", 0, 0, {"{}"}}).error().code, "idempotency-key");
