@@ -212,9 +212,9 @@ void JobRunner::work_on(ClaimedItem claimed) {
   }
   log_->info("job={} item={} attempt={} seconds={:.3f} outcome={}", item.job, item.number, item.attempt,
              seconds, error ? error->code : "ok");
-  // An error after the claim was lost is that of the cancellation. Whoever gives back items finds this one.
-  if (error && !stopped && item.claim != nullptr && item.claim->lost()) return;
-  store_end(item, error, seconds, retry || (stopped && error));
+  // An error after the claim was lost is that of the cancellation, and the loss was no attempt.
+  const bool lost = item.claim != nullptr && item.claim->lost();
+  store_end(item, error, seconds, retry || ((stopped || lost) && error));
   if (retry) back_off();
 }
 
