@@ -213,24 +213,23 @@ class JobsService::WatchedJob {
       for (const auto& item : news.items) {
         v1::JobEvent event;
         *event.mutable_item() = job_to_proto(*item);
-        // Sent together with the state of the job, or when there is enough.
-        SCHAAS_RETURN_IF_ERROR(send(event, grpc::WriteOptions().set_buffer_hint()));
+        SCHAAS_RETURN_IF_ERROR(send(event));
         after_ = item->ended;
       }
       // More ends may be stored already: they are sent before the state of the job.
       if (news.more) continue;
       v1::JobEvent event;
       *event.mutable_job() = job_to_proto(news.job);
-      if (std::string text = event.job().SerializeAsString(); text != last_sent_ || !news.items.empty()) {
-        last_sent_ = std::move(text);
-        SCHAAS_RETURN_IF_ERROR(send(event, grpc::WriteOptions()));
+      if (const std::string text = event.job().SerializeAsString(); text != last_sent_) {
+        last_sent_ = text;
+        SCHAAS_RETURN_IF_ERROR(send(event));
       }
       return news.job.finished();
     }
   }
 
-  Result<void> send(const v1::JobEvent& event, const grpc::WriteOptions& options) {
-    if (!summary_.pending_write.send(writer_, event, options)) cancellation_.cancel();
+  Result<void> send(const v1::JobEvent& event) {
+    if (!summary_.pending_write.send(writer_, event)) cancellation_.cancel();
     return cancellation_.check("watching a job");
   }
 

@@ -10,10 +10,10 @@ namespace schaas::server {
 class PendingWrite {
  public:
   /// Sends a message of a stream; returns false when the client has gone.
-  template <class Writer, class Message, class... Options>
-  bool send(Writer& writer, const Message& message, const Options&... options) {
+  template <class Writer, class Message>
+  bool send(Writer& writer, const Message& message) {
     since_ = now();
-    const bool taken = writer.Write(message, options...);
+    const bool taken = writer.Write(message);
     since_ = 0;
     return taken;
   }

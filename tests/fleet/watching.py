@@ -89,11 +89,13 @@ def main():
                 row = next(one for one in found["jobs"] if one["id"] == job)
                 if row["waiting"] + row["running"] == 0:
                     break
+            ended = time.monotonic() - began
             for one in watching:
                 one.wait(timeout=120)
             spent = processor_seconds(process.pid) - before
             database = database_seconds(there.folder) - base if arguments.postgres else 0
-            return spent, database, time.monotonic() - began
+            print(f"{key}: ended after {ended:.1f} s, told after {time.monotonic() - began:.1f} s", file=sys.stderr)
+            return spent, database, ended
         measure(20, 0, "warm")
         alone = measure(arguments.items, 0, "alone")
         watched = measure(arguments.items, arguments.watchers, "watched")
