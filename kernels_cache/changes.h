@@ -16,7 +16,13 @@ class Changes {
 
   Stamp now() const { return clock_; }
   bool since(Stamp stamp, const std::string& problem_key) const {
-    return all_ > stamp || slot_of(problem_key) > stamp;
+    return !hearing_ || all_ > stamp || slot_of(problem_key) > stamp;
+  }
+  /// Sets whether changes by other processes are heard. While they are not, everything may have changed; then
+  /// it has.
+  void set_hearing(bool all) {
+    if (all) of_all();
+    hearing_ = all;
   }
 
   /// Records a change of one problem. Called after the commit and before the writer returns, so nobody who
@@ -40,6 +46,7 @@ class Changes {
     }
   }
 
+  std::atomic<bool> hearing_{true};
   std::atomic<Stamp> clock_{0};
   Slot all_{0};
   std::array<Slot, slot_count> slots_{};

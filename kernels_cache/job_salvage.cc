@@ -6,6 +6,7 @@
 
 #include "kernels_cache/job_rows.h"
 #include "kernels_cache/job_schema.h"
+#include "kernels_cache/sqlite.h"
 
 // Rows are read one job at a time: a damaged page ends the statement that meets it and no other. Ids are
 // listed from both ends, so that a damaged page in the middle hides only its own. A job is kept only as a
@@ -45,7 +46,7 @@ Item with_known_state(Item item) {
 }
 
 /// Returns every id that some statement still reaches; items tell of jobs whose own rows are hidden.
-std::set<std::int64_t> ids_in(const Database& database) {
+std::set<std::int64_t> ids_in(Connection& database) {
   std::set<std::int64_t> ids;
   for (const char* sql : {"SELECT id FROM job ORDER BY id", "SELECT id FROM job ORDER BY id DESC",
                           "SELECT DISTINCT job FROM item"}) {
@@ -58,10 +59,10 @@ std::set<std::int64_t> ids_in(const Database& database) {
 }
 
 /// Reads a job; an error, or none of this id, when its rows cannot be read.
-Result<Job> read_job(const Database& database, std::int64_t id) {
+Result<Job> read_job(Connection& database, std::int64_t id) {
   Statement query(database,
                   "SELECT key, name, label, priority, budget, digest, spent_before, ended_before, created, "
-                  "changed FROM job JOIN client ON client.id = job.client WHERE job.id = ?");
+                  "changed FROM job JOIN client ON client.id = job.client WHERE job.id = $1");
   SCHAAS_ASSIGN_OR_RETURN(const bool found, query.bind(id).step(doing));
   if (!found) return support::invalid("unknown-job", "there is no such job");
   Job job;
@@ -73,7 +74,7 @@ Result<Job> read_job(const Database& database, std::int64_t id) {
   job.created = query.text(8);
   job.changed = query.text(9);
   Statement items(database,
-                  "SELECT request, state, attempts, error, seconds, ended, number FROM item WHERE job = ? "
+                  "SELECT request, state, attempts, error, seconds, ended, number FROM item WHERE job = $1 "
                   "ORDER BY number");
   items.bind(id);
   for (;;) {
@@ -88,20 +89,22 @@ Result<Job> read_job(const Database& database, std::int64_t id) {
 }
 
 /// Writes a job with its id, states and end numbers into the new database.
-Result<void> write_job(const Database& database, std::int64_t id, const Job& job) {
+Result<void> write_job(Connection& database, std::int64_t id, const Job& job) {
   SCHAAS_ASSIGN_OR_RETURN(const std::int64_t client, client_named(database, job.content.client, doing));
-  Statement insert(database,
-                   "INSERT INTO job(id, key, digest, client, label, priority, budget, spent_before, "
-                   "ended_before, created, changed) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+  Statement insert(
+      database,
+      "INSERT INTO job(id, key, digest, client, label, priority, budget, spent_before, "
+      "ended_before, created, changed, bytes) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)");
   insert.bind(id).bind(job.content.idempotency_key).bind(job.digest).bind(client).bind(job.content.label);
   insert.bind(std::int64_t{job.content.priority}).bind(job.content.budget_seconds).bind(job.spent_before);
   insert.bind(job.ended_before).bind(job.created).bind(job.changed);
+  insert.bind(static_cast<std::int64_t>(bytes_of(job.content)));
   SCHAAS_RETURN_IF_ERROR(insert.run(doing));
   for (std::size_t n = 0; n < job.items.size(); ++n) {
     const Item& item = job.items[n];
     Statement add(database,
                   "INSERT INTO item(job, number, request, state, attempts, error, seconds, ended) "
-                  "VALUES (?, ?, ?, ?, ?, ?, ?, ?)");
+                  "VALUES ($1, $2, $3, $4, $5, $6, $7, $8)");
     add.bind(id).bind(static_cast<std::int64_t>(n)).bind(job.content.requests[n]).bind(item.state);
     add.bind(item.attempts).bind(item.error).bind(item.seconds).bind(item.ended);
     SCHAAS_RETURN_IF_ERROR(add.run(doing));
@@ -116,9 +119,9 @@ Result<SalvagedJobs> salvage_jobs(const std::string& path) {
   SalvagedJobs out;
   {
     // Closed before the file is renamed below.
-    SCHAAS_ASSIGN_OR_RETURN(const Database damaged, open_unchecked(path, doing));
-    for (const std::int64_t id : ids_in(damaged)) {
-      auto job = read_job(damaged, id);
+    SCHAAS_ASSIGN_OR_RETURN(const auto damaged, open_unchecked(path, doing));
+    for (const std::int64_t id : ids_in(*damaged)) {
+      auto job = read_job(*damaged, id);
       if (job.ok() && is_digest_of(job->digest, job->content)) {
         whole.emplace_back(id, std::move(job).value());
       } else {
@@ -128,16 +131,16 @@ Result<SalvagedJobs> salvage_jobs(const std::string& path) {
   }
   if (whole.empty()) return support::invalid("damaged-database", "no job in `" + path + "` is whole");
   SCHAAS_RETURN_IF_ERROR(set_aside(path));
-  SCHAAS_ASSIGN_OR_RETURN(const Database database, open_database(path, job_schema()));
-  Transaction transaction(database);
+  SCHAAS_ASSIGN_OR_RETURN(const auto database, open_connection(path, job_schema()));
+  Transaction transaction(*database);
   SCHAAS_RETURN_IF_ERROR(transaction.begin(doing));
   for (const auto& [id, job] : whole) {
-    if (write_job(database, id, job).ok()) {
+    if (write_job(*database, id, job).ok()) {
       ++out.kept;
       continue;
     }
     ++out.lost;  // a key that is there twice
-    Statement undo(database, "DELETE FROM job WHERE id = ?");
+    Statement undo(*database, "DELETE FROM job WHERE id = $1");
     SCHAAS_RETURN_IF_ERROR(undo.bind(id).run(doing));
   }
   SCHAAS_RETURN_IF_ERROR(transaction.commit(doing));

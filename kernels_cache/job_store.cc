@@ -1,61 +1,27 @@
 #include "kernels_cache/job_store.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstdio>
 #include <cstdlib>
-#include <mutex>
 
-#include "compiler/support/digest.h"
-#include "kernels_cache/file_system.h"
 #include "kernels_cache/job_rows.h"
 #include "kernels_cache/job_schema.h"
 #include "kernels_cache/sqlite.h"
 
-// Accepted jobs in SQLite: one transaction for each change, so a crash leaves every item in exactly one
+// Accepted jobs in a database: one transaction for each change, so a crash leaves every item in exactly one
 // state. A job is accepted once. Key, client and content tell whether it is the same job, so a request may be
 // sent again after a lost answer. The content is compared by a digest of length-prefixed fields.
 // Fair sharing is a counter: `client.served` is a logical time, the greatest of all clients plus one whenever
 // one of its items is claimed. The client with the least is next among equal priorities.
 // Items get end numbers that only grow, retries included, so that a watcher can ask for whatever ended after
-// the last number it saw. What clients are told is checked after the commit (check_flushed), because a flush
+// the last number it saw. What clients are told is checked after the commit (check_durable), because a flush
 // may succeed on a disk that fails (docs/storage.md).
 namespace schaas::kernels_cache {
 namespace {
 
 using support::Result;
-
-// Items by state, of all jobs and of each, in tables of the connection that triggers keep: asking for them
-// reads no items. They are counted when the database is opened, so that no file can hold wrong ones.
-#define MOVED(state) state " = " state " + (new.state = '" state "') - (old.state = '" state "')"
-constexpr const char* item_totals[] = {
-    "CREATE TEMP TABLE total(state TEXT PRIMARY KEY, items INTEGER NOT NULL) STRICT, WITHOUT ROWID",
-    "INSERT INTO total VALUES ('waiting', 0), ('running', 0), ('done', 0), ('failed', 0), ('cancelled', 0)",
-    "UPDATE total SET items = (SELECT count(*) FROM item WHERE item.state = total.state)",
-    "CREATE TEMP TABLE job_total(job INTEGER PRIMARY KEY, waiting INTEGER NOT NULL, running INTEGER NOT "
-    "NULL, "
-    "done INTEGER NOT NULL, failed INTEGER NOT NULL, cancelled INTEGER NOT NULL, seconds REAL NOT NULL) "
-    "STRICT",
-    "INSERT INTO job_total SELECT job, sum(state = 'waiting'), sum(state = 'running'), sum(state = 'done'), "
-    "sum(state = 'failed'), sum(state = 'cancelled'), sum(seconds) FROM item GROUP BY job",
-    "CREATE INDEX temp.job_waiting ON job_total(job) WHERE waiting > 0",
-    "CREATE TEMP TRIGGER job_added AFTER INSERT ON main.job BEGIN "
-    "INSERT INTO job_total VALUES (new.id, 0, 0, 0, 0, 0, 0.0); END",
-    "CREATE TEMP TRIGGER job_dropped AFTER DELETE ON main.job BEGIN "
-    "DELETE FROM job_total WHERE job = old.id; END",
-    // New items wait.
-    "CREATE TEMP TRIGGER item_added AFTER INSERT ON main.item BEGIN "
-    "UPDATE total SET items = items + 1 WHERE state = new.state; "
-    "UPDATE job_total SET waiting = waiting + 1 WHERE job = new.job; END",
-    "CREATE TEMP TRIGGER item_changed AFTER UPDATE OF state ON main.item WHEN old.state <> new.state BEGIN "
-    "UPDATE total SET items = items - 1 WHERE state = old.state; "
-    "UPDATE total SET items = items + 1 WHERE state = new.state; "
-    "UPDATE job_total SET " MOVED("waiting") ", " MOVED("running") ", " MOVED("done") ", " MOVED(
-        "failed") ", " MOVED("cancelled") " WHERE job = new.job; END",
-    "CREATE TEMP TRIGGER seconds_changed AFTER UPDATE OF seconds ON main.item BEGIN "
-    "UPDATE job_total SET seconds = seconds + new.seconds - old.seconds WHERE job = new.job; END",
-    "CREATE TEMP TRIGGER item_dropped AFTER DELETE ON main.item BEGIN "
-    "UPDATE total SET items = items - 1 WHERE state = old.state; END"};
-#undef MOVED
 
 constexpr std::array<std::pair<ItemState, const char*>, 5> states = {{{ItemState::waiting, "waiting"},
                                                                       {ItemState::running, "running"},
@@ -69,15 +35,6 @@ ItemState state_named(const std::string& text) {
   SCHAAS_CHECK(false, "an item's state without a name");
 }
 
-/// Prints seconds with six decimals, and in full where these do not tell them apart from others. (Digests of
-/// stored jobs have the former.)
-std::string exact(double seconds) {
-  const std::string text = std::to_string(seconds);
-  if (std::strtod(text.c_str(), nullptr) == seconds) return text;
-  char shortest[32];
-  return {shortest, std::to_chars(shortest, shortest + sizeof shortest, seconds).ptr};
-}
-
 /// Parses the number of "j17"; 0 when the text is not a job's id.
 std::int64_t number_of(const std::string& id) {
   std::int64_t number = 0;
@@ -88,6 +45,10 @@ std::int64_t number_of(const std::string& id) {
              ? number
              : 0;
 }
+
+// Notifications: a job's id when it changed; nothing when items wait.
+constexpr const char* changed_job = "schaas_job";
+constexpr const char* waiting_items = "schaas_items";
 
 constexpr const char* job_columns =
     "SELECT job.id, client.name, label, job.created, priority, budget, waiting, running, done, failed, "
@@ -103,7 +64,7 @@ JobRow job_row(const Statement& row) {
 /// Returns an UPDATE that ends items. Their end numbers follow all earlier ones of the job, retries included.
 std::string ending(const std::string& changes, const std::string& which) {
   return "UPDATE item SET " + changes +
-         ", ended = number + 1 + (SELECT max(ended_before, (SELECT max(ended) FROM item AS other WHERE "
+         ", ended = number + 1 + (SELECT greatest(ended_before, (SELECT max(ended) FROM item AS other WHERE "
          "other.job = job.id)) FROM job WHERE job.id = item.job) WHERE " +
          which;
 }
@@ -112,38 +73,31 @@ std::string ending(const std::string& changes, const std::string& which) {
 constexpr const char* has_ended =
     "NOT EXISTS (SELECT 1 FROM item WHERE item.job = job.id AND state IN ('waiting', 'running'))";
 
-/// Estimates the bytes of a job in the database.
-std::uint64_t bytes_of(const NewJob& job) {
-  // Everything of a row but its request, roughly.
-  constexpr std::uint64_t of_a_row = 200;
-  std::uint64_t bytes = of_a_row;
-  for (const auto& request : job.requests) bytes += request.size() + of_a_row;
-  return bytes;
-}
-
-class SqliteJobStore final : public JobStore {
+class DatabaseJobStore final : public JobStore, private Listener {
  public:
-  SqliteJobStore(Database database, std::string path, std::shared_ptr<const Clock> clock, JobLimits limits)
-      : database_(std::move(database)),
-        path_(std::move(path)),
-        attached_({path_, path_ + "-wal"}),
-        clock_(std::move(clock)),
-        limits_(limits) {}
+  DatabaseJobStore(std::shared_ptr<Database> database, std::shared_ptr<const Clock> clock, JobLimits limits)
+      : database_(std::move(database)), clock_(std::move(clock)), limits_(limits) {
+    database_->add(*this);
+  }
+  ~DatabaseJobStore() override { database_->remove(*this); }
 
   Result<std::string> submit(const NewJob& job) override {
     SCHAAS_CHECK(!job.idempotency_key.empty() && !job.requests.empty(), "a job without key or requests");
-    const std::lock_guard lock(mutex_);
+    SCHAAS_ASSIGN_OR_RETURN(const Session session, database_->session());
     const std::string doing = "store a job";
-    Transaction transaction(database_);
+    Transaction transaction(*session);
     SCHAAS_RETURN_IF_ERROR(transaction.begin(doing));
-    SCHAAS_ASSIGN_OR_RETURN(const std::int64_t client, client_named(database_, job.client, doing));
-    Statement known(database_, "SELECT id, digest FROM job WHERE client = ? AND key = ?");
+    SCHAAS_ASSIGN_OR_RETURN(const std::int64_t client, client_named(*session, job.client, doing));
+    // Equal submissions at a time wait here for the first.
+    Statement alone(*session, "UPDATE client SET served = served WHERE id = $1");
+    SCHAAS_RETURN_IF_ERROR(alone.bind(client).run(doing));
+    Statement known(*session, "SELECT id, digest FROM job WHERE client = $1 AND key = $2");
     SCHAAS_ASSIGN_OR_RETURN(const bool found, known.bind(client).bind(job.idempotency_key).step(doing));
     // Known jobs are answered before any limit is checked: a limit must not make an accepted job look
     // refused.
     if (found) {
       if (is_digest_of(known.text(1), job)) {
-        SCHAAS_RETURN_IF_ERROR(flushed(doing));
+        SCHAAS_RETURN_IF_ERROR(database_->check_durable(doing));
         return "j" + known.text(0);
       }
       return support::noting(
@@ -151,126 +105,128 @@ class SqliteJobStore final : public JobStore {
                                                   "` was used for another job, j" + known.text(0)),
           "a job that is sent again must be the same; give a new one a new key");
     }
-    SCHAAS_RETURN_IF_ERROR(check_queue_limits(client, job.requests.size(), job.queued, doing));
+    SCHAAS_RETURN_IF_ERROR(check_queue_limits(*session, client, job.requests.size(), job.queued));
     // Inside the transaction, so that a job that cannot be stored evicts nothing.
-    SCHAAS_RETURN_IF_ERROR(evict_ended_jobs(bytes_of(job), doing));
-    Statement insert(database_,
-                     "INSERT INTO job(key, digest, client, label, priority, budget, created, changed) "
-                     "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7) RETURNING id");
-    insert.bind(job.idempotency_key).bind(digest_of(job)).bind(client).bind(job.label);
-    insert.bind(std::int64_t{job.priority}).bind(job.budget_seconds).bind(print(clock_->now()));
-    SCHAAS_RETURN_IF_ERROR(insert.step(doing));
-    const std::int64_t id = insert.integer(0);
-    for (std::size_t n = 0; n < job.requests.size(); ++n) {
-      Statement item(database_, "INSERT INTO item(job, number, request) VALUES (?, ?, ?)");
-      item.bind(id).bind(static_cast<std::int64_t>(n)).bind(job.requests[n]);
-      SCHAAS_RETURN_IF_ERROR(item.run(doing));
-    }
-    SCHAAS_RETURN_IF_ERROR(insert.run(doing));  // finishes the statement
+    SCHAAS_RETURN_IF_ERROR(evict_ended_jobs(*session, bytes_of(job)));
+    SCHAAS_ASSIGN_OR_RETURN(const std::int64_t id, insert_job(*session, client, job));
+    SCHAAS_RETURN_IF_ERROR(session->notify(waiting_items, ""));
     SCHAAS_RETURN_IF_ERROR(transaction.commit(doing));
-    SCHAAS_RETURN_IF_ERROR(flushed(doing));
+    SCHAAS_RETURN_IF_ERROR(database_->check_durable(doing));
+    arrivals_.note("");
     return "j" + std::to_string(id);
   }
 
   /// Chooses and marks in one transaction. The query is finished before the updates, which change its rows.
   Result<std::optional<ClaimedItem>> claim() override {
-    const std::lock_guard lock(mutex_);
+    SCHAAS_ASSIGN_OR_RETURN(const Session session, database_->session());
     const std::string doing = "claim an item of a job";
-    Transaction transaction(database_);
-    SCHAAS_RETURN_IF_ERROR(transaction.begin(doing));
-    std::optional<ClaimedItem> claimed;
-    std::int64_t item = 0, client = 0;
-    {
-      Statement next(database_,
-                     // Work on earlier tries (spent_before) does not count against the budget.
-                     "SELECT job.id, client, budget, budget + spent_before - seconds FROM job_total "
-                     "JOIN job ON job.id = job_total.job JOIN client ON client.id = job.client "
-                     "WHERE waiting > 0 ORDER BY priority DESC, served, job.id LIMIT 1");
-      SCHAAS_ASSIGN_OR_RETURN(const bool found, next.step(doing));
-      if (!found) return claimed;
-      // Items of a job were stored in their order.
-      Statement first(database_,
-                      "SELECT id, number, request, attempts FROM item WHERE state = 'waiting' AND job = ? "
-                      "ORDER BY id LIMIT 1");
-      SCHAAS_ASSIGN_OR_RETURN(const bool waits, first.bind(next.integer(0)).step(doing));
-      SCHAAS_CHECK(waits, "a job is counted as waiting without an item that waits");
-      item = first.integer(0);
-      client = next.integer(1);
-      claimed = ClaimedItem{"j" + next.text(0), first.count(1), first.text(2),
-                            static_cast<int>(first.integer(3)) + 1, std::nullopt};
-      if (next.real(2) > 0) claimed->seconds_left = next.real(3);
+    Transaction transaction(*session);
+    SCHAAS_RETURN_IF_ERROR(transaction.begin(doing, Flush::later));
+    // Work on earlier tries (spent_before) does not count against the budget.
+    Statement next(*session,
+                   "SELECT job.id, client, budget, budget + spent_before - seconds FROM job_total "
+                   "JOIN job ON job.id = job_total.job JOIN client ON client.id = job.client "
+                   "WHERE waiting > 0 ORDER BY priority DESC, served, job.id LIMIT 64");
+    struct Next {
+      std::int64_t job, client;
+      double budget, left;
+    };
+    SCHAAS_ASSIGN_OR_RETURN(const auto jobs, all_rows(next, doing, [](const Statement& row) {
+                              return Next{row.integer(0), row.integer(1), row.real(2), row.real(3)};
+                            }));
+    for (const Next& job : jobs) {
+      SCHAAS_ASSIGN_OR_RETURN(auto claimed, claim_of(*session, job.job));
+      if (!claimed) continue;  // others claim the last ones
+      if (job.budget > 0) claimed->seconds_left = job.left;
+      // Moves the client behind all others.
+      Statement served(*session,
+                       "UPDATE client SET served = (SELECT max(served) FROM client) + 1 WHERE id = $1");
+      SCHAAS_RETURN_IF_ERROR(served.bind(job.client).run(doing));
+      SCHAAS_RETURN_IF_ERROR(commit_change(*session, transaction, claimed->job, doing));
+      return std::optional(std::move(claimed));
     }
-    Statement take(database_, "UPDATE item SET state = 'running', attempts = attempts + 1 WHERE id = ?");
-    SCHAAS_RETURN_IF_ERROR(take.bind(item).run(doing));
-    // Moves the client behind all others.
-    Statement served(database_,
-                     "UPDATE client SET served = (SELECT max(served) FROM client) + 1 WHERE id = ?");
-    SCHAAS_RETURN_IF_ERROR(served.bind(client).run(doing));
-    SCHAAS_RETURN_IF_ERROR(transaction.commit(doing));
-    changes_.note(claimed->job);
-    return claimed;
+    return std::optional<ClaimedItem>();
   }
 
-  Result<bool> any_waiting() override {
-    const std::lock_guard lock(mutex_);
-    Statement query(database_, "SELECT 1 FROM item WHERE state = 'waiting' LIMIT 1");
-    return query.step("look for an item of a job");
+  bool wait(JobChanges::Number since, std::chrono::milliseconds time) override {
+    return arrivals_.wait("", since, time);
   }
+  JobChanges::Number arrivals() const override { return arrivals_.of(""); }
 
-  Result<void> finish(const std::string& job, std::uint64_t number, ItemState state, const std::string& error,
+  Result<bool> finish(const Attempt& item, ItemState state, const std::string& error,
                       double seconds) override {
-    const std::lock_guard lock(mutex_);
+    SCHAAS_ASSIGN_OR_RETURN(const Session session, database_->session());
     const std::string doing = "end an item of a job";
-    Transaction transaction(database_);
+    const std::int64_t job = number_of(item.job);
+    Transaction transaction(*session);
     SCHAAS_RETURN_IF_ERROR(transaction.begin(doing));
-    // Matches only a running item: one that was cancelled meanwhile keeps its end.
-    Statement end(database_, ending("state = ?, error = ?, seconds = seconds + ?",
-                                    "job = ? AND number = ? AND state = 'running'")
-                                 .c_str());
-    end.bind(name(state))
-        .bind(error)
-        .bind(seconds)
-        .bind(number_of(job))
-        .bind(static_cast<std::int64_t>(number));
+    // Locks the job: end numbers become visible in their order.
+    SCHAAS_RETURN_IF_ERROR(note_change(*session, job, doing));
+    // Matches only this attempt: one that was cancelled or given back meanwhile keeps its state.
+    Statement end(*session, ending("state = $1, error = $2, seconds = seconds + $3",
+                                   "job = $4 AND number = $5 AND state = 'running' AND run = $6"));
+    end.bind(name(state)).bind(error).bind(seconds).bind(job);
+    end.bind(static_cast<std::int64_t>(item.number)).bind(static_cast<std::int64_t>(item.run));
     SCHAAS_RETURN_IF_ERROR(end.run(doing));
-    SCHAAS_RETURN_IF_ERROR(end_when_spent(number_of(job), doing));
-    SCHAAS_RETURN_IF_ERROR(note_change(number_of(job), doing));
-    SCHAAS_RETURN_IF_ERROR(transaction.commit(doing));
-    changes_.note(job);
-    return {};
+    const bool ended = end.changed() > 0;
+    SCHAAS_RETURN_IF_ERROR(end_when_spent(*session, job, doing));
+    SCHAAS_RETURN_IF_ERROR(commit_change(*session, transaction, item.job, doing));
+    return ended;
   }
 
-  /// Notes the time of change as well: jobs whose last items fail here have ended now.
+  Result<bool> is_wanted(const Attempt& item) override {
+    SCHAAS_ASSIGN_OR_RETURN(const Session session, database_->session());
+    Statement query(*session,
+                    "SELECT 1 FROM item WHERE job = $1 AND number = $2 AND state = 'running' AND "
+                    "run = $3");
+    query.bind(number_of(item.job)).bind(static_cast<std::int64_t>(item.number));
+    return query.bind(static_cast<std::int64_t>(item.run)).step("look at an item of a job");
+  }
+
+  // One transaction for each item, so that two that give back the same ones cannot wait for each other.
   Result<void> recover() override {
-    const std::lock_guard lock(mutex_);
     const std::string doing = "resume the jobs";
-    Transaction transaction(database_);
-    SCHAAS_RETURN_IF_ERROR(transaction.begin(doing));
-    Statement changed(
-        database_, "UPDATE job SET changed = ? WHERE id IN (SELECT job FROM item WHERE state = 'running')");
-    SCHAAS_RETURN_IF_ERROR(changed.bind(print(clock_->now())).run(doing));
-    // An item during which the server ended several times may be the reason, so it is not tried for ever.
-    Statement fail(database_, ending("state = 'failed', error = 'the server ended while it worked on this, ' "
-                                     "|| attempts || ' times'",
-                                     "state = 'running' AND attempts >= ?")
-                                  .c_str());
-    SCHAAS_RETURN_IF_ERROR(fail.bind(std::int64_t{max_attempts}).run(doing));
-    Statement again(database_, "UPDATE item SET state = 'waiting' WHERE state = 'running'");
-    SCHAAS_RETURN_IF_ERROR(again.run(doing));
-    SCHAAS_RETURN_IF_ERROR(fail_changed(doing));
-    SCHAAS_RETURN_IF_ERROR(transaction.commit(doing));
-    changes_.note_all();
+    std::vector<Attempt> running;
+    {
+      SCHAAS_ASSIGN_OR_RETURN(const Session session, database_->session());
+      Statement query(*session, "SELECT job, number, run FROM item WHERE state = 'running' ORDER BY id");
+      SCHAAS_ASSIGN_OR_RETURN(running, all_rows(query, doing, [](const Statement& row) {
+                                return Attempt{"j" + row.text(0), row.count(1), row.count(2)};
+                              }));
+    }
+    for (const Attempt& attempt : running) {
+      SCHAAS_ASSIGN_OR_RETURN(const auto nobodys, database_->claims().try_take(claim_key(attempt)));
+      if (nobodys != nullptr) SCHAAS_RETURN_IF_ERROR(give_back(attempt));
+    }
     return {};
   }
 
-  Result<void> requeue(const std::string& job, std::uint64_t number) override {
-    const std::lock_guard lock(mutex_);
-    Statement back(database_,
+  Result<void> check_requests() override {
+    const std::string doing = "check the jobs";
+    SCHAAS_ASSIGN_OR_RETURN(const Session session, database_->session());
+    Statement waiting(*session, "SELECT job FROM job_total WHERE waiting > 0 ORDER BY job");
+    SCHAAS_ASSIGN_OR_RETURN(const auto ids,
+                            all_rows(waiting, doing, [](const Statement& row) { return row.integer(0); }));
+    for (const std::int64_t id : ids) {
+      SCHAAS_ASSIGN_OR_RETURN(const bool sound, has_its_digest(*session, id, doing));
+      if (!sound) SCHAAS_RETURN_IF_ERROR(fail_changed(*session, id, doing));
+    }
+    return {};
+  }
+
+  Result<void> requeue(const Attempt& item) override {
+    SCHAAS_ASSIGN_OR_RETURN(const Session session, database_->session());
+    const std::string doing = "requeue an item of a job";
+    Transaction transaction(*session);
+    SCHAAS_RETURN_IF_ERROR(transaction.begin(doing));
+    Statement back(*session,
                    "UPDATE item SET state = 'waiting', attempts = attempts - 1 "
-                   "WHERE job = ? AND number = ? AND state = 'running'");
-    back.bind(number_of(job)).bind(static_cast<std::int64_t>(number));
-    SCHAAS_RETURN_IF_ERROR(back.run("requeue an item of a job"));
-    changes_.note(job);
+                   "WHERE job = $1 AND number = $2 AND state = 'running' AND run = $3");
+    back.bind(number_of(item.job)).bind(static_cast<std::int64_t>(item.number));
+    SCHAAS_RETURN_IF_ERROR(back.bind(static_cast<std::int64_t>(item.run)).run(doing));
+    SCHAAS_RETURN_IF_ERROR(session->notify(waiting_items, ""));
+    SCHAAS_RETURN_IF_ERROR(commit_change(*session, transaction, item.job, doing));
+    arrivals_.note("");
     return {};
   }
 
@@ -280,55 +236,54 @@ class SqliteJobStore final : public JobStore {
     if (limits_.retention.count() == 0) return 0;
     const std::string before = print(clock_->now() - limits_.retention);
     const std::string sql =
-        std::string("DELETE FROM job WHERE id IN (SELECT id FROM job WHERE changed < ? AND ") + has_ended +
+        std::string("DELETE FROM job WHERE id IN (SELECT id FROM job WHERE changed < $1 AND ") + has_ended +
         " ORDER BY changed LIMIT 10)";  // a small batch: the mutex is released between batches
     for (std::uint64_t purged = 0;;) {
-      const std::lock_guard lock(mutex_);
-      Statement some(database_, sql.c_str());
+      SCHAAS_ASSIGN_OR_RETURN(const Session session, database_->session());
+      Statement some(*session, sql);
       SCHAAS_RETURN_IF_ERROR(some.bind(before).run(doing));
-      purged += kernels_cache::changes(database_);
-      if (kernels_cache::changes(database_) > 0) continue;
+      purged += some.changed();
+      if (some.changed() > 0) continue;
       Statement clients(
-          database_, "DELETE FROM client WHERE NOT EXISTS (SELECT 1 FROM job WHERE job.client = client.id)");
+          *session, "DELETE FROM client WHERE NOT EXISTS (SELECT 1 FROM job WHERE job.client = client.id)");
       SCHAAS_RETURN_IF_ERROR(clients.run(doing));
       return purged;
     }
   }
 
-  Result<void> back_up(const std::string& path) override {
-    return kernels_cache::back_up(database_, mutex_, path);
-  }
+  Result<void> back_up(const std::string& path) override { return database_->back_up(path); }
 
   Result<std::vector<JobRow>> jobs(std::size_t limit) override {
-    const std::lock_guard lock(mutex_);
-    const std::string sql = std::string(job_columns) + "ORDER BY job.id DESC LIMIT ?";
-    Statement query(database_, sql.c_str());
+    SCHAAS_ASSIGN_OR_RETURN(const Session session, database_->session());
+    const std::string sql = std::string(job_columns) + "ORDER BY job.id DESC LIMIT $1";
+    Statement query(*session, sql);
     query.bind(static_cast<std::int64_t>(limit));
     return all_rows(query, "list the jobs", job_row);
   }
 
   Result<std::map<ItemState, std::uint64_t>> counts() override {
-    const std::lock_guard lock(mutex_);
+    SCHAAS_ASSIGN_OR_RETURN(const Session session, database_->session());
+    Statement query(*session,
+                    "SELECT coalesce(sum(waiting), 0), coalesce(sum(running), 0), coalesce(sum(done), 0), "
+                    "coalesce(sum(failed), 0), coalesce(sum(cancelled), 0) FROM job_total");
+    SCHAAS_RETURN_IF_ERROR(query.step("count the items of jobs"));
     std::map<ItemState, std::uint64_t> out;
-    Statement query(database_, "SELECT state, items FROM total");
-    for (;;) {
-      SCHAAS_ASSIGN_OR_RETURN(const bool more, query.step("count the items of jobs"));
-      if (!more) return out;
-      out[state_named(query.text(0))] = query.count(1);
-    }
+    int column = 0;
+    for (const auto& [state, name] : states) out[state] = query.count(column++);
+    return out;
   }
 
   Result<JobRow> job(const std::string& id) override {
-    const std::lock_guard lock(mutex_);
-    return row_of(id);
+    SCHAAS_ASSIGN_OR_RETURN(const Session session, database_->session());
+    return row_of(*session, id);
   }
 
   Result<std::vector<ItemRow>> ended(const std::string& id, std::uint64_t after, std::size_t limit) override {
-    const std::lock_guard lock(mutex_);
-    SCHAAS_RETURN_IF_ERROR(row_of(id));
-    Statement query(database_,
+    SCHAAS_ASSIGN_OR_RETURN(const Session session, database_->session());
+    SCHAAS_RETURN_IF_ERROR(row_of(*session, id));
+    Statement query(*session,
                     "SELECT number, request, state, error, seconds, ended FROM item "
-                    "WHERE job = ? AND ended > ? ORDER BY ended LIMIT ?");
+                    "WHERE job = $1 AND ended > $2 ORDER BY ended LIMIT $3");
     query.bind(number_of(id)).bind(static_cast<std::int64_t>(after)).bind(static_cast<std::int64_t>(limit));
     return all_rows(query, "list the items of a job", [](const Statement& row) {
       return ItemRow{row.count(0), row.text(1), state_named(row.text(2)),
@@ -337,105 +292,197 @@ class SqliteJobStore final : public JobStore {
   }
 
   Result<void> cancel(const std::string& id) override {
-    const std::lock_guard lock(mutex_);
+    SCHAAS_ASSIGN_OR_RETURN(const Session session, database_->session());
     const std::string doing = "cancel a job";
-    Transaction transaction(database_);
+    Transaction transaction(*session);
     SCHAAS_RETURN_IF_ERROR(transaction.begin(doing));
-    SCHAAS_ASSIGN_OR_RETURN(const JobRow row, row_of(id));
-    if (row.finished()) return flushed(doing);
-    Statement update(database_,
-                     ending("state = 'cancelled'", "job = ? AND state IN ('waiting', 'running')").c_str());
+    SCHAAS_ASSIGN_OR_RETURN(const JobRow row, row_of(*session, id));
+    if (row.finished()) return database_->check_durable(doing);
+    SCHAAS_RETURN_IF_ERROR(note_change(*session, number_of(id), doing));
+    Statement update(*session, ending("state = 'cancelled'", "job = $1 AND state IN ('waiting', 'running')"));
     SCHAAS_RETURN_IF_ERROR(update.bind(number_of(id)).run(doing));
-    SCHAAS_RETURN_IF_ERROR(note_change(number_of(id), doing));
-    SCHAAS_RETURN_IF_ERROR(transaction.commit(doing));
-    changes_.note(id);
-    return flushed(doing);
+    SCHAAS_RETURN_IF_ERROR(commit_change(*session, transaction, id, doing));
+    return database_->check_durable(doing);
   }
 
   Result<void> retry(const std::string& id, std::uint64_t queued) override {
-    const std::lock_guard lock(mutex_);
+    SCHAAS_ASSIGN_OR_RETURN(const Session session, database_->session());
     const std::string doing = "retry a job";
-    Transaction transaction(database_);
+    Transaction transaction(*session);
     SCHAAS_RETURN_IF_ERROR(transaction.begin(doing));
-    SCHAAS_ASSIGN_OR_RETURN(const JobRow row, row_of(id));
-    SCHAAS_ASSIGN_OR_RETURN(const std::int64_t client, client_named(database_, row.client, doing));
-    SCHAAS_RETURN_IF_ERROR(check_queue_limits(client, row.failed + row.cancelled, queued, doing));
+    SCHAAS_ASSIGN_OR_RETURN(const JobRow row, row_of(*session, id));
+    SCHAAS_ASSIGN_OR_RETURN(const std::int64_t client, client_named(*session, row.client, doing));
+    SCHAAS_RETURN_IF_ERROR(check_queue_limits(*session, client, row.failed + row.cancelled, queued));
     // Notes seconds and end numbers so far: a retry has the whole budget, and its end numbers go on from
     // there.
-    Statement before(database_,
-                     "UPDATE job SET spent_before = (SELECT seconds FROM job_total WHERE job_total.job = "
-                     "job.id), ended_before = "
-                     "max(ended_before, (SELECT max(ended) FROM item WHERE item.job = job.id)) WHERE id = ?");
+    Statement before(
+        *session,
+        "UPDATE job SET spent_before = (SELECT seconds FROM job_total WHERE job_total.job = "
+        "job.id), ended_before = "
+        "greatest(ended_before, (SELECT max(ended) FROM item WHERE item.job = job.id)) WHERE id = $1");
     SCHAAS_RETURN_IF_ERROR(before.bind(number_of(id)).run(doing));
-    Statement again(database_,
+    Statement again(*session,
                     "UPDATE item SET state = 'waiting', attempts = 0, error = '', ended = 0 "
-                    "WHERE job = ? AND state IN ('failed', 'cancelled')");
+                    "WHERE job = $1 AND state IN ('failed', 'cancelled')");
     SCHAAS_RETURN_IF_ERROR(again.bind(number_of(id)).run(doing));
-    SCHAAS_RETURN_IF_ERROR(transaction.commit(doing));
-    changes_.note(id);
-    return flushed(doing);
+    SCHAAS_RETURN_IF_ERROR(session->notify(waiting_items, ""));
+    SCHAAS_RETURN_IF_ERROR(commit_change(*session, transaction, id, doing));
+    arrivals_.note("");
+    return database_->check_durable(doing);
   }
 
  private:
-  // Fails what waits of jobs whose rows no longer have the digest of what was submitted. Another problem
-  // would be worked on than the client asked for.
-  Result<void> fail_changed(const std::string& doing) {
-    Statement waiting(database_, "SELECT DISTINCT job FROM item WHERE state = 'waiting'");
-    SCHAAS_ASSIGN_OR_RETURN(const auto ids,
-                            all_rows(waiting, doing, [](const Statement& row) { return row.integer(0); }));
-    for (const std::int64_t id : ids) {
-      SCHAAS_ASSIGN_OR_RETURN(const bool sound, has_its_digest(id, doing));
-      if (sound) continue;
-      Statement fail(database_,
-                     ending("state = 'failed', error = 'its rows in the database were changed; submit "
-                            "the job again'",
-                            "job = ? AND state = 'waiting'")
-                         .c_str());
-      SCHAAS_RETURN_IF_ERROR(fail.bind(id).run(doing));
-      SCHAAS_RETURN_IF_ERROR(note_change(id, doing));
-    }
+  void hear(std::string_view channel, std::string_view what) override {
+    if (channel == waiting_items) arrivals_.note("");
+    if (channel == changed_job) changes_.note(std::string(what));
+  }
+  void hearing(bool all) override {
+    if (!all) return;
+    changes_.note_all();
+    arrivals_.note("");
+  }
+
+  static std::string claim_key(const Attempt& attempt) {
+    return "item " + attempt.job + " " + std::to_string(attempt.number) + " " + std::to_string(attempt.run);
+  }
+
+  // Commits a change of a job and tells of it: other processes with the commit, this one after it.
+  Result<void> commit_change(Connection& connection, Transaction& transaction, const std::string& job,
+                             const std::string& doing) {
+    SCHAAS_RETURN_IF_ERROR(connection.notify(changed_job, job));
+    SCHAAS_RETURN_IF_ERROR(transaction.commit(doing));
+    changes_.note(job);
     return {};
   }
 
-  Result<bool> has_its_digest(std::int64_t id, const std::string& doing) {
-    Statement row(database_,
+  // Stores a job and its items, some hundreds with each statement. Runs inside the caller's transaction.
+  Result<std::int64_t> insert_job(Connection& connection, std::int64_t client, const NewJob& job) {
+    const std::string doing = "store a job";
+    constexpr std::size_t rows_at_once = 500;
+    Statement insert(connection,
+                     "INSERT INTO job(key, digest, client, label, priority, budget, created, changed, bytes) "
+                     "VALUES ($1, $2, $3, $4, $5, $6, $7, $7, $8) RETURNING id");
+    insert.bind(job.idempotency_key).bind(digest_of(job)).bind(client).bind(job.label);
+    insert.bind(std::int64_t{job.priority}).bind(job.budget_seconds).bind(print(clock_->now()));
+    SCHAAS_RETURN_IF_ERROR(insert.bind(static_cast<std::int64_t>(bytes_of(job))).step(doing));
+    const std::int64_t id = insert.integer(0);
+    SCHAAS_RETURN_IF_ERROR(insert.run(doing));  // finishes the statement
+    for (std::size_t begin = 0; begin < job.requests.size(); begin += rows_at_once) {
+      const std::size_t count = std::min(rows_at_once, job.requests.size() - begin);
+      std::string sql = "INSERT INTO item(job, number, request) VALUES ";
+      for (std::size_t n = 0; n < count; ++n) {
+        sql += std::string(n == 0 ? "" : ", ") + "($1, $" + std::to_string(2 * n + 2) + ", $" +
+               std::to_string(2 * n + 3) + ")";
+      }
+      Statement items(connection, sql);
+      items.bind(id);
+      for (std::size_t n = begin; n < begin + count; ++n)
+        items.bind(static_cast<std::int64_t>(n)).bind(job.requests[n]);
+      SCHAAS_RETURN_IF_ERROR(items.run(doing));
+    }
+    return id;
+  }
+
+  // Claims the first item of a job that waits and that nobody else claims at this time. The claim is taken
+  // before the commit: whoever sees the item running sees it held.
+  Result<std::optional<ClaimedItem>> claim_of(Connection& connection, std::int64_t job) {
+    const std::string doing = "claim an item of a job";
+    // Items of a job were stored in their order.
+    Statement take(
+        connection,
+        std::string(
+            "UPDATE item SET state = 'running', attempts = attempts + 1, run = run + 1 WHERE id = (SELECT "
+            "id FROM item WHERE state = 'waiting' AND job = $1 ORDER BY id LIMIT 1") +
+            connection.dialect().skip_locked + ") RETURNING number, request, attempts, run");
+    SCHAAS_ASSIGN_OR_RETURN(const bool found, take.bind(job).step(doing));
+    if (!found) return std::optional<ClaimedItem>();
+    ClaimedItem item;
+    item.job = "j" + std::to_string(job);
+    item.number = take.count(0);
+    item.request = take.text(1);
+    item.attempt = static_cast<int>(take.integer(2));
+    item.run = take.count(3);
+    SCHAAS_RETURN_IF_ERROR(take.run(doing));  // finishes the statement
+    SCHAAS_ASSIGN_OR_RETURN(item.claim, database_->claims().try_take(claim_key(item)));
+    if (item.claim == nullptr)
+      return support::internal("storage", "a new attempt at an item is held already");
+    return std::optional(std::move(item));
+  }
+
+  // Gives back an item that nobody works on. One during which servers ended several times may be the reason,
+  // so it is not tried for ever.
+  Result<void> give_back(const Attempt& attempt) {
+    const std::string doing = "resume the jobs";
+    const std::int64_t job = number_of(attempt.job);
+    SCHAAS_ASSIGN_OR_RETURN(const Session session, database_->session());
+    Transaction transaction(*session);
+    SCHAAS_RETURN_IF_ERROR(transaction.begin(doing));
+    // Notes the time of change as well: a job whose last item fails here has ended now.
+    SCHAAS_RETURN_IF_ERROR(note_change(*session, job, doing));
+    Statement fail(*session,
+                   ending("state = 'failed', error = 'the server ended while it worked on this, ' "
+                          "|| attempts || ' times'",
+                          "job = $1 AND number = $2 AND state = 'running' AND run = $3 AND attempts "
+                          ">= $4"));
+    fail.bind(job).bind(static_cast<std::int64_t>(attempt.number));
+    fail.bind(static_cast<std::int64_t>(attempt.run));
+    SCHAAS_RETURN_IF_ERROR(fail.bind(std::int64_t{max_attempts}).run(doing));
+    Statement again(*session,
+                    "UPDATE item SET state = 'waiting' WHERE job = $1 AND number = $2 AND state = 'running' "
+                    "AND run = $3");
+    again.bind(job).bind(static_cast<std::int64_t>(attempt.number));
+    SCHAAS_RETURN_IF_ERROR(again.bind(static_cast<std::int64_t>(attempt.run)).run(doing));
+    SCHAAS_RETURN_IF_ERROR(session->notify(waiting_items, ""));
+    SCHAAS_RETURN_IF_ERROR(commit_change(*session, transaction, attempt.job, doing));
+    arrivals_.note("");
+    return {};
+  }
+
+  // Fails what waits of a job whose rows no longer have the digest of what was submitted. Another problem
+  // would be worked on than the client asked for.
+  Result<void> fail_changed(Connection& connection, std::int64_t id, const std::string& doing) {
+    Transaction transaction(connection);
+    SCHAAS_RETURN_IF_ERROR(transaction.begin(doing));
+    SCHAAS_RETURN_IF_ERROR(note_change(connection, id, doing));
+    Statement fail(connection,
+                   ending("state = 'failed', error = 'its rows in the database were changed; submit "
+                          "the job again'",
+                          "job = $1 AND state = 'waiting'"));
+    SCHAAS_RETURN_IF_ERROR(fail.bind(id).run(doing));
+    return commit_change(connection, transaction, "j" + std::to_string(id), doing);
+  }
+
+  Result<bool> has_its_digest(Connection& connection, std::int64_t id, const std::string& doing) {
+    Statement row(connection,
                   "SELECT key, name, label, priority, budget, digest FROM job JOIN client ON client.id = "
-                  "job.client WHERE job.id = ?");
+                  "job.client WHERE job.id = $1");
     SCHAAS_ASSIGN_OR_RETURN(const bool found, row.bind(id).step(doing));
     if (!found) return false;
     NewJob job{row.text(0), row.text(1), row.text(2), static_cast<int>(row.integer(3)), row.real(4), {}};
-    Statement items(database_, "SELECT request FROM item WHERE job = ? ORDER BY number");
+    Statement items(connection, "SELECT request FROM item WHERE job = $1 ORDER BY number");
     SCHAAS_ASSIGN_OR_RETURN(
         job.requests, all_rows(items.bind(id), doing, [](const Statement& item) { return item.text(0); }));
     return is_digest_of(row.text(5), job);
   }
 
-  // Verifies a commit before it is acknowledged. After an error the outcome is unknown.
-  Result<void> flushed(const std::string& doing) {
-    SCHAAS_RETURN_IF_ERROR(attached_.check(doing));
-    return check_flushed(path_, doing);
-  }
-
-  /// Notes that an item ended: retention counts from the last one.
-  Result<void> note_change(std::int64_t job, const std::string& doing) {
-    Statement update(database_, "UPDATE job SET changed = ? WHERE id = ?");
+  /// Notes that an item ended: retention counts from the last one. Locks the job.
+  Result<void> note_change(Connection& connection, std::int64_t job, const std::string& doing) {
+    Statement update(connection, "UPDATE job SET changed = $1 WHERE id = $2");
     return update.bind(print(clock_->now())).bind(job).run(doing);
   }
 
   // Deletes ended jobs, oldest first, until `bytes` more fit. Runs inside the caller's transaction.
-  Result<void> evict_ended_jobs(std::uint64_t bytes, const std::string& doing) {
+  Result<void> evict_ended_jobs(Connection& connection, std::uint64_t bytes) {
+    const std::string doing = "store a job";
     if (limits_.bytes == 0) return {};
-    const std::string sql = std::string("DELETE FROM job WHERE id = (SELECT id FROM job WHERE ") + has_ended +
-                            " ORDER BY changed LIMIT 1)";
     for (;;) {
-      Statement used(database_,
-                     "SELECT (page_count - freelist_count) * page_size "
-                     "FROM pragma_page_count, pragma_freelist_count, pragma_page_size");
+      Statement used(connection, "SELECT coalesce(sum(bytes), 0) FROM job");
       SCHAAS_RETURN_IF_ERROR(used.step(doing));
       if (used.count(0) + bytes <= limits_.bytes) return {};
-      Statement oldest(database_, sql.c_str());
+      Statement oldest(connection, std::string("DELETE FROM job WHERE id = (SELECT id FROM job WHERE ") +
+                                       has_ended + " ORDER BY changed LIMIT 1)");
       SCHAAS_RETURN_IF_ERROR(oldest.run(doing));
-      if (kernels_cache::changes(database_) > 0) continue;
+      if (oldest.changed() > 0) continue;
       return support::noting(
           support::exhausted("jobs-full", "the jobs that this server has accepted fill the " +
                                               std::to_string(limits_.bytes) + " bytes there are for them"),
@@ -444,14 +491,15 @@ class SqliteJobStore final : public JobStore {
   }
 
   // Checks the limits on waiting items, of all clients and of this one. Runs inside the caller's transaction.
-  Result<void> check_queue_limits(std::int64_t client, std::uint64_t more, std::uint64_t queued,
-                                  const std::string& doing) {
+  Result<void> check_queue_limits(Connection& connection, std::int64_t client, std::uint64_t more,
+                                  std::uint64_t queued) {
+    const std::string doing = "store a job";
     if (more == 0) return {};
     Statement query(
-        database_,
+        connection,
         "SELECT name, (SELECT coalesce(sum(waiting), 0) FROM job_total JOIN job ON job.id = job_total.job "
         "WHERE waiting > 0 AND client = client.id), "
-        "(SELECT items FROM total WHERE state = 'waiting') FROM client WHERE id = ?");
+        "(SELECT coalesce(sum(waiting), 0) FROM job_total WHERE waiting > 0) FROM client WHERE id = $1");
     SCHAAS_RETURN_IF_ERROR(query.bind(client).step(doing));
     const std::uint64_t waiting = query.count(1), of_all = query.count(2);
     if (limits_.waiting != 0 && of_all + more > limits_.waiting) {
@@ -470,64 +518,33 @@ class SqliteJobStore final : public JobStore {
   }
 
   // Fails the waiting items of a job whose budget is spent. Runs inside the caller's transaction.
-  Result<void> end_when_spent(std::int64_t job, const std::string& doing) {
-    Statement end(
-        database_,
-        ending(
-            "state = 'failed', error = (SELECT printf('the budget of %g s is spent', budget) "
-            "FROM job WHERE id = ?1)",
-            "job = ?1 AND state = 'waiting' AND EXISTS (SELECT 1 FROM job WHERE id = ?1 AND budget > 0 AND "
-            "budget <= (SELECT seconds FROM job_total WHERE job_total.job = ?1) - spent_before)")
-            .c_str());
-    return end.bind(job).run(doing);
+  Result<void> end_when_spent(Connection& connection, std::int64_t job, const std::string& doing) {
+    Statement query(connection,
+                    "SELECT budget FROM job JOIN job_total ON job_total.job = job.id WHERE job.id = $1 AND "
+                    "budget > 0 AND budget <= seconds - spent_before");
+    SCHAAS_ASSIGN_OR_RETURN(const bool spent, query.bind(job).step(doing));
+    if (!spent) return {};
+    char error[64];
+    std::snprintf(error, sizeof error, "the budget of %g s is spent", query.real(0));
+    Statement end(connection, ending("state = 'failed', error = $1", "job = $2 AND state = 'waiting'"));
+    return end.bind(error).bind(job).run(doing);
   }
 
-  Result<JobRow> row_of(const std::string& id) {
-    const std::string sql = std::string(job_columns) + "WHERE job.id = ?";
-    Statement query(database_, sql.c_str());
+  Result<JobRow> row_of(Connection& connection, const std::string& id) {
+    const std::string sql = std::string(job_columns) + "WHERE job.id = $1";
+    Statement query(connection, sql);
     SCHAAS_ASSIGN_OR_RETURN(const bool found, query.bind(number_of(id)).step("read a job"));
     if (!found) return support::invalid("unknown-job", "there is no job `" + id.substr(0, 40) + "`");
     return job_row(query);
   }
 
-  Database database_;
-  const std::string path_;
-  const FilesInPlace attached_;
-  std::shared_ptr<const Clock> clock_;
+  const std::shared_ptr<Database> database_;
+  const std::shared_ptr<const Clock> clock_;
   const JobLimits limits_;
-  std::mutex mutex_;  // one connection, one statement at a time
+  JobChanges arrivals_;  ///< counts when items begin to wait
 };
 
-/// Returns the digest of a job behind the text `all`, which is empty for rows of earlier versions.
-std::string digest_after(std::string all, const NewJob& job) {
-  const auto add = [&](const std::string& part) { all += std::to_string(part.size()) + ":" + part; };
-  add(job.client);
-  add(job.label);
-  add(std::to_string(job.priority));
-  add(exact(job.budget_seconds));
-  for (const auto& request : job.requests) add(request);
-  return support::digest_of(all).sha256;
-}
-
 }  // namespace
-
-std::string digest_of(const NewJob& job) {
-  const std::string& key = job.idempotency_key;
-  return digest_after(std::to_string(key.size()) + ":" + key, job);
-}
-
-bool is_digest_of(const std::string& stored, const NewJob& job) {
-  return stored == digest_of(job) || stored == digest_after("", job);
-}
-
-Result<std::int64_t> client_named(const Database& database, const std::string& name,
-                                  const std::string& doing) {
-  Statement insert(database, "INSERT INTO client(name) VALUES (?) ON CONFLICT(name) DO NOTHING");
-  SCHAAS_RETURN_IF_ERROR(insert.bind(name).run(doing));
-  Statement query(database, "SELECT id FROM client WHERE name = ?");
-  SCHAAS_RETURN_IF_ERROR(query.bind(name).step(doing));
-  return query.integer(0);
-}
 
 std::string name(ItemState state) {
   for (const auto& [known, name] : states)
@@ -535,12 +552,15 @@ std::string name(ItemState state) {
   SCHAAS_CHECK(false, "an item's state without a name");
 }
 
+std::unique_ptr<JobStore> make_job_store(std::shared_ptr<Database> database,
+                                         std::shared_ptr<const Clock> clock, const JobLimits& limits) {
+  return std::make_unique<DatabaseJobStore>(std::move(database), std::move(clock), limits);
+}
+
 Result<std::unique_ptr<JobStore>> open_job_store(const std::string& path, std::shared_ptr<const Clock> clock,
                                                  const JobLimits& limits) {
-  SCHAAS_ASSIGN_OR_RETURN(Database database, open_database(path, job_schema()));
-  SCHAAS_RETURN_IF_ERROR(run_all(database, item_totals, "count the items of jobs"));
-  return std::unique_ptr<JobStore>(
-      std::make_unique<SqliteJobStore>(std::move(database), path, std::move(clock), limits));
+  SCHAAS_ASSIGN_OR_RETURN(auto database, open_sqlite(path, job_schema()));
+  return make_job_store(std::move(database), std::move(clock), limits);
 }
 
 }  // namespace schaas::kernels_cache

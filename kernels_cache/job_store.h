@@ -8,7 +8,9 @@
 #include <vector>
 
 #include "compiler/support/result.h"
+#include "kernels_cache/claims.h"
 #include "kernels_cache/clock.h"
+#include "kernels_cache/database.h"
 #include "kernels_cache/job_changes.h"
 
 /// Jobs of offline precomputation: an accepted job is never lost. A database of its own, because the schedule
@@ -49,12 +51,18 @@ struct ItemRow {
   std::uint64_t ended = 0;
 };
 
-struct ClaimedItem {
+/// One attempt at an item: work of an earlier one that goes on somewhere ends nothing.
+struct Attempt {
   std::string job;
-  std::uint64_t number = 0;
+  std::uint64_t number = 0;  ///< the item's
+  std::uint64_t run = 0;     ///< counts all attempts at the item; never used twice
+};
+
+struct ClaimedItem : Attempt {
   std::string request;
-  int attempt = 1;
+  int attempt = 1;                     ///< since the job was submitted or retried
   std::optional<double> seconds_left;  ///< remaining budget of the job; none: unlimited
+  std::unique_ptr<Claim> claim;        ///< tells other processes that somebody works on the item
 };
 
 /// Capacity; 0: no limit.
@@ -80,17 +88,24 @@ class JobStore {
   /// Claims the next waiting item and marks it running: highest priority, then least recently served client,
   /// then oldest job.
   virtual support::Result<std::optional<ClaimedItem>> claim() = 0;
-  /// Returns true when an item waits.
-  virtual support::Result<bool> any_waiting() = 0;
-  /// Ends a running item; one cancelled meanwhile stays cancelled. When the job's budget is spent, its
-  /// waiting items fail: "the budget of 5 s is spent".
-  virtual support::Result<void> finish(const std::string& job, std::uint64_t number, ItemState state,
-                                       const std::string& error, double seconds) = 0;
-  /// Resumes after a restart: running items wait again. Items running at `max_attempts` restarts fail.
+  /// Returns the number of times that items began to wait; take it before claiming.
+  virtual JobChanges::Number arrivals() const = 0;
+  /// Waits until items began to wait since, at most for `time`; returns false when none did.
+  virtual bool wait(JobChanges::Number since, std::chrono::milliseconds time) = 0;
+  /// Ends a running item; one that was cancelled or given back meanwhile keeps its state, which returns
+  /// false. When the job's budget is spent, its waiting items fail: "the budget of 5 s is spent".
+  virtual support::Result<bool> finish(const Attempt& item, ItemState state, const std::string& error,
+                                       double seconds) = 0;
+  /// Returns false when the item was cancelled, or taken away: its work is in vain.
+  virtual support::Result<bool> is_wanted(const Attempt& item) = 0;
+  /// Gives back running items that nobody holds: their processes are gone. Items that ran `max_attempts`
+  /// times fail.
   virtual support::Result<void> recover() = 0;
   static constexpr int max_attempts = 3;
+  /// Fails what waits of jobs whose rows were changed. Reads all requests that wait.
+  virtual support::Result<void> check_requests() = 0;
   /// Returns a running item to the waiting ones without counting the attempt: the server stops.
-  virtual support::Result<void> requeue(const std::string& job, std::uint64_t number) = 0;
+  virtual support::Result<void> requeue(const Attempt& item) = 0;
 
   /// Purges jobs that ended longer ago than the retention time, with their keys; returns their number.
   virtual support::Result<std::uint64_t> purge() = 0;
@@ -118,7 +133,11 @@ class JobStore {
   JobChanges changes_;
 };
 
-/// Opens or creates the database at `path`. Errors: those of open_database (sqlite.h).
+/// Returns the store in a database with the tables of job_schema.h.
+std::unique_ptr<JobStore> make_job_store(std::shared_ptr<Database> database,
+                                         std::shared_ptr<const Clock> clock, const JobLimits& limits = {});
+
+/// Opens or creates the SQLite database at `path`. Errors: those of open_sqlite.
 support::Result<std::unique_ptr<JobStore>> open_job_store(const std::string& path,
                                                           std::shared_ptr<const Clock> clock,
                                                           const JobLimits& limits = {});

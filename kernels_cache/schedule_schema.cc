@@ -100,10 +100,156 @@ constexpr const char* schedule_migrations[] = {
 // The number in the header is that of the newest schema.
 static_assert(std::size(schedule_migrations) == schema_version);
 
-constexpr Schema schema_of_schedules{"schedule database", schedule_migrations, false};
+// Totals, in a table of the connection that triggers keep: asking for them reads no rows. They are counted
+// once, when the database is opened, so that no file can hold wrong ones.
+constexpr const char* row_totals[] = {
+    "CREATE TEMP TABLE total AS SELECT (SELECT count(*) FROM problem) AS problems, "
+    "(SELECT count(*) FROM frontier) AS frontiers, (SELECT count(*) FROM kernel) AS kernels, "
+    "(SELECT coalesce(sum(bytes), 0) FROM frontier_use) AS bytes",
+    "CREATE TEMP TRIGGER problem_added AFTER INSERT ON main.problem BEGIN "
+    "UPDATE total SET problems = problems + 1; END",
+    "CREATE TEMP TRIGGER problem_dropped AFTER DELETE ON main.problem BEGIN "
+    "UPDATE total SET problems = problems - 1; END",
+    "CREATE TEMP TRIGGER frontier_added AFTER INSERT ON main.frontier BEGIN "
+    "UPDATE total SET frontiers = frontiers + 1; END",
+    "CREATE TEMP TRIGGER frontier_dropped AFTER DELETE ON main.frontier BEGIN "
+    "UPDATE total SET frontiers = frontiers - 1; END",
+    "CREATE TEMP TRIGGER kernel_added AFTER INSERT ON main.kernel BEGIN "
+    "UPDATE total SET kernels = kernels + 1; END",
+    "CREATE TEMP TRIGGER kernel_dropped AFTER DELETE ON main.kernel BEGIN "
+    "UPDATE total SET kernels = kernels - 1; END",
+    "CREATE TEMP TRIGGER bytes_added AFTER INSERT ON main.frontier_use BEGIN "
+    "UPDATE total SET bytes = bytes + new.bytes; END",
+    "CREATE TEMP TRIGGER bytes_changed AFTER UPDATE OF bytes ON main.frontier_use BEGIN "
+    "UPDATE total SET bytes = bytes + new.bytes - old.bytes; END",
+    "CREATE TEMP TRIGGER bytes_dropped AFTER DELETE ON main.frontier_use BEGIN "
+    "UPDATE total SET bytes = bytes - old.bytes; END"};
+
+constexpr Schema schema_of_schedules{"schedule database", schedule_migrations, false, row_totals};
+
+// In a database, never edit: append an entry. A new entry only adds, so that servers of the version before go
+// on beside new ones. The triggers of the totals run at the commit. So the row that every writer changes is
+// locked last and shortly, and writers do not deadlock.
+constexpr const char* postgres_migrations[] = {
+    R"sql(
+    CREATE TABLE problem (
+      id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+      key text COLLATE "C" NOT NULL UNIQUE,
+      canonical text NOT NULL,
+      family text NOT NULL DEFAULT '',
+      pinned bigint NOT NULL DEFAULT 0,
+      asked text NOT NULL DEFAULT '',
+      created text COLLATE "C" NOT NULL
+    );
+    CREATE INDEX problem_by_family ON problem(family);
+    CREATE TABLE frontier (
+      id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+      problem bigint NOT NULL REFERENCES problem(id) ON DELETE CASCADE,
+      options text NOT NULL,
+      search_version bigint NOT NULL,
+      complete bigint NOT NULL,
+      schedules bigint NOT NULL,
+      seconds float8 NOT NULL,
+      created text COLLATE "C" NOT NULL,
+      payload bytea COMPRESSION lz4 NOT NULL,
+      digest text NOT NULL DEFAULT '',
+      UNIQUE (problem, options, search_version)
+    );
+    CREATE TABLE frontier_use (
+      frontier bigint PRIMARY KEY REFERENCES frontier(id) ON DELETE CASCADE,
+      used text COLLATE "C" NOT NULL,
+      bytes bigint NOT NULL
+    );
+    CREATE INDEX frontier_use_by_time ON frontier_use(used, frontier);
+    CREATE TABLE kernel (
+      id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+      key text COLLATE "C" NOT NULL UNIQUE,
+      problem bigint NOT NULL REFERENCES problem(id) ON DELETE CASCADE,
+      trace text NOT NULL,
+      isa text NOT NULL,
+      sha256 text COLLATE "C" NOT NULL CHECK (length(sha256) = 64),
+      bytes bigint NOT NULL,
+      seconds float8 NOT NULL,
+      created text COLLATE "C" NOT NULL,
+      signature text NOT NULL DEFAULT '',
+      digest text NOT NULL DEFAULT ''
+    );
+    CREATE INDEX kernel_by_problem ON kernel(problem);
+    CREATE INDEX kernel_by_sha256 ON kernel(sha256);
+    CREATE TABLE measurement (
+      id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+      problem bigint NOT NULL REFERENCES problem(id) ON DELETE CASCADE,
+      host text NOT NULL,
+      sizes text NOT NULL,
+      threads bigint NOT NULL,
+      isa text NOT NULL,
+      trace text NOT NULL,
+      code_version bigint NOT NULL,
+      seconds float8 NOT NULL,
+      created text COLLATE "C" NOT NULL,
+      digest text NOT NULL DEFAULT '',
+      UNIQUE (problem, host, sizes, threads, isa, trace, code_version)
+    );
+    CREATE TABLE toolchain (
+      target text PRIMARY KEY,
+      identity text NOT NULL,
+      since text NOT NULL
+    );
+    CREATE FUNCTION row_digest(text, text, text, bigint, bigint, bigint, float8, text, bytea) RETURNS text STABLE
+      LANGUAGE sql AS $$ SELECT encode(sha256(convert_to(ROW($1, $2, $3, $4, $5, $6, $7, $8)::text, 'UTF8') || $9), 'hex') $$;
+    CREATE FUNCTION row_digest(text, text, text, text, text, text, bigint, float8, text, text) RETURNS text STABLE
+      LANGUAGE sql AS $$ SELECT encode(sha256(convert_to(ROW($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)::text, 'UTF8')), 'hex') $$;
+    CREATE FUNCTION row_digest(text, text, text, text, bigint, text, text, bigint, float8, text) RETURNS text STABLE
+      LANGUAGE sql AS $$ SELECT encode(sha256(convert_to(ROW($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)::text, 'UTF8')), 'hex') $$;
+    CREATE TABLE binary_content (
+      sha256 text COLLATE "C" PRIMARY KEY CHECK (length(sha256) = 64),
+      bytes bigint NOT NULL,
+      content bytea COMPRESSION lz4 NOT NULL,
+      used bigint NOT NULL
+    );
+    CREATE TABLE fleet (
+      one boolean PRIMARY KEY DEFAULT true CHECK (one),
+      public_key text NOT NULL
+    );
+    CREATE TABLE total (
+      problems bigint NOT NULL, frontiers bigint NOT NULL, kernels bigint NOT NULL, bytes bigint NOT NULL,
+      binary_bytes bigint NOT NULL
+    );
+    INSERT INTO total VALUES (0, 0, 0, 0, 0);
+    CREATE FUNCTION count_row() RETURNS trigger LANGUAGE plpgsql AS $$
+    DECLARE
+      more bigint := CASE TG_OP WHEN 'INSERT' THEN 1 WHEN 'DELETE' THEN -1 ELSE 0 END;
+    BEGIN
+      CASE TG_TABLE_NAME
+        WHEN 'problem' THEN UPDATE total SET problems = problems + more;
+        WHEN 'frontier' THEN UPDATE total SET frontiers = frontiers + more;
+        WHEN 'kernel' THEN UPDATE total SET kernels = kernels + more;
+        WHEN 'frontier_use' THEN
+          UPDATE total SET bytes = bytes + CASE WHEN TG_OP = 'DELETE' THEN 0 ELSE NEW.bytes END
+                                         - CASE WHEN TG_OP = 'INSERT' THEN 0 ELSE OLD.bytes END;
+        WHEN 'binary_content' THEN
+          UPDATE total SET binary_bytes = binary_bytes + more * CASE WHEN TG_OP = 'DELETE' THEN OLD.bytes ELSE NEW.bytes END;
+      END CASE;
+      RETURN NULL;
+    END $$;
+    CREATE CONSTRAINT TRIGGER problem_counted AFTER INSERT OR DELETE ON problem
+      DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION count_row();
+    CREATE CONSTRAINT TRIGGER frontier_counted AFTER INSERT OR DELETE ON frontier
+      DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION count_row();
+    CREATE CONSTRAINT TRIGGER kernel_counted AFTER INSERT OR DELETE ON kernel
+      DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION count_row();
+    CREATE CONSTRAINT TRIGGER binary_counted AFTER INSERT OR DELETE ON binary_content
+      DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION count_row();
+    CREATE CONSTRAINT TRIGGER use_counted AFTER INSERT OR UPDATE OF bytes OR DELETE ON frontier_use
+      DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION count_row();
+    )sql",
+};
+
+constexpr Schema postgres_schema_of_schedules{"schedules", postgres_migrations};
 
 }  // namespace
 
 const Schema& schedule_schema() { return schema_of_schedules; }
+const Schema& postgres_schedule_schema() { return postgres_schema_of_schedules; }
 
 }  // namespace schaas::kernels_cache

@@ -1,5 +1,5 @@
 #pragma once
-#include "kernels_cache/sqlite.h"
+#include "kernels_cache/database.h"
 
 /// The schema of the schedule database, and the digests of its rows.
 namespace schaas::kernels_cache {
@@ -23,5 +23,8 @@ namespace schaas::kernels_cache {
 /// The newest schema version this code knows (PRAGMA user_version).
 inline constexpr int schema_version = 9;
 const Schema& schedule_schema();
+
+/// Returns the same tables for PostgreSQL.
+const Schema& postgres_schedule_schema();
 
 }  // namespace schaas::kernels_cache

@@ -9,6 +9,7 @@
 #include "compiler/support/digest.h"
 #include "compiler/support/result.h"
 #include "kernels_cache/changes.h"
+#include "kernels_cache/claims.h"
 #include "kernels_cache/clock.h"
 
 /// Durable results: frontiers, kernels and measurements. Schedules are opaque here: a frontier is a payload,
@@ -159,6 +160,9 @@ class ScheduleStore {
   virtual support::Result<std::vector<ProblemSummary>> list(const ProblemRange& range) = 0;
   support::Result<std::vector<ProblemSummary>> list() { return list({}); }
   virtual support::Result<Statistics> statistics() = 0;
+
+  /// Returns the claims of all processes that share the store.
+  virtual Claims& claims() = 0;
 
   /// Returns the stamps of changes to frontiers, kernels and measurements.
   const Changes& changes() const { return changes_; }

@@ -27,6 +27,8 @@ class MemoryScheduleStore final : public ScheduleStore {
  public:
   explicit MemoryScheduleStore(std::shared_ptr<const Clock> clock) : clock_(std::move(clock)) {}
 
+  Claims& claims() override { return claims_; }
+
   Result<void> put_frontier(const FrontierRow& row) override {
     const std::lock_guard lock(mutex_);
     insert_problem(row.key.problem_key, row.canonical);
@@ -282,6 +284,7 @@ class MemoryScheduleStore final : public ScheduleStore {
   }
 
   std::shared_ptr<const Clock> clock_;
+  ProcessClaims claims_;
   std::mutex mutex_;
   std::vector<ProblemRow> problems_;
   std::uint64_t last_number_ = 0;

@@ -5,9 +5,11 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <vector>
@@ -25,9 +27,6 @@ namespace schaas::kernels_cache {
 
 using support::Diagnostic;
 using support::Result;
-
-// sqlite3_close_v2 also closes a connection that failed to open, and waits for statements that are left.
-void CloseDatabase::operator()(sqlite3* database) const { sqlite3_close_v2(database); }
 
 namespace {
 
@@ -88,88 +87,102 @@ Diagnostic storage_error(sqlite3* database, const std::string& doing, const std:
   }
 }
 
-/// Errors of preparing and binding are kept and reported by `step`, so that calls can be chained.
-Statement::Statement(const Database& database, const char* sql) : database_(database.get()) {
-  state_ = sqlite3_prepare_v2(database_, sql, -1, &statement_, nullptr);
-}
-Statement::~Statement() { sqlite3_finalize(statement_); }
-
-/// SQLite copies the text, so it may be a temporary.
-Statement& Statement::bind(std::string_view text) {
-  return note(
-      sqlite3_bind_text64(statement_, ++parameter_, text.data(), text.size(), SQLITE_TRANSIENT, SQLITE_UTF8));
-}
-Statement& Statement::bind(std::int64_t number) {
-  return note(sqlite3_bind_int64(statement_, ++parameter_, number));
-}
-Statement& Statement::bind(double number) {
-  return note(sqlite3_bind_double(statement_, ++parameter_, number));
-}
-Statement& Statement::note(int state) {
-  if (state_ == SQLITE_OK) state_ = state;
-  return *this;
-}
-
-/// The first error wins; after it the statement is not run.
-Result<bool> Statement::step(const std::string& doing) {
-  if (state_ == SQLITE_OK) {
-    const int stepped = sqlite3_step(statement_);
-    if (stepped == SQLITE_ROW) return true;
-    if (stepped == SQLITE_DONE) return false;
-  }
-  return storage_error(database_, doing);
-}
-
-Result<void> Statement::run(const std::string& doing) {
-  SCHAAS_RETURN_IF_ERROR(step(doing));
-  return {};
-}
-
-/// NULL reads as the empty text.
-std::string Statement::text(int column) const {
-  const auto* data = reinterpret_cast<const char*>(sqlite3_column_text(statement_, column));
-  return data == nullptr
-             ? std::string()
-             : std::string(data, static_cast<std::size_t>(sqlite3_column_bytes(statement_, column)));
-}
-std::int64_t Statement::integer(int column) const { return sqlite3_column_int64(statement_, column); }
-double Statement::real(int column) const { return sqlite3_column_double(statement_, column); }
-
-Result<void> run_all(const Database& database, std::span<const char* const> statements,
-                     const std::string& doing) {
-  for (const char* sql : statements) SCHAAS_RETURN_IF_ERROR(Statement(database, sql).run(doing));
-  return {};
-}
-
-std::uint64_t changes(const Database& database) {
-  return static_cast<std::uint64_t>(sqlite3_changes64(database.get()));
-}
-
 namespace {
+
+struct CloseDatabase {
+  // sqlite3_close_v2 also closes a connection that failed to open, and waits for statements that are left.
+  void operator()(sqlite3* database) const { sqlite3_close_v2(database); }
+};
+using Handle = std::unique_ptr<sqlite3, CloseDatabase>;
+
+/// Errors of preparing and binding are kept and reported by `step`, so that calls can be chained.
+class SqliteCursor final : public Cursor {
+ public:
+  SqliteCursor(sqlite3* database, const std::string& sql) : database_(database) {
+    state_ = sqlite3_prepare_v2(database_, sql.c_str(), -1, &statement_, nullptr);
+  }
+  SqliteCursor(const SqliteCursor&) = delete;
+  SqliteCursor& operator=(const SqliteCursor&) = delete;
+  ~SqliteCursor() override { sqlite3_finalize(statement_); }
+
+  // SQLite copies the text, so it may be a temporary.
+  void bind(int parameter, std::string_view text) override {
+    note(sqlite3_bind_text64(statement_, index_of(parameter), text.data(), text.size(), SQLITE_TRANSIENT,
+                             SQLITE_UTF8));
+  }
+  void bind(int parameter, std::int64_t number) override {
+    note(sqlite3_bind_int64(statement_, index_of(parameter), number));
+  }
+  void bind(int parameter, double number) override {
+    note(sqlite3_bind_double(statement_, index_of(parameter), number));
+  }
+  void bind(int parameter, Bytes bytes) override { bind(parameter, bytes.bytes); }
+
+  // The first error wins; after it the statement is not run.
+  Result<bool> step(const std::string& doing) override {
+    if (state_ == SQLITE_OK) {
+      const int stepped = sqlite3_step(statement_);
+      if (stepped == SQLITE_ROW) return true;
+      if (stepped == SQLITE_DONE) return false;
+    }
+    return storage_error(database_, doing);
+  }
+
+  std::string text(int column) const override {
+    const auto* data = reinterpret_cast<const char*>(sqlite3_column_text(statement_, column));
+    return data == nullptr
+               ? std::string()
+               : std::string(data, static_cast<std::size_t>(sqlite3_column_bytes(statement_, column)));
+  }
+  std::int64_t integer(int column) const override { return sqlite3_column_int64(statement_, column); }
+  double real(int column) const override { return sqlite3_column_double(statement_, column); }
+  std::uint64_t changed() const override { return static_cast<std::uint64_t>(sqlite3_changes64(database_)); }
+
+ private:
+  // To SQLite $1 is a name, numbered by its first occurrence: mostly in order.
+  int index_of(int parameter) {
+    const char* name = sqlite3_bind_parameter_name(statement_, parameter);
+    if (name != nullptr && std::atoi(name + 1) == parameter) return parameter;
+    return sqlite3_bind_parameter_index(statement_, ("$" + std::to_string(parameter)).c_str());
+  }
+  void note(int state) {
+    if (state_ == SQLITE_OK) state_ = state;
+  }
+  sqlite3* const database_;
+  sqlite3_stmt* statement_ = nullptr;
+  int state_;
+};
 
 Result<void> execute(sqlite3* database, const char* sql, const std::string& doing) {
   if (sqlite3_exec(database, sql, nullptr, nullptr, nullptr) == SQLITE_OK) return {};
   return storage_error(database, doing);
 }
 
+class SqliteConnection final : public Connection {
+ public:
+  explicit SqliteConnection(Handle database) : database_(std::move(database)) {}
+  std::unique_ptr<Cursor> prepare(const std::string& sql) override {
+    return std::make_unique<SqliteCursor>(database_.get(), sql);
+  }
+  // The schema says when its commits are flushed. IMMEDIATE takes the write lock at once: no statement can
+  // fail later because another process writes.
+  Result<void> begin(const std::string& doing, Flush) override {
+    return execute(get(), "BEGIN IMMEDIATE", doing);
+  }
+  Result<void> commit(const std::string& doing) override { return execute(get(), "COMMIT", doing); }
+  void roll_back() override { sqlite3_exec(get(), "ROLLBACK", nullptr, nullptr, nullptr); }
+  Result<void> notify(const char*, const std::string&) override { return {}; }
+  const Dialect& dialect() const override {
+    static constexpr Dialect dialect{""};
+    return dialect;
+  }
+  sqlite3* get() const { return database_.get(); }
+
+ private:
+  const Handle database_;
+};
+
 }  // namespace
-
-Transaction::~Transaction() {
-  if (open_) sqlite3_exec(database_, "ROLLBACK", nullptr, nullptr, nullptr);
-}
-
-/// IMMEDIATE takes the write lock at once: no statement can fail later because another process writes.
-Result<void> Transaction::begin(const std::string& doing) {
-  SCHAAS_RETURN_IF_ERROR(execute(database_, "BEGIN IMMEDIATE", doing));
-  open_ = true;
-  return {};
-}
-
-Result<void> Transaction::commit(const std::string& doing) {
-  SCHAAS_RETURN_IF_ERROR(execute(database_, "COMMIT", doing));
-  open_ = false;
-  return {};
-}
 
 namespace {
 
@@ -196,7 +209,7 @@ Diagnostic open_error(sqlite3* database, const std::string& path, const Schema& 
 }
 
 /// Applies the migrations from the number found to the newest, all or none.
-Result<void> migrate(const Database& database, const std::string& path, const Schema& schema) {
+Result<void> migrate(SqliteConnection& database, const std::string& path, const Schema& schema) {
   const int newest = static_cast<int>(schema.migrations.size());
   Transaction transaction(database);
   if (!transaction.begin("").ok()) return open_error(database.get(), path, schema);
@@ -224,7 +237,7 @@ Result<void> migrate(const Database& database, const std::string& path, const Sc
 }
 
 // Finds damaged pages at the start, not at the first request that reads them.
-Result<void> check(const Database& database, const std::string& path, const Schema& schema) {
+Result<void> check(SqliteConnection& database, const std::string& path, const Schema& schema) {
   Statement query(database, "PRAGMA quick_check(1)");
   if (!query.step("check the database").ok()) return open_error(database.get(), path, schema);
   if (query.text(0) != "ok") return damaged(path, schema, query.text(0));
@@ -261,35 +274,6 @@ Result<void> set_aside(const std::string& path) {
   return {};
 }
 
-Result<void> back_up(const Database& database, std::mutex& mutex, const std::string& path) {
-  constexpr int pages_at_once = 256;
-  const std::string doing = "back up to `" + path + "`";
-  // Creates the file first: for one that cannot be created SQLite reports the error of its second try, to
-  // read it.
-  const int made = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-  if (made < 0) return file_error(doing, errno);
-  ::close(made);
-  sqlite3* opened = nullptr;
-  const int state =
-      sqlite3_open_v2(path.c_str(), &opened, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
-  const Database copy(opened);
-  if (state != SQLITE_OK) return storage_error(opened, doing, path);
-  std::unique_lock lock(mutex);
-  sqlite3_backup* backup = sqlite3_backup_init(opened, "main", database.get(), "main");
-  if (backup == nullptr) return storage_error(opened, doing);
-  int stepped = SQLITE_OK;
-  while (stepped == SQLITE_OK) {  // writes of this connection between two steps are copied as well
-    stepped = sqlite3_backup_step(backup, pages_at_once);
-    // Leaves the store to requests between two steps.
-    lock.unlock();
-    lock.lock();
-  }
-  if (sqlite3_backup_finish(backup) == SQLITE_OK && stepped == SQLITE_DONE) return {};
-  const auto error = storage_error(opened, doing);
-  ::unlink(path.c_str());
-  return error;
-}
-
 namespace {
 
 /// Prints a value for a digest, the same way in every version of SQLite.
@@ -314,21 +298,95 @@ void row_digest(sqlite3_context* context, int count, sqlite3_value** values) {
   sqlite3_result_text(context, sha256.data(), static_cast<int>(sha256.size()), SQLITE_TRANSIENT);
 }
 
+/// SQL: greatest(a, b), as PostgreSQL names it.
+void greatest(sqlite3_context* context, int, sqlite3_value** values) {
+  sqlite3_result_int64(context, std::max(sqlite3_value_int64(values[0]), sqlite3_value_int64(values[1])));
+}
+
 bool add_functions(sqlite3* database) {
-  return sqlite3_create_function(database, "row_digest", -1, SQLITE_UTF8 | SQLITE_DETERMINISTIC, nullptr,
-                                 row_digest, nullptr, nullptr) == SQLITE_OK;
+  const auto add = [database](const char* name, int arguments, auto* function) {
+    return sqlite3_create_function(database, name, arguments, SQLITE_UTF8 | SQLITE_DETERMINISTIC, nullptr,
+                                   function, nullptr, nullptr) == SQLITE_OK;
+  };
+  return add("row_digest", -1, row_digest) && add("greatest", 2, greatest);
 }
 
 }  // namespace
 
-Result<Database> open_database(const std::string& path, const Schema& schema) {
+namespace {
+
+/// Copies `database` to a new file, some pages at a time; `mutex` is free in between. Removes the file on
+/// failure.
+Result<void> copy_database(sqlite3* database, std::mutex& mutex, const std::string& path) {
+  constexpr int pages_at_once = 256;
+  const std::string doing = "back up to `" + path + "`";
+  // Creates the file first: for one that cannot be created SQLite reports the error of its second try, to
+  // read it.
+  const int made = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+  if (made < 0) return file_error(doing, errno);
+  ::close(made);
+  sqlite3* opened = nullptr;
+  const int state =
+      sqlite3_open_v2(path.c_str(), &opened, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
+  const Handle copy(opened);
+  if (state != SQLITE_OK) return storage_error(opened, doing, path);
+  std::unique_lock lock(mutex);
+  sqlite3_backup* backup = sqlite3_backup_init(opened, "main", database, "main");
+  if (backup == nullptr) return storage_error(opened, doing);
+  int stepped = SQLITE_OK;
+  while (stepped == SQLITE_OK) {  // writes of this connection between two steps are copied as well
+    stepped = sqlite3_backup_step(backup, pages_at_once);
+    // Leaves the store to requests between two steps.
+    lock.unlock();
+    lock.lock();
+  }
+  if (sqlite3_backup_finish(backup) == SQLITE_OK && stepped == SQLITE_DONE) return {};
+  const auto error = storage_error(opened, doing);
+  ::unlink(path.c_str());
+  return error;
+}
+
+class SqliteDatabase final : public Database {
+ public:
+  SqliteDatabase(std::unique_ptr<Connection> connection, std::string path, bool durable)
+      : connection_(std::move(connection)), path_(std::move(path)), durable_(durable) {}
+
+  Result<Session> session() override {
+    mutex_.lock();
+    return Session(connection_.get(), [this](Connection*) { mutex_.unlock(); });
+  }
+  Claims& claims() override { return claims_; }
+  void add(Listener& listener) override { listener.hearing(true); }
+  void remove(Listener&) override {}
+  // A flush may succeed on a disk that fails (docs/storage.md).
+  Result<void> check_durable(const std::string& doing) override {
+    if (!durable_) return {};
+    SCHAAS_RETURN_IF_ERROR(files_.check(doing));
+    return check_flushed(path_, doing);
+  }
+  Result<void> back_up(const std::string& path) override {
+    return copy_database(static_cast<SqliteConnection&>(*connection_).get(), mutex_, path);
+  }
+
+ private:
+  const std::unique_ptr<Connection> connection_;
+  const std::string path_;
+  const FilesInPlace files_{{path_, path_ + "-wal"}};
+  const bool durable_;
+  ProcessClaims claims_;
+  std::mutex mutex_;  // one connection, one statement at a time
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Connection>> open_connection(const std::string& path, const Schema& schema) {
   // Memory can be configured only before the first connection of the process.
   static const bool page_cache = take_page_cache();
   static_cast<void>(page_cache);
   sqlite3* opened = nullptr;
   const int state =
       sqlite3_open_v2(path.c_str(), &opened, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
-  Database database(opened);
+  auto connection = std::make_unique<SqliteConnection>(Handle(opened));
   if (state != SQLITE_OK) return open_error(opened, path, schema);
   sqlite3_busy_timeout(opened, 5000);  // another process may read: the sqlite3 shell, a backup
   // The log lets others read while the daemon writes. A schema that was tampered with may call harmless
@@ -342,17 +400,25 @@ Result<Database> open_database(const std::string& path, const Schema& schema) {
   if (sqlite3_exec(opened, settings.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK ||
       !add_functions(opened))
     return open_error(opened, path, schema);
-  SCHAAS_RETURN_IF_ERROR(check(database, path, schema));
-  SCHAAS_RETURN_IF_ERROR(migrate(database, path, schema));
-  return database;
+  SCHAAS_RETURN_IF_ERROR(check(*connection, path, schema));
+  SCHAAS_RETURN_IF_ERROR(migrate(*connection, path, schema));
+  for (const char* total : schema.totals)
+    SCHAAS_RETURN_IF_ERROR(execute(opened, total, "count the stored rows"));
+  return std::unique_ptr<Connection>(std::move(connection));
 }
 
-Result<Database> open_unchecked(const std::string& path, const std::string& doing) {
+Result<std::unique_ptr<Connection>> open_unchecked(const std::string& path, const std::string& doing) {
   sqlite3* opened = nullptr;
   const int state = sqlite3_open_v2(path.c_str(), &opened, SQLITE_OPEN_READWRITE, nullptr);
-  Database database(opened);
+  auto connection = std::make_unique<SqliteConnection>(Handle(opened));
   if (state != SQLITE_OK) return storage_error(opened, doing, path);
-  return database;
+  return std::unique_ptr<Connection>(std::move(connection));
+}
+
+Result<std::shared_ptr<Database>> open_sqlite(const std::string& path, const Schema& schema) {
+  SCHAAS_ASSIGN_OR_RETURN(auto connection, open_connection(path, schema));
+  return std::shared_ptr<Database>(
+      std::make_shared<SqliteDatabase>(std::move(connection), path, schema.durable));
 }
 
 }  // namespace schaas::kernels_cache

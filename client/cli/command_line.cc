@@ -115,6 +115,7 @@ void add_commands(CLI::App& program, Action& chosen, bool& json) {
   program.option_defaults()->always_capture_default(false);
   add_run(program, chosen);
   add_schedule(program, chosen);
+  add_tune(program, chosen);
   add_plot(program, chosen);
   add_emit(program, chosen);
   add_convert(program, chosen);

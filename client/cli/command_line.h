@@ -9,6 +9,7 @@ namespace schaas::cli {
 
 /// Each adds its command to the program; parsing it leaves the bound action in `chosen`.
 void add_run(CLI::App& program, Action& chosen);
+void add_tune(CLI::App& program, Action& chosen);
 void add_schedule(CLI::App& program, Action& chosen);
 void add_plot(CLI::App& program, Action& chosen);
 void add_emit(CLI::App& program, Action& chosen);

@@ -53,6 +53,9 @@ void declare_addresses(CLI::App& app, Written& out) {
       "host:port on the loopback interface for metrics, health and the status page (default: nowhere)");
   app.add_option("--data-dir", out.data_directory,
                  "state (default: $XDG_DATA_HOME/schaas or ~/.local/share/schaas)");
+  app.add_option("--database", out.command.daemon.database,
+                 "file with the connection string of a PostgreSQL database, which servers share (default: "
+                 "SQLite in the data directory)");
 }
 
 /// Declares keys, certificates, tokens and the mode of sockets.
@@ -139,8 +142,8 @@ void declare_work(CLI::App& app, Written& out) {
                  "size of the stored jobs above which the longest ended are evicted; 0: no limit");
   app.add_option("--job-days", out.job_days, "days after which ended jobs are purged; 0: never")
       ->check(CLI::Range(0L, 100'000L));
-  app.add_option("--items", out.command.daemon.items, "items of jobs worked on at once")
-      ->check(CLI::Range(1, 256));
+  app.add_option("--items", out.command.daemon.items, "items of jobs worked on at once; 0: none")
+      ->check(CLI::Range(0, 256));
   app.add_option("--response-cache-bytes,--reply-bytes", out.command.daemon.response_cache.bytes,
                  "memory of the response cache; 0: no caching");
   app.add_option("--solver-bytes", out.command.daemon.solver_memory,
@@ -188,6 +191,9 @@ void declare_modes(CLI::App& app, Written& out) {
   app.get_help_ptr()->configurable(false);
   app.add_flag("--private", out.command.is_private,
                "serve one user: Unix sockets only, log to the data directory, stop after 15 idle minutes")
+      ->configurable(false);
+  app.add_flag("--worker", out.command.daemon.worker,
+               "take items of jobs from the database and listen nowhere; --idle-seconds ends it")
       ->configurable(false);
   app.set_config("--config", "", "read options from this file; the command line takes precedence")
       ->configurable(false);

@@ -12,6 +12,7 @@
 #include "compiler/pipeline/solver_worker.h"
 #include "compiler/toolchain/child_user.h"
 #include "compiler/toolchain/isolation.h"
+#include "kernels_cache/fleet_key.h"
 #include "proto/kernel_abi.h"
 #include "server/auth/signing_key.h"
 #include "server/daemon/options_check.h"
@@ -25,6 +26,7 @@
 #include "server/providers/instrumented_provider.h"
 #include "server/providers/validating_provider.h"
 #include "server/storage/agreed_toolchain.h"
+#include "server/storage/database_file.h"
 #include "server/storage/open_stores.h"
 
 // Composition of the server: every object is made here, gets what it uses, and is owned here. Order of
@@ -137,22 +139,44 @@ void warn_of_open_children(const DaemonOptions& options, const Log& log) {
 Result<std::unique_ptr<Daemon>> Daemon::start(const DaemonOptions& options, Log log) {
   SCHAAS_RETURN_IF_ERROR(check_options(options));
   SCHAAS_ASSIGN_OR_RETURN(DataDirectory directory, DataDirectory::open(options.data_directory));
-  SCHAAS_ASSIGN_OR_RETURN(const Stores stores, open_stores(directory, log));
-  SCHAAS_ASSIGN_OR_RETURN(auto jobs, open_jobs(directory, options.jobs, log));
+  SCHAAS_ASSIGN_OR_RETURN(const Opened opened, open(options, directory, log));
   SCHAAS_ASSIGN_OR_RETURN(auto key, open_signing_key(options.signing_key.empty() ? directory.signing_key()
                                                                                  : options.signing_key));
+  if (opened.shared != nullptr)
+    SCHAAS_RETURN_IF_ERROR(kernels_cache::agree_on_key(*opened.shared, key.public_key().text()));
   SCHAAS_ASSIGN_OR_RETURN(const std::vector<ListenAddress> addresses, addresses_of(options));
   for (const ListenAddress& address : addresses) {
     if (address.is_unix) SCHAAS_RETURN_IF_ERROR(clear_stale_socket(address.path));
   }
   SCHAAS_ASSIGN_OR_RETURN(auto access, AccessControl::open({options.tokens, (options.socket_mode & 077) != 0,
                                                             AccessControl::steady_clock()}));
-  std::unique_ptr<Daemon> daemon(new Daemon(options, std::move(directory), stores, std::move(jobs),
+  std::unique_ptr<Daemon> daemon(new Daemon(options, std::move(directory), opened.stores, opened.jobs,
                                             std::make_shared<KernelSigner>(std::move(key)), std::move(access),
                                             std::move(log)));
+  if (options.worker) {
+    if (!options.http.empty()) SCHAAS_RETURN_IF_ERROR(daemon->open_http());
+    daemon->log_->info("working on items of jobs, {} at once", options.items);
+    return daemon;
+  }
   SCHAAS_RETURN_IF_ERROR(daemon->listen(addresses));
   SCHAAS_RETURN_IF_ERROR(daemon->open_http());
   return daemon;
+}
+
+Result<Daemon::Opened> Daemon::open(const DaemonOptions& options, const DataDirectory& directory,
+                                    const Log& log) {
+  if (options.database.empty()) {
+    SCHAAS_ASSIGN_OR_RETURN(const Stores stores, open_stores(directory, log));
+    SCHAAS_ASSIGN_OR_RETURN(std::shared_ptr<kernels_cache::JobStore> jobs,
+                            open_jobs(directory, options.jobs, log));
+    if (const auto checked = jobs->check_requests(); !checked.ok())
+      log->error("cannot check the jobs: {}", support::render(checked.error()));
+    return Opened{stores, std::move(jobs), nullptr};
+  }
+  SCHAAS_ASSIGN_OR_RETURN(const auto database, open_shared_database(options.database));
+  SCHAAS_ASSIGN_OR_RETURN(const Stores stores, open_shared_stores(directory, database, options.cache.bytes));
+  return Opened{stores, kernels_cache::make_job_store(database, kernels_cache::system_clock(), options.jobs),
+                database};
 }
 
 Daemon::Daemon(const DaemonOptions& options, DataDirectory directory, Stores stores,
@@ -189,7 +213,7 @@ Daemon::Daemon(const DaemonOptions& options, DataDirectory directory, Stores sto
     std::optional<support::Diagnostic> no_room;
     const auto hear = [&](const Event& event) {
       const auto* failure = std::get_if<KernelFailure>(&event);
-      if (failure != nullptr && is_disk_error(failure->diagnostic)) no_room = failure->diagnostic;
+      if (failure != nullptr && is_storage_failure(failure->diagnostic)) no_room = failure->diagnostic;
       return true;
     };
     SCHAAS_RETURN_IF_ERROR(scheduling_->schedule(query, hear, cancellation));
@@ -286,11 +310,14 @@ ServerFacts Daemon::facts() const {
 }
 
 std::chrono::steady_clock::duration Daemon::idle() const {
-  return runner_->has_work() ? std::chrono::steady_clock::duration::zero() : boundary_->active().idle();
+  return std::min(runner_->idle(), boundary_->active().idle());
 }
 
 void Daemon::stop() {
-  if (server_ == nullptr) return;
+  if (server_ == nullptr) {
+    runner_->stop();
+    return;
+  }
   boundary_->refuse();  // first, so that /readyz and the health service report it before anything ends
   if (auto* health = server_->GetHealthCheckService()) health->SetServingStatus(false);
   log_->info("stopping: running requests have {} s to finish", options_.drain.count());

@@ -46,6 +46,8 @@ struct DaemonOptions {
   std::string trial;        ///< path of schaas-trial; none: kernels are served unvalidated
   std::string nvrtc;        ///< path of schaas-nvrtc; none: GPU kernels need nvcc
   std::string signing_key;  ///< path; none: the one in the data directory
+  std::string database;     ///< file that names the database shared with other servers; none: files alone
+  bool worker = false;      ///< takes items of jobs and listens nowhere
   std::vector<std::string> compiler_reads;  ///< folders that compilers may read beside the system's
   // Authentication
   TlsFiles tls;               ///< for all TCP addresses
@@ -115,6 +117,14 @@ class Daemon {
   void stop();
 
  private:
+  /// Stores of a data directory, or of a database.
+  struct Opened {
+    Stores stores;
+    std::shared_ptr<kernels_cache::JobStore> jobs;
+    std::shared_ptr<kernels_cache::Database> shared;  ///< null: none
+  };
+  static support::Result<Opened> open(const DaemonOptions& options, const DataDirectory& directory,
+                                      const Log& log);
   Daemon(const DaemonOptions& options, DataDirectory directory, Stores stores,
          std::shared_ptr<kernels_cache::JobStore> jobs, std::shared_ptr<KernelSigner> signer,
          std::shared_ptr<AccessControl> access, Log log);

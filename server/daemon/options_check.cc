@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "server/auth/signing_key.h"
+#include "server/storage/database_file.h"
 
 // Checks that `--check-config` and a start share. They change nothing and take nothing, so they may run
 // beside a daemon; free addresses and sound databases are known at a start only.
@@ -24,6 +25,21 @@ Result<void> check_reach(const DaemonOptions& options, const std::vector<ListenA
         "127.0.0.1 "
         "(ssh can bring others there); --insecure-tcp listens all the same, where everybody is trusted");
   }
+  return {};
+}
+
+// A database holds the kernels of a fleet, signed with one key, and the jobs that workers take.
+Result<void> check_database(const DaemonOptions& options) {
+  if (options.database.empty()) {
+    if (!options.worker) return {};
+    return support::invalid("command-line", "--worker takes items of a shared database; give --database");
+  }
+  if (options.signing_key.empty()) {
+    return support::noting(
+        support::invalid("signing-key", "servers of one database sign with one key; give --signing-key"),
+        "copy the signing.key of the first server to the others");
+  }
+  SCHAAS_RETURN_IF_ERROR(read_database_file(options.database));
   return {};
 }
 
@@ -58,6 +74,7 @@ Result<std::vector<ListenAddress>> addresses_of(const DaemonOptions& options) {
 
 Result<void> check_options(const DaemonOptions& options) {
   SCHAAS_RETURN_IF_ERROR(DataDirectory::check(options.data_directory));
+  SCHAAS_RETURN_IF_ERROR(check_database(options));
   SCHAAS_RETURN_IF_ERROR(check_files(options));
   SCHAAS_ASSIGN_OR_RETURN(const std::vector<ListenAddress> addresses, addresses_of(options));
   SCHAAS_RETURN_IF_ERROR(check_sockets(options, addresses));

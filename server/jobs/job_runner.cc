@@ -24,14 +24,19 @@ constexpr std::chrono::milliseconds poll_interval{20};
 /// Delay after an error of the store, such as a full disk.
 constexpr std::chrono::seconds store_retry_interval{5};
 constexpr std::chrono::hours purge_interval{1};
+/// Items are looked for this often also without a sign of them, and those of ended servers given back.
+constexpr std::chrono::seconds look_interval{60}, recover_interval{5};
+/// The longest that a stop waits for threads that wait; whether running items are wanted is asked this often.
+constexpr std::chrono::milliseconds stop_interval{200}, supervision_interval{1000};
 /// Retries of one item after disk errors, for an hour. An item that never fits must not block the rest for
 /// ever.
 constexpr int max_retries = 720;
 
 }  // namespace
 
-bool is_disk_error(const support::Diagnostic& error) {
-  return error.code.starts_with("disk-") || error.code == "descriptors" || error.code == "file-replaced";
+bool is_storage_failure(const support::Diagnostic& error) {
+  return error.code.starts_with("disk-") || error.code == "descriptors" || error.code == "file-replaced" ||
+         error.code == "database-unreachable";
 }
 
 JobRunner::JobRunner(std::shared_ptr<kernels_cache::JobStore> store, Options options, Log log)
@@ -40,25 +45,19 @@ JobRunner::JobRunner(std::shared_ptr<kernels_cache::JobStore> store, Options opt
     log_->error("cannot resume jobs: {}", support::render(recovered.error()));
   busy_ = options_.items;
   for (int n = 0; n < options_.items; ++n) threads_.emplace_back([this] { run(); });
+  supervisor_ = std::thread([this] { supervise(); });
 }
 
 JobRunner::~JobRunner() { stop(); }
 
-void JobRunner::wake() {
-  const std::lock_guard lock(mutex_);
-  ++wakes_;
-  changed_.notify_all();
-}
-
-void JobRunner::cancel_items_of(const std::string& job) {
-  const std::lock_guard lock(mutex_);
-  for (Running* running : running_)
-    if (running->job == job) running->cancellation.cancel();
-}
-
 bool JobRunner::has_work() const {
   const std::lock_guard lock(mutex_);
   return busy_ > 0 && !stopping_;
+}
+
+Steady::duration JobRunner::idle() const {
+  const std::lock_guard lock(mutex_);
+  return busy_ > 0 && !stopping_ ? Steady::duration::zero() : Steady::now() - last_busy_;
 }
 
 bool JobRunner::stopping() const {
@@ -75,42 +74,77 @@ void JobRunner::stop() {
   }
   for (std::thread& thread : threads_)
     if (thread.joinable()) thread.join();
+  if (supervisor_.joinable()) supervisor_.join();
 }
 
 void JobRunner::run() {
-  while (wait_for_items()) {
+  while (!stopping()) {
+    purge_when_due();
+    const auto seen = store_->arrivals();  // later ones are claimed, or end the wait
     if (!yield_to_interactive()) return;
-    const auto claimed = store_->claim();
+    auto claimed = store_->claim();
     if (!claimed.ok()) {
       log_->error("cannot claim an item: {}", support::render(claimed.error()));
       if (!back_off()) return;
     } else if (claimed->has_value()) {
-      work_on(**claimed);
+      work_on(**std::move(claimed));
+    } else {
+      wait_for_items(seen);
     }
   }
 }
 
-// Waits for an item; returns false when the runner stops.
-bool JobRunner::wait_for_items() {
-  for (;;) {
-    purge_when_due();
-    std::uint64_t seen = 0;
-    {
-      const std::lock_guard lock(mutex_);
-      seen = wakes_;  // later submissions are seen by the next query, or wake the thread
-      if (stopping_) return false;
-    }
-    const auto waiting = store_->any_waiting();
-    if (waiting.ok() && *waiting) return true;
-    if (!waiting.ok()) {
-      log_->error("cannot query jobs: {}", support::render(waiting.error()));
-      if (!back_off()) return false;
-      continue;
-    }
-    std::unique_lock lock(mutex_);
+// Waits until items may wait, or the time has come to look.
+void JobRunner::wait_for_items(kernels_cache::JobChanges::Number seen) {
+  {
+    const std::lock_guard lock(mutex_);
     --busy_;
-    changed_.wait_for(lock, purge_interval, [&] { return stopping_ || wakes_ != seen; });
-    ++busy_;
+    last_busy_ = Steady::now();
+  }
+  const auto end = Steady::now() + look_interval;
+  while (!stopping() && Steady::now() < end && !store_->wait(seen, stop_interval)) {
+  }
+  const std::lock_guard lock(mutex_);
+  ++busy_;
+}
+
+// Looks after items beside the threads that work on them.
+void JobRunner::supervise() {
+  for (auto next = Steady::now() + recover_interval;;) {
+    {
+      std::unique_lock lock(mutex_);
+      changed_.wait_for(lock, supervision_interval, [this] { return stopping_; });
+      if (stopping_) return;
+    }
+    cancel_lost_items();
+    if (Steady::now() < next) continue;
+    next = Steady::now() + recover_interval;
+    if (const auto recovered = store_->recover(); !recovered.ok())
+      log_->warn("cannot resume jobs: {}", support::render(recovered.error()));
+  }
+}
+
+// Cancels items that were cancelled, here or at another server, and those whose claim is lost.
+void JobRunner::cancel_lost_items() {
+  std::vector<kernels_cache::Attempt> attempts;
+  {
+    const std::lock_guard lock(mutex_);
+    for (Running* running : running_) {
+      if (running->item.claim != nullptr && running->item.claim->lost()) {
+        running->cancellation.cancel();
+      } else {
+        attempts.push_back(running->item);
+      }
+    }
+  }
+  for (const auto& attempt : attempts) {
+    const auto wanted = store_->is_wanted(attempt);
+    if (!wanted.ok() || *wanted) continue;
+    const std::lock_guard lock(mutex_);
+    for (Running* running : running_) {
+      if (running->item.job == attempt.job && running->item.number == attempt.number)
+        running->cancellation.cancel();
+    }
   }
 }
 
@@ -146,11 +180,13 @@ bool JobRunner::yield_to_interactive() {
   return !stopping_;
 }
 
-void JobRunner::work_on(const ClaimedItem& item) {
+void JobRunner::work_on(ClaimedItem claimed) {
   const auto start = Steady::now();
-  const std::chrono::duration<double> time = time_for(item);
-  support::Cancellation cancellation(start + std::chrono::duration_cast<Steady::duration>(time));
-  Running running{item.job, cancellation};
+  const std::chrono::duration<double> time = time_for(claimed);
+  Running running{std::move(claimed),
+                  support::Cancellation(start + std::chrono::duration_cast<Steady::duration>(time))};
+  const ClaimedItem& item = running.item;
+  support::Cancellation& cancellation = running.cancellation;
   {
     const std::lock_guard lock(mutex_);
     running_.insert(&running);
@@ -176,7 +212,9 @@ void JobRunner::work_on(const ClaimedItem& item) {
   }
   log_->info("job={} item={} attempt={} seconds={:.3f} outcome={}", item.job, item.number, item.attempt,
              seconds, error ? error->code : "ok");
-  store_end(item, error, seconds, retry || (stopped && error));
+  // An error after the claim was lost is that of the cancellation, and the loss was no attempt.
+  const bool lost = item.claim != nullptr && item.claim->lost();
+  store_end(item, error, seconds, retry || ((stopped || lost) && error));
   if (retry) back_off();
 }
 
@@ -197,12 +235,17 @@ std::optional<support::Diagnostic> JobRunner::result_of(const ClaimedItem& item,
 void JobRunner::store_end(const ClaimedItem& item, const std::optional<support::Diagnostic>& error,
                           double seconds, bool requeued) {
   for (;;) {
-    const auto kept = requeued
-                          ? store_->requeue(item.job, item.number)
-                          : store_->finish(item.job, item.number, error ? ItemState::failed : ItemState::done,
-                                           error ? support::render(*error) : "", seconds);
-    if (kept.ok()) return;
-    log_->error("cannot store the end of an item of {}: {}", item.job, support::render(kept.error()));
+    if (requeued) {
+      const auto kept = store_->requeue(item);
+      if (kept.ok()) return;
+      log_->error("cannot give back an item of {}: {}", item.job, support::render(kept.error()));
+    } else {
+      const auto kept = store_->finish(item, error ? ItemState::failed : ItemState::done,
+                                       error ? support::render(*error) : "", seconds);
+      if (kept.ok() && !*kept) log_->info("job={} item={} had ended before", item.job, item.number);
+      if (kept.ok()) return;
+      log_->error("cannot store the end of an item of {}: {}", item.job, support::render(kept.error()));
+    }
     if (!back_off()) return;  // the next server resumes it
   }
 }
@@ -217,7 +260,7 @@ std::chrono::duration<double> JobRunner::time_for(const ClaimedItem& item) const
 bool JobRunner::should_retry(const ClaimedItem& item, const std::optional<support::Diagnostic>& error) {
   const std::pair which(item.job, item.number);
   const std::lock_guard lock(mutex_);
-  if (error && is_disk_error(*error) && ++retries_[which] <= max_retries) return true;
+  if (error && is_storage_failure(*error) && ++retries_[which] <= max_retries) return true;
   retries_.erase(which);
   return false;
 }

@@ -11,20 +11,18 @@
 
 // Remote calls about jobs, each inside the request boundary. A job is checked whole before it is stored:
 // every request in it passes the checks that scheduling makes first. Owners are tokens' names. Watching reads
-// the store after changes of the job alone. A watch holds a thread of the server, so watchers are bounded by
-// number; it ends with its token.
+// the store after changes of the job alone, once for all who watch it (job_feed.h). A watch holds a thread of
+// the server, so watchers are bounded by number; it ends with its token.
 namespace schaas::server {
 namespace {
 
-using kernels_cache::ItemRow;
 using kernels_cache::JobRow;
 using support::Cancellation;
 using support::Result;
 
 constexpr std::size_t jobs_listed = 100, max_jobs_listed = 10'000;
-constexpr std::size_t items_at_once = 256;
 // Changes within this time are told together.
-constexpr std::chrono::milliseconds watch_interval{100};
+constexpr std::chrono::milliseconds watch_interval{250};
 // Between changes a watch looks this often whether client, token and server are still there; no row is read.
 constexpr std::chrono::milliseconds presence_interval{250};
 // Delays that a refused client is told to wait.
@@ -61,23 +59,32 @@ v1::Job job_to_proto(const JobRow& row) {
   return out;
 }
 
-v1::JobItem job_to_proto(const ItemRow& row) {
+v1::JobItem job_to_proto(const EndedItem& item) {
   v1::JobItem out;
-  out.set_number(row.number);
-  if (const auto query = query_of_stored(row.request); query.ok())
-    out.set_expression(query->problem.expression);
-  out.set_state(name(row.state));
-  out.set_error(row.error);
-  out.set_seconds(row.seconds);
-  out.set_ended(row.ended);
+  out.set_number(item.number);
+  out.set_expression(item.expression);
+  out.set_state(name(item.state));
+  out.set_error(item.error);
+  out.set_seconds(item.seconds);
+  out.set_ended(item.ended);
   return out;
+}
+
+std::string expression_of(const std::string& request) {
+  const auto query = query_of_stored(request);
+  return query.ok() ? query->problem.expression : "";
 }
 
 }  // namespace
 
 JobsService::JobsService(Scheduling& checking, std::shared_ptr<kernels_cache::JobStore> store,
                          JobRunner& runner, RequestBoundary& boundary, Limits limits)
-    : checking_(checking), store_(std::move(store)), runner_(runner), boundary_(boundary), limits_(limits) {}
+    : checking_(checking),
+      store_(std::move(store)),
+      runner_(runner),
+      boundary_(boundary),
+      limits_(limits),
+      feed_(store_, expression_of) {}
 
 /// A priority above 0 passes the jobs of others, so it takes the scope `admin`.
 Result<void> JobsService::check_priority(const Principal& principal, int priority) {
@@ -147,7 +154,6 @@ grpc::Status JobsService::Submit(grpc::ServerContext* context, const v1::SubmitJ
                          summary.retry_seconds = seconds_until_some_are_done;
                          SCHAAS_ASSIGN_OR_RETURN(const std::string id, store_->submit(job));
                          summary.detail = "job=" + id + " requests=" + std::to_string(job.requests.size());
-                         runner_.wake();
                          return answer(id, *reply);
                        });
 }
@@ -170,6 +176,7 @@ class JobsService::WatchedJob {
              grpc::ServerWriter<v1::JobEvent>& writer, RequestSummary& summary, Cancellation& cancellation)
       : service_(service),
         id_(request.id()),
+        feed_(service.feed_.watch(id_)),
         after_(request.after()),
         writer_(writer),
         summary_(summary),
@@ -201,25 +208,23 @@ class JobsService::WatchedJob {
   // Sends what is new; returns true when the job has ended.
   Result<bool> tell() {
     for (;;) {
-      // The job is read first, so that every item it counts as ended is listed below.
-      SCHAAS_ASSIGN_OR_RETURN(const JobRow row, service_.store_->job(id_));
-      summary_.detail = "job=" + row.id;
-      SCHAAS_ASSIGN_OR_RETURN(const auto items, service_.store_->ended(id_, after_, items_at_once));
-      for (const ItemRow& item : items) {
+      SCHAAS_ASSIGN_OR_RETURN(const JobFeed::News news, feed_.news(after_));
+      summary_.detail = "job=" + news.job.id;
+      for (const auto& item : news.items) {
         v1::JobEvent event;
-        *event.mutable_item() = job_to_proto(item);
+        *event.mutable_item() = job_to_proto(*item);
         SCHAAS_RETURN_IF_ERROR(send(event));
-        after_ = item.ended;
+        after_ = item->ended;
       }
       // More ends may be stored already: they are sent before the state of the job.
-      if (items.size() == items_at_once) continue;
+      if (news.more) continue;
       v1::JobEvent event;
-      *event.mutable_job() = job_to_proto(row);
+      *event.mutable_job() = job_to_proto(news.job);
       if (const std::string text = event.job().SerializeAsString(); text != last_sent_) {
         last_sent_ = text;
         SCHAAS_RETURN_IF_ERROR(send(event));
       }
-      return row.finished();
+      return news.job.finished();
     }
   }
 
@@ -230,6 +235,7 @@ class JobsService::WatchedJob {
 
   JobsService& service_;
   const std::string id_;
+  JobFeed::Watch feed_;
   std::uint64_t after_;
   grpc::ServerWriter<v1::JobEvent>& writer_;
   RequestSummary& summary_;
@@ -257,7 +263,6 @@ grpc::Status JobsService::Cancel(grpc::ServerContext* context, const v1::JobRequ
                        [&](RequestSummary& summary, Cancellation&) -> Result<void> {
                          SCHAAS_RETURN_IF_ERROR(check_owner(summary.principal, request->id()));
                          SCHAAS_RETURN_IF_ERROR(store_->cancel(request->id()));
-                         runner_.cancel_items_of(request->id());
                          return answer(request->id(), *reply);
                        });
 }
@@ -268,7 +273,6 @@ grpc::Status JobsService::Retry(grpc::ServerContext* context, const v1::JobReque
         SCHAAS_RETURN_IF_ERROR(check_owner(summary.principal, request->id()));
         summary.retry_seconds = seconds_until_some_are_done;
         SCHAAS_RETURN_IF_ERROR(store_->retry(request->id(), summary.principal.quotas.queued));
-        runner_.wake();
         return answer(request->id(), *reply);
       });
 }

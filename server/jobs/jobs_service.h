@@ -4,6 +4,7 @@
 
 #include "schaas/v1/jobs.grpc.pb.h"
 #include "server/answers/scheduling.h"
+#include "server/jobs/job_feed.h"
 #include "server/jobs/job_runner.h"
 #include "server/rpc/request_boundary.h"
 
@@ -48,6 +49,7 @@ class JobsService final : public v1::Jobs::Service {
   JobRunner& runner_;
   RequestBoundary& boundary_;
   const Limits limits_;
+  JobFeed feed_;
   std::atomic<int> watchers_{0};
 };
 

@@ -1,5 +1,8 @@
 #include "server/providers/caching_provider.h"
 
+#include <chrono>
+#include <optional>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -26,6 +29,8 @@ using support::Result;
 
 /// Relaxed problems whose stored answers are tried, newest first.
 constexpr std::size_t max_relaxed_candidates = 8;
+/// An answer that another server works on is looked for this often.
+constexpr std::chrono::milliseconds claim_interval{100};
 
 class CachingProvider final : public KernelProvider {
  public:
@@ -41,13 +46,17 @@ class CachingProvider final : public KernelProvider {
                                   const Cancellation& cancellation) override {
     // A complete answer serves every time budget; one cut by its budget serves this budget alone.
     const FrontierKey key = key_within(0, query);
+    const auto stored = [&] { return stored_answer(query); };
     if (query.source != Source::made) {
-      for (const double seconds : budgets_of(query)) {
-        if (auto stored = stored_frontier(key_within(seconds, query), query))
-          return FrontierAnswer{std::move(stored), true, seconds};
-      }
+      if (auto answer = stored()) return *std::move(answer);
     }
     if (query.source == Source::stored) return not_stored();
+    std::optional<FrontierAnswer> made_elsewhere;
+    const FrontierKey claimed = key_within(query.options.search_seconds, query);
+    SCHAAS_ASSIGN_OR_RETURN(
+        const auto claim, claim_work("frontier " + claimed.problem_key + " " + claimed.options, query.source,
+                                     cancellation, stored, made_elsewhere));
+    if (made_elsewhere) return *std::move(made_elsewhere);
     const std::string unconstrained = unconstrained_key(query.canonical.problem);
     if (query.source != Source::made) {
       SCHAAS_ASSIGN_OR_RETURN(auto derived,
@@ -64,10 +73,15 @@ class CachingProvider final : public KernelProvider {
   }
 
   Result<KernelAnswer> kernel(const KernelQuery& query, const Cancellation& cancellation) override {
+    const auto stored = [&] { return stored_kernel(query); };
     if (query.source != Source::made) {
-      if (auto stored = stored_kernel(query)) return std::move(*stored);
+      if (auto answer = stored()) return *std::move(answer);
     }
     if (query.source == Source::stored) return not_stored();
+    std::optional<KernelAnswer> made_elsewhere;
+    SCHAAS_ASSIGN_OR_RETURN(const auto claim, claim_work("kernel " + query.kernel_key, query.source,
+                                                         cancellation, stored, made_elsewhere));
+    if (made_elsewhere) return *std::move(made_elsewhere);
     auto made = next_->kernel(query, cancellation);
     // A kernel that failed its trial now must not be served from an earlier compilation either.
     if (!made.ok() && made.error().code == "kernel-rejected") withdraw(query.kernel_key);
@@ -99,6 +113,35 @@ class CachingProvider final : public KernelProvider {
       if (seconds != budgets.back()) budgets.push_back(seconds);
     }
     return budgets;
+  }
+
+  // Claims work that servers of one database would all do, or waits until another one has done it, which
+  // fills `answer`. Work that was asked for anew, and work while no claim can be had, is done without a
+  // claim.
+  template <class Look, class Answer>
+  Result<std::unique_ptr<kernels_cache::Claim>> claim_work(const std::string& key, Source source,
+                                                           const Cancellation& cancellation, const Look& look,
+                                                           std::optional<Answer>& answer) {
+    std::unique_ptr<kernels_cache::Claim> none;
+    if (source == Source::made) return none;
+    for (;;) {
+      auto claim = stores_.schedules->claims().try_take(key);
+      if (!claim.ok()) return warn("working without a claim", claim.error()), std::move(none);
+      // Whoever held the claim stored the answer before giving it up.
+      if ((answer = look())) return none;
+      if (*claim != nullptr) return claim;
+      SCHAAS_RETURN_IF_ERROR(cancellation.check("waiting for another server's answer"));
+      std::this_thread::sleep_for(claim_interval);
+    }
+  }
+
+  // Returns the best stored answer within the query's time.
+  std::optional<FrontierAnswer> stored_answer(const FrontierQuery& query) {
+    for (const double seconds : budgets_of(query)) {
+      if (auto stored = stored_frontier(key_within(seconds, query), query))
+        return FrontierAnswer{std::move(stored), true, seconds};
+    }
+    return std::nullopt;
   }
 
   static Diagnostic not_stored() {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "kernels_cache/file_system.h"
-#include "kernels_cache/schedule_store_sqlite.h"
+#include "kernels_cache/schedule_store_database.h"
 
 // Backups without stopping, and restores that a crash cannot spoil. Databases are copied as of one instant
 // each, rows before binaries: a surplus binary is harmless. Binaries are linked, since they are never changed

@@ -24,7 +24,7 @@ support::Result<BackedUp> back_up(const DataDirectory& directory, const std::str
 /// Restores a backup after checking its databases. The previous content moves to DATA-DIR/before-restore,
 /// replacing an older one. A process that ends meanwhile leaves the previous content, or a copy that is
 /// whole, which recover() puts in place. The caller holds the directory's lock. Errors: invalid [restore] (no
-/// backup), those of open_database; internal [storage].
+/// backup), those of open_connection; internal [storage].
 support::Result<void> restore(const DataDirectory& directory, const std::string& backup);
 
 /// Finishes a restore and removes the partial copies that a process left that ended meanwhile. The caller

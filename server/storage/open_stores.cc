@@ -2,9 +2,10 @@
 
 #include <utility>
 
+#include "kernels_cache/binary_store_database.h"
 #include "kernels_cache/binary_store_files.h"
 #include "kernels_cache/job_salvage.h"
-#include "kernels_cache/schedule_store_sqlite.h"
+#include "kernels_cache/schedule_store_database.h"
 #include "kernels_cache/sqlite.h"
 #include "server/storage/backup.h"
 
@@ -12,6 +13,15 @@
 // aside and begun anew. Jobs were promised: those that are whole are kept, and where none can be read the
 // start is refused.
 namespace schaas::server {
+
+support::Result<Stores> open_shared_stores(const DataDirectory& directory,
+                                           std::shared_ptr<kernels_cache::Database> database,
+                                           std::uint64_t near_bytes) {
+  SCHAAS_ASSIGN_OR_RETURN(auto near, kernels_cache::open_file_binary_store(directory.binaries()));
+  const auto clock = kernels_cache::system_clock();
+  return Stores{kernels_cache::make_schedule_store(database, clock),
+                kernels_cache::make_database_binary_store(database, std::move(near), near_bytes, clock)};
+}
 
 support::Result<Stores> open_stores(const DataDirectory& directory, const Log& log) {
   SCHAAS_RETURN_IF_ERROR(recover(directory));

@@ -24,6 +24,8 @@ PROVIDED_BY = {
     "CLI11": "libcli11-dev", "nlohmann_json": "nlohmann-json3-dev", "Z3": "libz3-dev", "HTTPLIB": "libcpp-httplib-dev", "JEMALLOC": "libjemalloc-dev", "GMP": "libgmp-dev",
     "GTest": "libgtest-dev", "benchmark": "libbenchmark-dev",
 }
+# What the build does without where it is not installed.
+OPTIONAL = {"LIBPQ"}
 # Packages that are tools or come beside one of the above.
 TOOLS = {"help2man", "g++", "cmake", "ninja-build", "pkg-config", "python3", "protobuf-compiler", "protobuf-compiler-grpc", "libgmock-dev",
          "python3-numpy", "python3-scipy"}
@@ -175,6 +177,7 @@ class Build(unittest.TestCase):
                 continue
             text = file.read_text(encoding="utf-8")
             asked |= set(re.findall(r"find_package\((\w+)", text)) | set(re.findall(r"pkg_check_modules\((\w+)", text))
+        asked -= OPTIONAL
         self.assertEqual(sorted(asked - set(PROVIDED_BY)), [], "no Debian package is known for these")
         needed = {PROVIDED_BY[name] for name in asked} | TOOLS
         self.assertEqual(sorted(needed - set(packages())), [], "missing in deploy/packages.txt")

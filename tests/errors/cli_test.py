@@ -15,7 +15,7 @@ PROGRAMS = sys.argv.pop(1)
 program.WithDaemon.programs = PROGRAMS
 K4 = "A(i,l) = B(i,j) * C(j,k) * D(k,l)"
 NOBODY = "unix:/nonexistent/schaas.sock"
-COMMANDS = "run, schedule, plot, emit, convert, gradient, bundle, cache, admin, precompute, jobs, watch, cancel, retry, calibrate, info, doctor, completion"
+COMMANDS = "run, schedule, tune, plot, emit, convert, gradient, bundle, cache, admin, precompute, jobs, watch, cancel, retry, calibrate, info, doctor, completion"
 
 # Wrong whatever the server: words, exit status, the whole of standard error.
 WITHOUT_SERVER = {
@@ -34,6 +34,12 @@ WITHOUT_SERVER = {
                                       "  --> expression:1:14\n  | y(i) = A(i,j * x(j)\n  |              ^\n"),
     "gradient with a format of nothing": (["gradient", "y(i) = A(i,j) * x(j)", "--of", "x", "-f", "B=csr"], 2,
                                           "invalid [unknown-tensor]: the format of `B` is given, which is no operand\n"),
+    "no part": (["tune", "runs.txt", "--part", "17/16"], 2,
+                "invalid [part]: `--part 17/16` is no part; expected NUMBER/COUNT, as 1/16 to 16/16\n"),
+    "part of words": (["tune", "runs.txt", "--part", "1/4x"], 2,
+                      "invalid [part]: `--part 1/4x` is no part; expected NUMBER/COUNT, as 1/16 to 16/16\n"),
+    "nothing to tune": (["tune", "/nonexistent/runs.txt"], 2,
+                        "invalid [tune-file]: `/nonexistent/runs.txt` cannot be read, or lists no run\n"),
     "no expression": (["run", "--verify"], 2, "invalid [command-line]: `schaas run` needs an expression, or `--bundle FILE`\n"
                                               "  note: `schaas run --help` shows its options\n"),
     "unquoted expression": (["run", "A(i)", "=", "B(i)"], 2, "invalid [command-line]: unexpected argument `=` of `schaas run`; an "

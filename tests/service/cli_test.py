@@ -186,6 +186,18 @@ class Run(program.WithDaemon):
         # Not with another number of threads.
         self.assertNotIn("measured", self.daemon.json(*self.words, "--threads", 1)["chosen"]["reason"])
 
+    def test_tune_measures_a_part_of_what_a_file_lists(self):
+        runs = self.folder / "runs.txt"
+        runs.write_text(f"# two runs, and one that has an option too many\n'y(i) = B(i,j) * x(j)' -f B=csr -t B={self.matrix} --tune-seconds 0.1\n"
+                        f"\n'y(i) = B(i,j) * x(j)' --verfy\n'A(i,k) = B(i,j) * C(j,k)' -f B=csr -t B={self.matrix} -d k=3 --tune-seconds 0.1\n")
+        found = self.daemon.json("tune", runs, "--part", "1/2")
+        self.assertEqual([found["measured"], found["failed"], len(found["runs"])], [2, 0, 2])
+        self.assertTrue(all(run["result"]["measured"] for run in found["runs"]))
+        failed = self.daemon.run("tune", runs, "--part", "2/2")
+        self.assertEqual(failed.returncode, 2)
+        self.assertIn("unknown option `--verfy`", failed.stdout)
+        self.assertIn("1 run could not be measured", failed.stderr)
+
     def test_deterministic_is_the_same_for_any_number_of_threads(self):
         matrix = program.write_matrix(self.folder / "tall.mtx", 400, 300, 6000, seed=23)
         words = ["run", "A(j,l) = B(i,j) * C(i,l)", "-t", f"B={matrix}", "-d", "l=16", "--wait", 600]

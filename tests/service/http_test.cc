@@ -100,10 +100,10 @@ TEST_F(Http, IsNotReadyAsSoonAsItStopsWhileRequestsStillRun) {
 TEST_F(Http, IsNotReadyWhileTheDatabaseCannotBeRead) {
   EXPECT_EQ(get("/readyz"), "200 ready\n");
   auto database =
-      kernels_cache::open_database(directory_ / "data/schedules.db", kernels_cache::schedule_schema())
+      kernels_cache::open_connection(directory_ / "data/schedules.db", kernels_cache::schedule_schema())
           .value();
   const auto execute = [&](const char* sql) {
-    EXPECT_TRUE(kernels_cache::Statement(database, sql).run("rename a table").ok());
+    EXPECT_TRUE(kernels_cache::Statement(*database, sql).run("rename a table").ok());
   };
   execute("ALTER TABLE kernel RENAME TO hidden");
   EXPECT_EQ(get("/readyz"), "503 not ready\n");

@@ -253,8 +253,8 @@ TEST_F(JobsOverTheWire, ArePurgedLongAfterTheirEnd) {
   daemon_.reset();
   {
     const auto database =
-        kernels_cache::open_database(directory_ / "data/jobs.db", kernels_cache::job_schema()).value();
-    kernels_cache::Statement old(database,
+        kernels_cache::open_connection(directory_ / "data/jobs.db", kernels_cache::job_schema()).value();
+    kernels_cache::Statement old(*database,
                                  "UPDATE job SET changed = '2020-01-01T00:00:00.000Z' WHERE key = 'old'");
     ASSERT_TRUE(old.run("make a job old").ok());
   }

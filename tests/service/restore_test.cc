@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "kernels_cache/schedule_store_sqlite.h"
+#include "kernels_cache/schedule_store_database.h"
 #include "server/storage/backup.h"
 #include "server/storage/open_stores.h"
 #include "tests/support/temporary_directory.h"

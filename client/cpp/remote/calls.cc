@@ -60,7 +60,7 @@ support::Result<void> Connection::State::call_once(const Link& link, std::chrono
     if (status.ok()) return {};
     if (stop.stop_requested()) return cancelled();
     if (!retry.wait_after(status, context))
-      return stop.stop_requested() ? cancelled() : failure(status, context);
+      return stop.stop_requested() ? cancelled() : diagnostic_of(status, context, link.address);
   }
 }
 
@@ -103,10 +103,23 @@ support::Result<std::shared_ptr<const Connection::Link>> Connection::State::new_
     SCHAAS_ASSIGN_OR_RETURN(const bool is_new, ensure_private_server(data, options.start_limit, stop));
     started = started || is_new;
   }
-  SCHAAS_RETURN_IF_ERROR(check_address(address));
-  SCHAAS_ASSIGN_OR_RETURN(const Proof proof, proof_for(address, options, is_private));
-  SCHAAS_ASSIGN_OR_RETURN(const auto channel, open_channel(address, proof));
+  const std::vector<std::string> addresses =
+      is_private ? std::vector<std::string>{address} : addresses_in(address);
+  for (const auto& one : addresses) SCHAAS_RETURN_IF_ERROR(check_address(one));
+  for (std::size_t tried = 1;; ++tried) {
+    // Connections begin anywhere in the list, so that servers have equal shares of them.
+    auto opened = link_to(addresses[next_++ % addresses.size()], stop);
+    if (opened.ok() || tried == addresses.size() || stop.stop_requested() || !is_gone(opened.error()))
+      return opened;
+  }
+}
+
+support::Result<std::shared_ptr<const Connection::Link>> Connection::State::link_to(
+    const std::string& one, const std::stop_token& stop) {
+  SCHAAS_ASSIGN_OR_RETURN(const Proof proof, proof_for(one, options, is_private));
+  SCHAAS_ASSIGN_OR_RETURN(const auto channel, open_channel(one, proof));
   auto link = std::make_shared<Link>();
+  link->address = one;
   link->authorization = proof.authorization;
   link->stub = v1::Scheduler::NewStub(channel);
   link->jobs = v1::Jobs::NewStub(channel);
@@ -121,10 +134,10 @@ support::Result<std::shared_ptr<const Connection::Link>> Connection::State::new_
   // A server without a key signs nothing: its kernels could not be checked.
   if (info.public_key().empty())
     return support::unsupported("server-key-unknown",
-                                "the server at " + address + " has no key: it is older than this client");
+                                "the server at " + one + " has no key: it is older than this client");
   SCHAAS_ASSIGN_OR_RETURN(link->key, support::PublicKey::parse(info.public_key()));
   SCHAAS_RETURN_IF_ERROR(check_server_key(
-      *link->key, {address, configured(options.server_key, "SCHAAS_SERVER_KEY"), proof.tls(), is_private}));
+      *link->key, {one, configured(options.server_key, "SCHAAS_SERVER_KEY"), proof.tls(), is_private}));
   return std::shared_ptr<const Link>(std::move(link));
 }
 

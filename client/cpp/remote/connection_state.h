@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <random>
 #include <stop_token>
 #include <string>
 
@@ -26,6 +27,7 @@ struct Connection::Link {
   std::unique_ptr<v1::Scheduler::Stub> stub;
   std::unique_ptr<v1::Jobs::Stub> jobs;
   std::unique_ptr<v1::Admin::Stub> admin;
+  std::string address;                    ///< one of the connection's
   std::string authorization;              ///< metadata of every call; "": none
   std::string version;                    ///< version of the server
   std::uint32_t abi_version = 0;          ///< version of the kernels that it makes
@@ -34,7 +36,7 @@ struct Connection::Link {
 
 struct Connection::State {
   ConnectOptions options;
-  std::string address;
+  std::string address;  ///< one server, or several with one key: "a:8470,b:8470"
   bool is_private = false;
   std::atomic<bool> started{false};  ///< by this connection, the private server
 
@@ -58,16 +60,20 @@ struct Connection::State {
 
   support::Result<void> check_abi(const Link& link) const;
   support::Diagnostic failure(const grpc::Status& status, const grpc::ClientContext& context) const {
-    return diagnostic_of(status, context, address);
+    const auto now = link();
+    return diagnostic_of(status, context, now == nullptr ? address : now->address);
   }
 
  private:
+  /// Links to the first server that answers, from the one after the last on.
   support::Result<std::shared_ptr<const Link>> new_link(const std::stop_token& stop);
+  support::Result<std::shared_ptr<const Link>> link_to(const std::string& one, const std::stop_token& stop);
   support::Result<void> call_once(const Link& link, std::chrono::milliseconds time, const Call& once,
                                   const std::stop_token& stop) const;
 
-  std::mutex replacing_;      ///< held while a server is looked for; taken before mutex_
-  mutable std::mutex mutex_;  ///< guards link_
+  std::mutex replacing_;                       ///< held while a server is looked for; taken before mutex_
+  std::size_t next_ = std::random_device{}();  ///< number of the address that is tried first
+  mutable std::mutex mutex_;                   ///< guards link_
   std::shared_ptr<const Link> link_;
 };
 

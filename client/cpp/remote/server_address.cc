@@ -96,6 +96,16 @@ support::Result<void> check_address(const std::string& address) {
   return {};
 }
 
+std::vector<std::string> addresses_in(const std::string& list) {
+  std::vector<std::string> out;
+  for (std::size_t begin = 0; begin <= list.size();) {
+    const std::size_t end = std::min(list.find(',', begin), list.size());
+    out.push_back(list.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return out;
+}
+
 std::optional<uid_t> listener_of(const std::string& path) {
   sockaddr_un address{};
   if (path.size() >= sizeof address.sun_path) return std::nullopt;

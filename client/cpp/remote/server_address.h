@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "compiler/support/result.h"
 
@@ -16,6 +17,8 @@ bool means_private(const ConnectOptions& options);
 
 /// Accepts "unix:/absolute/path" and "host:port". Errors: invalid [server-address], [socket-path].
 support::Result<void> check_address(const std::string& address);
+/// Splits "a:8470,b:8470".
+std::vector<std::string> addresses_in(const std::string& list);
 /// invalid [socket-path] when `path` is longer than a Unix socket's may be (107 bytes).
 support::Result<void> check_socket_path(const std::string& path);
 /// Returns the user whose process accepts connections on the Unix socket at `path`, as the system reports the

@@ -23,7 +23,7 @@
 #include "kernels_cache/job_schema.h"
 #include "kernels_cache/job_store.h"
 #include "kernels_cache/schedule_schema.h"
-#include "kernels_cache/schedule_store_sqlite.h"
+#include "kernels_cache/schedule_store_database.h"
 #include "kernels_cache/sqlite.h"
 #include "tests/support/temporary_directory.h"
 
@@ -36,10 +36,10 @@ const std::string digest(64, 'd');
 void make_old(const std::string& path, const Schema& newest, std::size_t version,
               const std::vector<const char*>& rows) {
   const Schema then{newest.what, newest.migrations.first(version), newest.durable};
-  auto database = open_database(path, then);
+  auto database = open_connection(path, then);
   ASSERT_TRUE(database.ok()) << support::render(database.error());
   for (const char* row : rows) {
-    const auto done = Statement(*database, row).run("insert a row");
+    const auto done = Statement(**database, row).run("insert a row");
     ASSERT_TRUE(done.ok()) << support::render(done.error());
   }
 }
@@ -110,7 +110,7 @@ TEST_P(OldJobs, KeepTheirRows) {
   ASSERT_TRUE(job.ok());
   EXPECT_EQ(job->label, "l");
   EXPECT_EQ(job->waiting, 1u);
-  EXPECT_TRUE(*(*store)->any_waiting());
+  EXPECT_EQ((*store)->counts()->at(ItemState::waiting), 1u);
   EXPECT_EQ((*store)->job("j2")->done, 1u);
   EXPECT_EQ((*store)->submit({"k", "another", "", 0, 0, {"{}"}}).value(), "j3");
   EXPECT_EQ((*store)->submit({"k", "c", "", 0, 0, {"{}"}}).error().code, "idempotency-key");
@@ -276,17 +276,17 @@ TEST_F(DamagedJobs, AreRefusedUntouchedWhereNoneCanBeRead) {
 TEST(Transactions, AreRolledBackUnlessCommitted) {
   const test_support::TemporaryDirectory directory;
   static constexpr const char* table[] = {"CREATE TABLE t(x INTEGER NOT NULL) STRICT;"};
-  const auto database = open_database(directory / "t.db", {"test database", table}).value();
+  const auto database = open_connection(directory / "t.db", {"test database", table}).value();
   for (const bool committed : {false, true}) {
     {
-      Transaction transaction(database);
+      Transaction transaction(*database);
       ASSERT_TRUE(transaction.begin("insert a row").ok());
-      ASSERT_TRUE(Statement(database, "INSERT INTO t VALUES (1)").run("insert a row").ok());
+      ASSERT_TRUE(Statement(*database, "INSERT INTO t VALUES (1)").run("insert a row").ok());
       if (committed) {
         ASSERT_TRUE(transaction.commit("insert a row").ok());
       }
     }
-    Statement count(database, "SELECT count(*) FROM t");
+    Statement count(*database, "SELECT count(*) FROM t");
     ASSERT_TRUE(count.step("count the rows").ok());
     EXPECT_EQ(count.integer(0), committed ? 1 : 0);
   }
@@ -396,9 +396,9 @@ TEST_F(SmallDisk, ThatIsReadOnlyIsToldOfWhatWasNeverOpen) {
   sqlite3* opened = nullptr;
   ASSERT_NE(sqlite3_open_v2(path.c_str(), &opened, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr),
             SQLITE_OK);
-  const Database database(opened);
   EXPECT_EQ(support::render(storage_error(opened, "back up", path)),
             "exhausted [disk-read-only]: cannot back up: the file system is read-only");
+  sqlite3_close(opened);
 }
 
 // A commit fails in the write-ahead log, of which SQLite says no more than "disk I/O error": the reason is
@@ -448,8 +448,8 @@ TEST(Written, DatabaseIsWaitedFor) {
   const test_support::TemporaryDirectory directory;
   const std::string path = directory / "schedules.db";
   const auto store = open_sqlite_schedule_store(path, system_clock()).value();
-  auto other = open_database(path, schedule_schema()).value();
-  Transaction writes(other);
+  auto other = open_connection(path, schedule_schema()).value();
+  Transaction writes(*other);
   ASSERT_TRUE(writes.begin("write").ok());
   std::atomic<bool> stored{false};
   std::thread mine([&] {

@@ -12,7 +12,7 @@
 
 #include "kernels_cache/binary_store_files.h"
 #include "kernels_cache/job_store.h"
-#include "kernels_cache/schedule_store_sqlite.h"
+#include "kernels_cache/schedule_store_database.h"
 #include "tests/support/temporary_directory.h"
 
 namespace {

@@ -1,4 +1,5 @@
 #include "kernels_cache/job_store.h"
+#include "kernels_cache/job_schema.h"
 #include "kernels_cache/sqlite.h"
 
 #include <gmock/gmock.h>
@@ -9,8 +10,9 @@
 #include <thread>
 
 #include "tests/support/temporary_directory.h"
+#include "tests/support/test_database.h"
 
-// The queue of jobs in SQLite under a fixed clock: submission, claims, quotas, budgets, cancellation,
+// The queue of jobs, in both engines, under a fixed clock: submission, claims, quotas, budgets, cancellation,
 // retries. A restart is a store that is opened again on the same file; changed rows are written by SQL beside
 // the store. One key of a client gives one job, clients take turns, and an item that ended the server three
 // times fails. Ended items are reported once, in order, also over retries. A store whose file is gone refuses
@@ -20,11 +22,25 @@ namespace {
 
 using test_support::TemporaryDirectory;
 
-class Jobs : public testing::Test {
+class Jobs : public testing::TestWithParam<const char*> {
  protected:
-  void SetUp() override { open(); }
+  void SetUp() override {
+    if (on_postgres()) {
+      if (test_support::test_database().empty()) GTEST_SKIP() << test_support::no_test_database;
+      test_support::clear_test_database();
+    }
+    open();
+  }
+  static bool on_postgres() { return GetParam() == std::string("postgres"); }
   void open(const JobLimits& limits = {}, Clock::Time now = Clock::Time(std::chrono::milliseconds(7))) {
+    last_.claim.reset();  // as when the process ended
     store_.reset();
+    if (on_postgres()) {
+      auto database = open_postgres(test_support::test_database(), {postgres_job_schema()});
+      ASSERT_TRUE(database.ok()) << support::render(database.error());
+      store_ = make_job_store(std::move(database).value(), fixed_clock(now), limits);
+      return;
+    }
     auto opened = open_job_store(directory_ / "jobs.db", fixed_clock(now), limits);
     ASSERT_TRUE(opened.ok()) << support::render(opened.error());
     store_ = std::move(opened).value();
@@ -54,14 +70,14 @@ class Jobs : public testing::Test {
   }
   /// Claims the next request; "" when none waits.
   std::string claim() {
-    const auto item = store_->claim();
+    auto item = store_->claim();
     EXPECT_TRUE(item.ok()) << support::render(item.error());
     if (!*item) return "";
-    last_ = **item;
+    last_ = **std::move(item);
     return last_.request;
   }
   void finish(ItemState state = ItemState::done, const std::string& error = "", double seconds = 1) {
-    EXPECT_TRUE(store_->finish(last_.job, last_.number, state, error, seconds).ok());
+    EXPECT_TRUE(store_->finish(last_, state, error, seconds).ok());
   }
   /// Lists ended items as "number state error", in order.
   std::vector<std::string> ended(const std::string& id, std::uint64_t after = 0) {
@@ -86,7 +102,7 @@ class Jobs : public testing::Test {
   ClaimedItem last_;
 };
 
-TEST_F(Jobs, RunInOrderAndReportEndedItems) {
+TEST_P(Jobs, RunInOrderAndReportEndedItems) {
   const std::string id = submit("a", {"x", "y", "z"});
   EXPECT_EQ(id, "j1");
   EXPECT_EQ(counts(id), "3 0 0 0 0");
@@ -110,7 +126,7 @@ TEST_F(Jobs, RunInOrderAndReportEndedItems) {
   EXPECT_EQ(row.created, "1970-01-01T00:00:00.007Z");
 }
 
-TEST_F(Jobs, AreIdempotent) {
+TEST_P(Jobs, AreIdempotent) {
   const std::string id = submit("a", {"x"});
   EXPECT_EQ(submit("a", {"x"}), id);
   EXPECT_EQ(submit("b", {"x"}), "j2");
@@ -128,23 +144,25 @@ TEST_F(Jobs, AreIdempotent) {
   EXPECT_EQ(store_->jobs(1)->size(), 1u);
 }
 
-TEST_F(Jobs, FailWhereTheirRowsWereChanged) {
+TEST_P(Jobs, FailWhereTheirRowsWereChanged) {
   const std::string changed = submit("changed", {"first", "second"}), whole = submit("whole", {"third"});
   store_.reset();
   {
-    const Database database = open_unchecked(directory_ / "jobs.db", "change a row").value();
-    Statement change(database, "UPDATE item SET request = 'other' WHERE request = 'second'");
+    const auto database = on_postgres() ? open_postgres(test_support::test_database(), {}).value()
+                                        : open_sqlite(directory_ / "jobs.db", job_schema()).value();
+    const Session session = database->session().value();
+    Statement change(*session, "UPDATE item SET request = 'other' WHERE request = 'second'");
     ASSERT_TRUE(change.run("change a row").ok());
   }
   open();
-  ASSERT_TRUE(store_->recover().ok());
+  ASSERT_TRUE(store_->check_requests().ok());
   const std::string why = " failed its rows in the database were changed; submit the job again";
   EXPECT_EQ(ended(changed), (std::vector<std::string>{"0" + why, "1" + why}));
   EXPECT_EQ(counts(whole), "1 0 0 0 0");
   EXPECT_EQ(claim(), "third");
 }
 
-TEST_F(Jobs, TellSmallBudgetsApart) {
+TEST_P(Jobs, TellSmallBudgetsApart) {
   const std::string id = submit("a", {"x"}, "me", 0, 1e-7);
   EXPECT_EQ(submit("a", {"x"}, "me", 0, 1e-7), id);
   EXPECT_EQ(store_->submit({"a", "me", "label of a", 0, 2e-7, {"x"}}).error().code, "idempotency-key");
@@ -152,14 +170,14 @@ TEST_F(Jobs, TellSmallBudgetsApart) {
   EXPECT_EQ(submit("b", {"x"}, "me", 0, 0.1), "j2");
 }
 
-TEST_F(Jobs, HaveKeysPerClient) {
+TEST_P(Jobs, HaveKeysPerClient) {
   const std::string mine = submit("a", {"x"}), yours = submit("a", {"y"}, "you");
   EXPECT_NE(mine, yours);
   EXPECT_EQ(submit("a", {"x"}), mine);
   EXPECT_EQ(submit("a", {"y"}, "you"), yours);
 }
 
-TEST_F(Jobs, AreBoundedPerClient) {
+TEST_P(Jobs, AreBoundedPerClient) {
   const auto text = [](const auto& result) { return result.ok() ? "" : support::render(result.error()); };
   const NewJob two{"a", "me", "", 0, 0, {"x", "y"}, 2};
   EXPECT_EQ(store_->submit(two).value(), "j1");
@@ -178,7 +196,7 @@ TEST_F(Jobs, AreBoundedPerClient) {
   EXPECT_EQ(text(store_->retry("j1", 1)), "") << "nothing more waits by that";
 }
 
-TEST_F(Jobs, AreBoundedOverAllClients) {
+TEST_P(Jobs, AreBoundedOverAllClients) {
   JobLimits limits;
   limits.waiting = 3;
   open(limits);
@@ -194,7 +212,7 @@ TEST_F(Jobs, AreBoundedOverAllClients) {
   EXPECT_EQ(store_->retry("j1", 0).error().code, "jobs-full");
 }
 
-TEST_F(Jobs, AreEvictedForNewOnesOnceEnded) {
+TEST_P(Jobs, AreEvictedForNewOnesOnceEnded) {
   JobLimits limits;
   limits.bytes = 1 << 20;
   open(limits);
@@ -219,7 +237,7 @@ TEST_F(Jobs, AreEvictedForNewOnesOnceEnded) {
   }
 }
 
-TEST_F(Jobs, ArePurgedLongAfterTheirEnd) {
+TEST_P(Jobs, ArePurgedLongAfterTheirEnd) {
   const auto day = [](int n) { return Clock::Time(std::chrono::days(n)); };
   JobLimits limits;
   limits.retention = std::chrono::days(90);
@@ -245,7 +263,7 @@ TEST_F(Jobs, ArePurgedLongAfterTheirEnd) {
   EXPECT_EQ(submit("ends", {"new"}, "you"), "j4") << "ids are not used twice";
 }
 
-TEST_F(Jobs, AreServedByPriorityThenRoundRobin) {
+TEST_P(Jobs, AreServedByPriorityThenRoundRobin) {
   submit("a", {"a1", "a2", "a3"}, "ann");
   submit("b", {"b1", "b2"}, "bob");
   submit("c", {"c1"}, "ann", 5);
@@ -254,7 +272,7 @@ TEST_F(Jobs, AreServedByPriorityThenRoundRobin) {
   EXPECT_EQ(order, (std::vector<std::string>{"c1", "b1", "a1", "b2", "a2", "a3"}));
 }
 
-TEST_F(Jobs, SurviveRestarts) {
+TEST_P(Jobs, SurviveRestarts) {
   const std::string id = submit("a", {"x", "y"});
   for (int died = 1; died <= JobStore::max_attempts; ++died) {
     EXPECT_EQ(claim(), "x");
@@ -267,13 +285,14 @@ TEST_F(Jobs, SurviveRestarts) {
             (std::vector<std::string>{"0 failed the server ended while it worked on this, 3 times"}));
   EXPECT_EQ(claim(), "y");
   // A stopping server requeues its item: that is no attempt.
-  ASSERT_TRUE(store_->requeue(last_.job, last_.number).ok());
+  ASSERT_TRUE(store_->requeue(last_).ok());
   EXPECT_EQ(claim(), "y");
   EXPECT_EQ(last_.attempt, 1);
 }
 
 // SQLite goes on writing into deleted files, and every flush succeeds.
-TEST_F(Jobs, AreNotAcceptedOnAFailingDisk) {
+TEST_P(Jobs, AreNotAcceptedOnAFailingDisk) {
+  if (on_postgres()) GTEST_SKIP() << "the disk is PostgreSQL's";
   const std::string id = submit("a", {"x"});
   std::ofstream(directory_ / "jobs.db-flushed") << "of a process that was killed";
   submit("b", {"y"});
@@ -286,7 +305,7 @@ TEST_F(Jobs, AreNotAcceptedOnAFailingDisk) {
   EXPECT_EQ(code(store_->retry(id, 0)), "file-replaced");
 }
 
-TEST_F(Jobs, CanBeCancelledAndRetried) {
+TEST_P(Jobs, CanBeCancelledAndRetried) {
   const std::string id = submit("a", {"x", "y", "z"});
   EXPECT_EQ(claim(), "x");
   finish();
@@ -305,7 +324,7 @@ TEST_F(Jobs, CanBeCancelledAndRetried) {
 }
 
 // A watcher of the cancelled items goes on from there.
-TEST_F(Jobs, EndAfterAllReportedItemsWhenRetried) {
+TEST_P(Jobs, EndAfterAllReportedItemsWhenRetried) {
   const std::string id = submit("a", {"x", "y"});
   std::uint64_t told = 0;
   const auto hear = [&] {
@@ -334,12 +353,13 @@ TEST_F(Jobs, EndAfterAllReportedItemsWhenRetried) {
   for (int died = 1; died < JobStore::max_attempts; ++died) {
     ASSERT_TRUE(store_->recover().ok());
     EXPECT_EQ(claim(), "x");
+    last_.claim.reset();
   }
   ASSERT_TRUE(store_->recover().ok());
   EXPECT_EQ(hear(), std::vector<std::uint64_t>{0});
 }
 
-TEST_F(Jobs, EndWhenTheirBudgetIsSpent) {
+TEST_P(Jobs, EndWhenTheirBudgetIsSpent) {
   const std::string id = submit("a", {"x", "y", "z"}, "me", 0, 1.5);
   EXPECT_EQ(claim(), "x");
   finish();
@@ -355,7 +375,7 @@ TEST_F(Jobs, EndWhenTheirBudgetIsSpent) {
   EXPECT_EQ(counts(id), "0 0 3 0 0");
 }
 
-TEST_F(Jobs, WakeThoseWhoWaitForAChange) {
+TEST_P(Jobs, WakeThoseWhoWaitForAChange) {
   using std::chrono::milliseconds;
   const std::string id = submit("a", {"x", "y"});
   const JobChanges& changes = store_->changes();
@@ -376,7 +396,7 @@ TEST_F(Jobs, WakeThoseWhoWaitForAChange) {
   EXPECT_TRUE(changed());
   EXPECT_EQ(claim(), "y");
   EXPECT_TRUE(changed());
-  ASSERT_TRUE(store_->requeue(id, 1).ok());
+  ASSERT_TRUE(store_->requeue(last_).ok());
   EXPECT_TRUE(changed());
   ASSERT_TRUE(store_->cancel(id).ok());
   EXPECT_TRUE(changed());
@@ -384,7 +404,7 @@ TEST_F(Jobs, WakeThoseWhoWaitForAChange) {
   EXPECT_TRUE(changed());
 }
 
-TEST_F(Jobs, CountTheirItemsAlikeWhenOpenedAgain) {
+TEST_P(Jobs, CountTheirItemsAlikeWhenOpenedAgain) {
   const std::string id = submit("a", {"x", "y", "z"}, "me", 0, 100);
   claim(), finish(ItemState::done, "", 2.5);
   claim(), finish(ItemState::failed, "no", 1.25);
@@ -398,7 +418,82 @@ TEST_F(Jobs, CountTheirItemsAlikeWhenOpenedAgain) {
   EXPECT_EQ(last_.seconds_left, 96.25);
 }
 
-TEST_F(Jobs, AreRefusedWhenUnknown) {
+// A process that goes on after its item was taken away, and another that works on it now.
+TEST_P(Jobs, EndOnceForEachAttempt) {
+  const std::string id = submit("a", {"x"});
+  EXPECT_EQ(claim(), "x");
+  const Attempt first = last_;
+  EXPECT_TRUE(store_->is_wanted(first).value());
+  ASSERT_TRUE(store_->recover().ok());
+  EXPECT_EQ(counts(id), "0 1 0 0 0") << "somebody holds it";
+  last_.claim.reset();
+  ASSERT_TRUE(store_->recover().ok());
+  EXPECT_EQ(counts(id), "1 0 0 0 0");
+  EXPECT_FALSE(store_->is_wanted(first).value());
+  EXPECT_EQ(claim(), "x");
+  EXPECT_FALSE(store_->is_wanted(first).value());
+  EXPECT_FALSE(store_->finish(first, ItemState::failed, "late", 1).value());
+  EXPECT_EQ(counts(id), "0 1 0 0 0");
+  EXPECT_TRUE(store_->finish(last_, ItemState::done, "", 1).value());
+  EXPECT_FALSE(store_->finish(last_, ItemState::failed, "again", 1).value());
+  EXPECT_EQ(counts(id), "0 0 1 0 0");
+}
+
+TEST_P(Jobs, AreClaimedOnceByManyThreads) {
+  std::vector<std::string> requests;
+  for (int n = 0; n < 60; ++n) requests.push_back(std::to_string(n));
+  const std::string a = submit("a", requests), b = submit("b", requests, "you");
+  std::mutex mutex;
+  std::map<std::string, int> claimed;
+  std::vector<std::thread> threads;
+  for (int n = 0; n < 4; ++n) {
+    threads.emplace_back([&] {
+      for (int idle = 0; idle < 3;) {
+        auto item = store_->claim();
+        ASSERT_TRUE(item.ok()) << support::render(item.error());
+        if (!*item) {
+          ++idle;
+          continue;
+        }
+        {
+          const std::lock_guard lock(mutex);
+          ++claimed[(*item)->job + " " + (*item)->request];
+        }
+        const auto ended = store_->finish(**item, ItemState::done, "", 1);
+        EXPECT_TRUE(ended.ok() && *ended);
+      }
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  EXPECT_EQ(claimed.size(), 120u);
+  for (const auto& [item, times] : claimed) EXPECT_EQ(times, 1) << item;
+  EXPECT_EQ(counts(a), "0 0 60 0 0");
+  EXPECT_EQ(store_->ended(b, 0, 100)->size(), 60u);
+}
+
+TEST_P(Jobs, AreHeardOfByThoseWhoWait) {
+  const auto seen = store_->arrivals();
+  EXPECT_FALSE(store_->wait(seen, std::chrono::milliseconds(1)));
+  submit("a", {"x"});
+  EXPECT_TRUE(store_->wait(seen, std::chrono::milliseconds(0)));
+  if (!on_postgres()) return;
+  const auto other = make_job_store(
+      open_postgres(test_support::test_database(), {postgres_job_schema()}).value(), system_clock(), {});
+  const auto there = other->arrivals();
+  const auto change = other->changes().of("j1");
+  submit("b", {"y"});
+  EXPECT_TRUE(other->wait(there, std::chrono::seconds(10)));
+  EXPECT_EQ(claim(), "x");
+  EXPECT_TRUE(other->changes().wait("j1", change, std::chrono::seconds(10)));
+  // Another process sees that this one holds the item.
+  ASSERT_TRUE(other->recover().ok());
+  EXPECT_EQ(other->job("j1")->running, 1u);
+  last_.claim.reset();
+  ASSERT_TRUE(other->recover().ok());
+  EXPECT_EQ(other->job("j1")->waiting, 1u);
+}
+
+TEST_P(Jobs, AreRefusedWhenUnknown) {
   submit("a", {"x"});
   for (const char* id :
        {"j2", "j0", "j-1", "j01", "1", "", "j", "j1x", "j99999999999999999999", "j1; DROP TABLE job"}) {
@@ -409,6 +504,9 @@ TEST_F(Jobs, AreRefusedWhenUnknown) {
     EXPECT_EQ(support::render(store_->ended(id, 0, 1).error()), expected);
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(On, Jobs, testing::Values("sqlite", "postgres"),
+                         [](const auto& engine) { return std::string(engine.param); });
 
 }  // namespace
 }  // namespace schaas::kernels_cache

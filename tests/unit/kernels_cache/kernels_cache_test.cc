@@ -15,9 +15,11 @@
 
 #include "kernels_cache/binary_store_files.h"
 #include "kernels_cache/binary_store_memory.h"
+#include "kernels_cache/schedule_schema.h"
+#include "kernels_cache/schedule_store_database.h"
 #include "kernels_cache/schedule_store_memory.h"
-#include "kernels_cache/schedule_store_sqlite.h"
 #include "tests/support/temporary_directory.h"
+#include "tests/support/test_database.h"
 
 // Stores of schedules and of binaries. Tests of the interface run on the memory store and on the store with
 // files, which must answer alike. Damage is planted directly: SQL changes one column, files are cut or
@@ -60,9 +62,21 @@ struct StoreKind {
 
 class ScheduleStores : public testing::TestWithParam<StoreKind> {
  protected:
+  void SetUp() override {
+    if (store_ == nullptr) GTEST_SKIP() << test_support::no_test_database;
+  }
   TemporaryDirectory directory_;
   std::unique_ptr<ScheduleStore> store_ = GetParam().open(directory_);
 };
+
+std::shared_ptr<Database> open_test_database() {
+  return open_postgres(test_support::test_database(), {postgres_schedule_schema()}).value();
+}
+std::unique_ptr<ScheduleStore> open_postgres_store(std::shared_ptr<const Clock> clock) {
+  if (test_support::test_database().empty()) return nullptr;
+  test_support::clear_test_database();
+  return make_schedule_store(open_test_database(), std::move(clock));
+}
 
 FrontierRow frontier_row(const std::string& problem, const std::string& options, const std::string& payload) {
   FrontierRow row;
@@ -403,12 +417,14 @@ INSTANTIATE_TEST_SUITE_P(
         StoreKind{"sqlite",
                   [](const TemporaryDirectory& directory) {
                     return open_sqlite_schedule_store(directory / "s.db", fixed_clock(noon())).value();
-                  }}),
+                  }},
+        StoreKind{"postgres",
+                  [](const TemporaryDirectory&) { return open_postgres_store(fixed_clock(noon())); }}),
     [](const auto& kind) { return std::string(kind.param.name); });
 
 // ---- the database file ----
 
-class Database : public testing::Test {
+class DatabaseFile : public testing::Test {
  protected:
   support::Result<std::unique_ptr<ScheduleStore>> open() {
     return open_sqlite_schedule_store(path_, fixed_clock(noon()));
@@ -417,12 +433,12 @@ class Database : public testing::Test {
   std::string path_ = directory_ / "schedules.db";
 };
 
-TEST_F(Database, KeepsItsRowsWhenOpenedAgain) {
+TEST_F(DatabaseFile, KeepsItsRowsWhenOpenedAgain) {
   ASSERT_TRUE((*open())->put_frontier(frontier_row("p", "o", "kept")).ok());
   EXPECT_EQ((*(*open())->frontier({"p", "o", 3}))->payload, "kept");
 }
 
-TEST_F(Database, IsInWriteAheadModeWithStrictTablesAndANumberedSchema) {
+TEST_F(DatabaseFile, IsInWriteAheadModeWithStrictTablesAndANumberedSchema) {
   ASSERT_TRUE(open().ok());
   EXPECT_EQ(raw(path_, "PRAGMA journal_mode"), "wal;");
   EXPECT_EQ(raw(path_, "PRAGMA user_version"), "9;");
@@ -431,7 +447,7 @@ TEST_F(Database, IsInWriteAheadModeWithStrictTablesAndANumberedSchema) {
 }
 
 /// A letter that changes on the disk leaves pages that are sound to SQLite.
-TEST_F(Database, TakesChangedRowsForMissingOnes) {
+TEST_F(DatabaseFile, TakesChangedRowsForMissingOnes) {
   const auto store = open().value();
   const auto put = [&] {
     ASSERT_TRUE(store->put_frontier(frontier_row("p", "o", "payload")).ok());
@@ -470,7 +486,7 @@ TEST_F(Database, TakesChangedRowsForMissingOnes) {
   EXPECT_EQ(store->newest_frontier("p").value()->canonical, frontier_row("p", "o", "payload").canonical);
 }
 
-TEST_F(Database, RefusesALaterSchemaUntouched) {
+TEST_F(DatabaseFile, RefusesALaterSchemaUntouched) {
   ASSERT_TRUE(open().ok());
   raw(path_, "PRAGMA user_version = 10");
   const auto opened = open();
@@ -482,7 +498,7 @@ TEST_F(Database, RefusesALaterSchemaUntouched) {
   EXPECT_EQ(raw(path_, "PRAGMA user_version"), "10;");
 }
 
-TEST_F(Database, RefusesOtherFiles) {
+TEST_F(DatabaseFile, RefusesOtherFiles) {
   std::ofstream(path_) << std::string(5000, 'x');
   const auto opened = open();
   ASSERT_FALSE(opened.ok());
@@ -492,13 +508,13 @@ TEST_F(Database, RefusesOtherFiles) {
                 "  note: move the file away; what it held is computed again when asked for");
 }
 
-TEST_F(Database, RefusesAMissingDirectory) {
+TEST_F(DatabaseFile, RefusesAMissingDirectory) {
   path_ = directory_ / "none/schedules.db";
   EXPECT_EQ(support::render(open().error()),
             "invalid [data-directory]: cannot open `" + path_ + "`: unable to open database file");
 }
 
-TEST_F(Database, ReportsAFullDiskAndKeepsItsRows) {
+TEST_F(DatabaseFile, ReportsAFullDiskAndKeepsItsRows) {
   const auto store = std::move(open()).value();
   ASSERT_TRUE(store->put_frontier(frontier_row("p", "o", "kept")).ok());
   // A file size limit stands in for the full disk; SQLite sees a failed write.
@@ -721,10 +737,14 @@ class Hand final : public Clock {
 TEST(ScheduleStore, DropsLeastRecentlyUsedFrontiers) {
   const test_support::TemporaryDirectory directory;
   const auto clock = std::make_shared<Hand>();
-  for (const bool in_memory : {true, false}) {
-    const std::shared_ptr<ScheduleStore> store =
-        in_memory ? std::shared_ptr<ScheduleStore>(make_memory_schedule_store(clock))
-                  : open_sqlite_schedule_store(directory / "schedules.db", clock).value();
+  const auto open = [&](const std::string& kind) -> std::shared_ptr<ScheduleStore> {
+    if (kind == "memory") return make_memory_schedule_store(clock);
+    if (kind == "postgres") return open_postgres_store(clock);
+    return open_sqlite_schedule_store(directory / "schedules.db", clock).value();
+  };
+  for (const char* kind : {"memory", "sqlite", "postgres"}) {
+    const auto store = open(kind);
+    if (store == nullptr) continue;
     for (const char* problem : {"a", "b", "c", "d"}) {
       ASSERT_TRUE(store->put_frontier(frontier_row(problem, "o", std::string(100, 'x'))).ok());
       clock->time += std::chrono::minutes(5);

@@ -90,8 +90,9 @@ struct Backup {
 };
 
 struct ConnectOptions {
-  /// "unix:/path" or "host:port". Empty: $SCHAAS_SERVER, else the user's private server, started when it is
-  /// not running.
+  /// "unix:/path" or "host:port", or several servers of one fleet: "a:8470,b:8470", one of which is taken;
+  /// the next when it goes. Empty: $SCHAAS_SERVER, else the user's private server, started when it is not
+  /// running.
   std::string server;
   /// The key that the server must have ("ed25519:..."), or a file that holds it. Empty: $SCHAAS_SERVER_KEY,
   /// else what is known of the address (docs/security.md).

@@ -1,0 +1,137 @@
+#!/usr/bin/env python3
+"""Kills servers, workers and PostgreSQL at random while workers take the items of a job, and checks that each item ended once with its answer.
+
+    tests/fleet/chaos.py BIN [--problems 60] [--seed 1] [--workers 2] [--servers 2] [--every 2 5]
+
+Afterwards: every item of the accepted job is done, none ended twice (a trigger counts), there is one row for each key, every kernel row has its
+binary with the right digest, no advisory lock is left, and survivors, traces and digests are those of one server without a fleet that worked
+through the same problems in the opposite order. Exits 1 when something is wrong. Not part of the ordinary tests.
+"""
+import argparse
+import json
+import random
+import sys
+import time
+
+import fleet
+
+ENDED_TWICE = """
+CREATE TABLE item_end (item bigint, state text);
+CREATE FUNCTION note_end() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN INSERT INTO item_end VALUES (NEW.id, NEW.state); RETURN NULL; END $$;
+CREATE TRIGGER ended AFTER UPDATE ON item FOR EACH ROW
+  WHEN (OLD.state = 'running' AND NEW.state IN ('done', 'failed')) EXECUTE FUNCTION note_end();
+"""
+ANSWERS = """
+SELECT problem.key || ' ' || frontier.options || ' ' || frontier.complete || ' ' ||
+       encode(sha256(convert_to((convert_from(payload, 'UTF8')::jsonb -> 'survivors')::text, 'UTF8')), 'hex')
+FROM frontier JOIN problem ON problem.id = frontier.problem ORDER BY 1;
+"""
+KERNELS = "SELECT key || ' ' || trace || ' ' || sha256 FROM kernel ORDER BY 1;"
+
+
+class Chaos:
+    def __init__(self, arguments):
+        self.arguments = arguments
+        self.random = random.Random(arguments.seed)
+        self.fleet = fleet.Fleet(arguments.programs)
+        self.wrong = []
+        self.deeds = {"server": 0, "worker": 0, "database": 0}
+
+    def run(self):
+        servers = [self.fleet.server(f"s{n}") for n in range(self.arguments.servers)]
+        addresses = ",".join(server.address for server in servers)
+        workers = [self.fleet.worker(f"w{n}") for n in range(self.arguments.workers)]
+        self.fleet.ask(ENDED_TWICE)
+        self.fleet.precompute(addresses, self.arguments.problems)
+        end = time.monotonic() + self.arguments.seconds
+        while time.monotonic() < end:
+            time.sleep(self.random.uniform(*self.arguments.every))
+            if self.fleet.wait_for("SELECT count(*) FROM item WHERE state IN ('waiting', 'running')", "0", 0) == "0":
+                break
+            self.kill_something(servers, workers)
+        for process in servers + workers:
+            if not process.alive():
+                process.start()
+        self.finish()
+
+    def kill_something(self, servers, workers):
+        kind = self.random.choice(["server", "worker", "worker", "database"])
+        self.deeds[kind] += 1
+        if kind == "database":
+            self.fleet.postgres.kill()
+            return
+        process = self.random.choice(servers if kind == "server" else workers)
+        if process.alive():
+            process.kill()
+        process.start()
+
+    def finish(self):
+        left = self.fleet.wait_for("SELECT count(*) FROM item WHERE state IN ('waiting', 'running')", "0", 600)
+        self.check("items are left", left, "0")
+        # Three deaths during one item are its end: that is told, and no loss.
+        failed = self.fleet.ask("SELECT count(*) FROM item WHERE state = 'failed' AND error NOT LIKE '%the server ended while%'")
+        self.check("items failed", failed, "0")
+        done = int(self.fleet.ask("SELECT count(*) FROM item WHERE state = 'done'"))
+        twice = self.fleet.ask("SELECT count(*) FROM (SELECT item FROM item_end GROUP BY item HAVING count(*) > 1) AS twice")
+        self.check("items ended twice", twice, "0")
+        self.check("ends were noted", self.fleet.ask("SELECT count(DISTINCT item) FROM item_end"), str(self.arguments.problems))
+        self.check("kernels without binary", self.fleet.ask(
+            "SELECT count(*) FROM kernel WHERE NOT EXISTS (SELECT 1 FROM binary_content AS b WHERE b.sha256 = kernel.sha256)"), "0")
+        self.check("damaged binaries", self.fleet.ask(
+            "SELECT count(*) FROM binary_content WHERE encode(sha256(content), 'hex') <> sha256"), "0")
+        totals = self.fleet.ask("SELECT sum(done) FROM job_total")
+        self.check("totals", totals, str(done))
+        for process in self.fleet.processes:
+            process.stop()
+        self.check("locks are left", self.fleet.ask("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'"), "0")
+        mine = self.fleet.ask(ANSWERS), self.fleet.ask(KERNELS)
+        self.compare(mine, done)
+
+    def compare(self, mine, done):
+        """Compares with one server that works through the problems backwards."""
+        alone = fleet.Fleet(self.arguments.programs)
+        try:
+            server = alone.server("alone", "--items", "1")
+            path = alone.folder / "backwards.json"
+            path.write_text("".join(reversed(fleet.problem_lines(self.arguments.problems).splitlines(keepends=True))))
+            submitted = alone.schaas("precompute", path, "--key", "one", server=server.address, timeout=1200)
+            if submitted.returncode != 0:
+                self.wrong.append(submitted.stderr)
+            theirs = alone.ask(ANSWERS), alone.ask(KERNELS)
+        finally:
+            alone.close()
+        for what, ours, others in zip(("frontiers", "kernels"), mine, theirs):
+            different = set(ours.splitlines()) ^ set(others.splitlines())
+            if done == self.arguments.problems and different:
+                self.wrong.append(f"{len(different)} {what} differ, of {len(others.splitlines())}")
+            print(f"{what}: {len(ours.splitlines())}, alone {len(others.splitlines())}, different {len(different)}")
+
+    def check(self, what, found, expected):
+        print(f"{what}: {found}")
+        if found != expected:
+            self.wrong.append(f"{what}: {found}, expected {expected}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("programs")
+    parser.add_argument("--problems", type=int, default=60)
+    parser.add_argument("--seconds", type=float, default=600)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--servers", type=int, default=2)
+    parser.add_argument("--every", type=float, nargs=2, default=(2, 5))
+    chaos = Chaos(parser.parse_args())
+    try:
+        chaos.run()
+    finally:
+        for process in chaos.fleet.processes:
+            if chaos.wrong:
+                print(process.folder.name, process.log.read_text(errors="replace")[-1500:])
+        chaos.fleet.close()
+    print(json.dumps({"killed": chaos.deeds, "wrong": chaos.wrong}))
+    return 1 if chaos.wrong else 0
+
+
+sys.exit(main())

@@ -1,0 +1,139 @@
+#!/usr/bin/env python3
+"""Servers and workers that share a PostgreSQL database: fleet_test.py BIN [TEST]. Exits with 77 where it is not installed."""
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import threading
+import unittest
+
+import fleet
+import postgres
+
+MATRIX = "A(i,k) = B(i,j) * C(j,k)"
+
+
+class Fleet(unittest.TestCase):
+    programs = None
+
+    def setUp(self):
+        self.fleet = fleet.Fleet(self.programs)
+        self.addCleanup(self.fleet.close)
+
+    def schedule(self, expression, server):
+        done = self.fleet.schaas("schedule", expression, "-f", "B=csr", server=server)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done
+
+    def run_kernel(self, server):
+        """Searches, compiles and runs."""
+        matrix = self.fleet.folder / "matrix.mtx"
+        matrix.write_text("%%MatrixMarket matrix coordinate real general\n3 4 2\n1 2 0.5\n3 4 -2\n")
+        done = self.fleet.schaas("run", MATRIX, "-f", "B=csr", "-t", f"B={matrix}", "-d", "k=5", "--verify", server=server)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_answers_of_one_server_are_those_of_the_others(self):
+        one, two = self.fleet.server("one"), self.fleet.server("two")
+        self.run_kernel(one.address)
+        made = one.metrics('schaas_kernels_total{answer="made"')
+        self.assertGreater(made, 0)
+        self.run_kernel(two.address)
+        self.assertEqual(two.metrics('schaas_frontiers_total{answer="made"'), 0)
+        self.assertEqual(two.metrics('schaas_kernels_total{answer="made"'), 0)
+        self.assertEqual(self.fleet.ask("SELECT count(*) FROM kernel WHERE NOT EXISTS (SELECT 1 FROM binary_content "
+                                        "WHERE binary_content.sha256 = kernel.sha256)"), "0")
+
+    def test_equal_questions_at_once_are_worked_on_once(self):
+        servers = [self.fleet.server(name) for name in ("one", "two", "three")]
+        threads = [threading.Thread(target=self.run_kernel, args=(server.address,)) for server in servers]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        kernels = int(self.fleet.ask("SELECT count(*) FROM kernel"))
+        # A search in parts, for the first kernels, may be made beside the whole one.
+        self.assertEqual(self.fleet.ask("SELECT count(*) FROM frontier"), "1")
+        self.assertEqual(sum(server.metrics('schaas_kernels_total{answer="made"') for server in servers), kernels)
+
+    def test_a_client_goes_on_at_the_next_address(self):
+        one, two = self.fleet.server("one"), self.fleet.server("two")
+        both = f"{one.address},{two.address}"
+        for killed in (one, two):
+            killed.kill()
+            self.schedule(MATRIX, both)
+            killed.start()
+            killed.wait_ready()
+
+    def test_workers_take_the_items_of_jobs_and_end(self):
+        one = self.fleet.server("one")
+        job = self.fleet.precompute(one.address, 6)
+        workers = [self.fleet.worker(name, "--idle-seconds", "3") for name in ("w1", "w2")]
+        watched = self.fleet.schaas("watch", job, server=one.address)
+        self.assertEqual(watched.returncode, 0, watched.stderr + watched.stdout)
+        self.assertEqual([worker.process.wait(timeout=60) for worker in workers], [0, 0])
+        self.assertEqual(self.fleet.ask("SELECT state, count(*) FROM item GROUP BY state"), "done|6")
+        self.assertEqual(self.fleet.ask("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'"), "0")
+
+    def test_what_a_killed_worker_held_is_done_by_another(self):
+        one = self.fleet.server("one")
+        first = self.fleet.worker("first")
+        self.fleet.precompute(one.address, 6)
+        self.assertEqual(self.fleet.wait_for("SELECT 1 FROM item WHERE state = 'running' LIMIT 1", "1", 60), "1")
+        first.kill()
+        self.fleet.worker("second")
+        self.assertEqual(self.fleet.wait_for("SELECT count(*) FROM item WHERE state = 'done'", "6", 120), "6")
+
+    def test_the_script_for_slurm_starts_workers_again(self):
+        one = self.fleet.server("one")
+        script = pathlib.Path(__file__).resolve().parents[2] / "deploy/slurm/worker.sbatch"
+        environment = {**os.environ, "PATH": f"{self.programs}:{os.environ['PATH']}", "SCHAAS_DATABASE": str(self.fleet.uri_file),
+                       "SCHAAS_SIGNING_KEY": str(self.fleet.folder / "key"), "SLURM_CPUS_PER_TASK": "1", "SCHAAS_IDLE_SECONDS": "2",
+                       "TMPDIR": str(self.fleet.folder)}
+        with open(self.fleet.folder / "script.log", "wb") as log:
+            process = subprocess.Popen(["sh", script], env=environment, stdout=log, stderr=log)
+        self.addCleanup(process.kill)
+        self.fleet.precompute(one.address, 4)
+        self.assertEqual(self.fleet.wait_for("SELECT 1 FROM item WHERE state = 'running' LIMIT 1", "1", 60), "1")
+        children = pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+        os.kill(int(children[0]), signal.SIGKILL)
+        self.assertEqual(process.wait(timeout=180), 0)
+        self.assertEqual(self.fleet.ask("SELECT state, count(*) FROM item GROUP BY state"), "done|4")
+
+    def test_servers_have_one_key(self):
+        self.fleet.server("one")
+        words = [self.programs / "schaasd", "--data-dir", self.fleet.folder / "other", "--database", self.fleet.uri_file]
+        refused = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
+        self.assertEqual(refused.returncode, 2)
+        self.assertIn("give --signing-key", refused.stderr)
+        refused = subprocess.run([*words, "--signing-key", self.fleet.folder / "another-key"], capture_output=True, text=True,
+                                 timeout=60, check=False)
+        self.assertEqual(refused.returncode, 2)
+        self.assertIn("[signing-key-differs]", refused.stderr)
+
+    def test_the_file_of_the_database_is_a_secret(self):
+        self.fleet.uri_file.chmod(0o644)
+        refused = subprocess.run([self.programs / "schaasd", "--data-dir", self.fleet.folder / "s", "--database",
+                                  self.fleet.uri_file, "--signing-key", self.fleet.folder / "key", "--check-config"],
+                                 capture_output=True, text=True, timeout=60, check=False)
+        self.assertEqual(refused.returncode, 2)
+        self.assertIn("others than its owner may read or write", refused.stderr)
+
+    def test_the_database_may_go_and_come(self):
+        one = self.fleet.server("one")
+        self.schedule(MATRIX, one.address)
+        self.fleet.postgres.kill()
+        # The first call may find that the connections ended.
+        for _ in range(20):
+            if self.fleet.schaas("schedule", "y(i) = B(i,j) * x(j)", "-f", "B=csr", server=one.address).returncode == 0:
+                break
+        else:
+            self.fail(one.log.read_text())
+
+
+if __name__ == "__main__":
+    if postgres.programs() is None:
+        print("skipped: PostgreSQL is not installed")
+        sys.exit(77)
+    Fleet.programs = pathlib.Path(sys.argv.pop(1)).resolve()
+    unittest.main(verbosity=2)
