@@ -63,7 +63,7 @@ TEST(ProcessTrial, GivesNoVerdictOnAKernelItCannotWrite) {
 TEST(ProcessTrial, DistinguishesRightFromWrong) {
   const auto right = try_in_a_process("good");
   EXPECT_EQ(right.kind, Kind::passed);
-  EXPECT_EQ(right.report, "44 runs as expected\n");
+  EXPECT_EQ(right.report, "60 runs as expected\n");
   const auto wrong = try_in_a_process("skips");
   EXPECT_EQ(wrong.kind, Kind::wrong);
   EXPECT_THAT(wrong.report, HasSubstr("[kernel-wrong]"));

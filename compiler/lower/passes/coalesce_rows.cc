@@ -79,6 +79,9 @@ For whole(const For& rows, const For& entries, std::vector<StatementPtr> body) {
   out.begin = substitute(entries.begin, {{rows.variable, rows.begin}});
   out.end = substitute(entries.begin, {{rows.variable, rows.end}});
   out.body = loop_ir::block(std::move(body));
+  // Its body is another one than that of the rows.
+  out.along.clear();
+  out.adds.reset();
   return out;
 }
 
@@ -189,6 +192,8 @@ class Appends {
     }
     For ends = rows_;
     ends.body = loop_ir::block(std::move(body));
+    ends.along.clear();
+    ends.adds.reset();
     out.push_back(make(std::move(ends)));
     return true;
   }

@@ -27,9 +27,9 @@ std::string complaint(const std::string& variant) {
 TEST(Trial, AdmitsAKernelThatIsRight) {
   const auto trial = try_kernel(kernel("good"), 1);
   ASSERT_TRUE(trial.ok()) << support::render(trial.error());
-  // Full, empty, ragged, ones, zeros, and each of three indices wide, and what is dense at three sizes; one
+  // Full, empty, ragged, ones, zeros, and each of three indices wide, and what is dense at seven sizes; one
   // thread and three, twice.
-  EXPECT_EQ(trial->runs, 11 * 4);
+  EXPECT_EQ(trial->runs, 15 * 4);
   EXPECT_EQ(trial->not_tried, "");
 }
 

@@ -60,9 +60,9 @@ Codes described(const problem::ProblemText& text, const std::string& trace) {
 
 TEST(Description, NamesRegisterTilesAndKeptRows) {
   const auto product = described(text_of("A(i,l) = C(i,k) * D(k,l)", {}), "reorder(path={}, order={i,k,l})");
-  EXPECT_EQ(print(product), "tile 0:6 kept 1 lengths 8 16 32 streams\n");
+  EXPECT_EQ(print(product), "tile 0:6 kept 1 lengths 1 8 16 32 streams\n");
   EXPECT_EQ(print(described(spmm(), "reorder(path={}, order={i,j,k})")),
-            "tile 0:0 kept 1 lengths 8 16 32 streams\n");
+            "tile 0:0 kept 1 lengths 1 8 16 32 streams\n");
 }
 
 TEST(Description, NamesConstantLengths) {
