@@ -1,5 +1,4 @@
 #include "compiler/loop_ir/loop_checks.h"
-#include "compiler/loop_ir/traversal.h"
 
 #include <algorithm>
 #include <set>
@@ -146,30 +145,7 @@ Result<void> check_loop_around_rows(const For& loop) {
   return {};
 }
 
-/// Returns the statement without the rows that loops in it are said to add at positions of the loop
-/// `variable`.
-StatementPtr without_rows_at(const StatementPtr& statement, const std::string& variable) {
-  const auto inside =
-      map_children(statement, [&](const StatementPtr& each) { return without_rows_at(each, variable); });
-  const auto* loop = as<For>(inside);
-  if (loop == nullptr || !loop->adds || loop->adds->at != variable) return inside;
-  For plain = *loop;
-  plain.adds.reset();
-  return make(std::move(plain));
-}
-
 }  // namespace
-
-StatementPtr without_false_rows(const StatementPtr& statement) {
-  const auto inside =
-      map_children(statement, [](const StatementPtr& each) { return without_false_rows(each); });
-  const auto* loop = as<For>(inside);
-  if (loop == nullptr) return inside;
-  For plain = *loop;
-  if (!check_added_row(plain).ok()) plain.adds.reset();
-  if (!check_loop_around_rows(plain).ok()) plain.body = without_rows_at(plain.body, plain.variable);
-  return make(std::move(plain));
-}
 
 Result<void> check_attributes(const For& loop, const Kernel& kernel, Surroundings around) {
   SCHAAS_RETURN_IF_ERROR(check_order(loop));

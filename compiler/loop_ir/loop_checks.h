@@ -13,8 +13,4 @@ struct Surroundings {
 /// Checks the attributes of a loop: what passes read must be true of it. Errors: internal [loop-ir].
 support::Result<void> check_attributes(const For& loop, const Kernel& kernel, Surroundings around);
 
-/// Returns the statement without rows that loops are said to add and do not, since other terms stand beside
-/// them.
-StatementPtr without_false_rows(const StatementPtr& statement);
-
 }  // namespace schaas::loop_ir

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "compiler/loop_ir/loop_checks.h"
 #include "compiler/loop_ir/printer.h"
 #include "compiler/loop_ir/verifier.h"
 
@@ -101,7 +100,6 @@ support::Result<loop_ir::Kernel> run_passes(loop_ir::Kernel kernel, Names& names
                                             const PassOptions& options) {
   const Observer observer(options, kernel.for_gpu() ? Machine::gpu : Machine::cpu);
   observer.remark_left_out(false);
-  for (auto& phase : kernel.phases) phase.body = loop_ir::without_false_rows(phase.body);
   std::string before = observer.is_on() ? loop_ir::print(kernel) : "";
   for (const Pass* pass : options.passes) {
     if (rewrites_nest(*pass) || !observer.admits(*pass)) continue;

@@ -24,6 +24,10 @@ void Chains::emit(const NestPtr& chain, const Scope& scope, const Sink& sink, St
   Scope start = scope;
   start.known.clear();
   start.row_sum.reset();
+  if (std::holds_alternative<Loop>(chain->node)) {
+    values_.hoist(start, partial, out);
+    partial.known.reset();  // the loop around it may do more than this chain
+  }
   emit_chain(chain, start, std::move(partial), sink, out);
 }
 

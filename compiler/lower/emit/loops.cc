@@ -288,6 +288,8 @@ std::optional<loop_ir::AddedRow> Loops::added_row(const merge_lattice::LevelAcce
                                                   const loop_ir::For& loop, const Scope& scope) const {
   const auto& sum = scope.row_sum;
   if (!sum || sum->operand != walked.operand || loop.shape != Shape::scalar) return std::nullopt;
+  // An operand that may be absent is read under a condition.
+  if (levels_.position_of(walked.operand, scope).present) return std::nullopt;
   const Operand& read = facts_.operand(walked.operand);
   const int temporary = facts_.operand(sum->target).tensor;
   loop_ir::AddedRow row;
