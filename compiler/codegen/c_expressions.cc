@@ -113,6 +113,11 @@ CExpressions::CExpressions(const loop_ir::Kernel& kernel)
   }
 }
 
+bool CExpressions::widens(const loop_ir::Uses& uses) const {
+  return std::any_of(uses.arrays.begin(), uses.arrays.end(),
+                     [&](const std::string& array) { return is_narrow(array); });
+}
+
 void CExpressions::learn_prefetch(const loop_ir::For& loop) {
   const Gathered gathers = gathered(loop);
   if (!gathers.loads.empty()) beyond_rows_.insert(gathers.coordinates);

@@ -5,6 +5,7 @@
 
 #include "compiler/codegen/c_gathered_sums.h"
 #include "compiler/loop_ir/kernel.h"
+#include "compiler/loop_ir/uses.h"
 
 namespace schaas::codegen {
 
@@ -23,6 +24,8 @@ class CExpressions {
   operators::Monoid monoid_of(const std::string& accumulator) const { return monoids_.at(accumulator); }
   /// The array holds operands in fewer bits, which loads widen.
   bool is_narrow(const std::string& array) const { return narrow_.count(array) > 0; }
+  /// Some of the arrays in use are narrow: their elements are widened when they are loaded.
+  bool widens(const loop_ir::Uses& uses) const;
   loop_ir::Element element_of(const std::string& array) const { return elements_.at(array); }
 
   /// Returns "0.5", "__builtin_inf()".

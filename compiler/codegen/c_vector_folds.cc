@@ -149,9 +149,7 @@ bool CVectorLoops::is_zero_of_zeros(const loop_ir::ExpressionPtr& value) const {
 void CVectorLoops::print_sums(const loop_ir::For& loop, const Folds& folds) {
   loop_ir::Uses uses;
   for (const auto* fold : folds) loop_ir::collect_uses(fold->value, uses);
-  const bool narrow = std::any_of(uses.arrays.begin(), uses.arrays.end(),
-                                  [&](const auto& array) { return expressions_.is_narrow(array); });
-  if (narrow) {
+  if (expressions_.widens(uses)) {
     print_overlapping_sums(loop, folds);
   } else {
     print_masked_sums(loop, folds);

@@ -213,13 +213,11 @@ void CVectorLoops::print_overlapping_remainder(const loop_ir::For& loop, int wid
 bool CVectorLoops::may_end_in_part(const StatementPtr& body) const {
   loop_ir::Uses uses;
   loop_ir::collect_uses(body, uses);
-  return std::none_of(uses.arrays.begin(), uses.arrays.end(),
-                      [&](const std::string& array) { return expressions_.is_narrow(array); }) &&
-         !loop_ir::any_of(body, [](const StatementPtr& each) {
-           const auto* store = std::get_if<loop_ir::Store>(&each->node);
-           return store != nullptr && store->mode != loop_ir::Write::set &&
-                  (store->mode == loop_ir::Write::atomic || store->monoid != operators::Monoid::sum);
-         });
+  return !expressions_.widens(uses) && !loop_ir::any_of(body, [](const StatementPtr& each) {
+    const auto* store = std::get_if<loop_ir::Store>(&each->node);
+    return store != nullptr && store->mode != loop_ir::Write::set &&
+           (store->mode == loop_ir::Write::atomic || store->monoid != operators::Monoid::sum);
+  });
 }
 
 /// Prints what blocks of `widest` registers leave over. The last register of a block is loaded and stored in

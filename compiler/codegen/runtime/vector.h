@@ -66,9 +66,12 @@ typedef uint64_t vec32_bits VECTOR_TYPE(32);
 typedef uint64_t vec16_bits VECTOR_TYPE(16);
 typedef uint64_t vec4_bits VECTOR_TYPE(4 * sizeof(value));
 UNUSED static const unsigned char mask_bytes[192] = {[64 ... 127] = 255};
-#define MASKED(type, x, at) ((type)((type##_bits)(x) & *(const type##_bits*)(mask_bytes + (at))))
-#define FIRST(type, x, count) MASKED(type, x, 128 - (count) * (int64_t)sizeof(value))
-#define LAST(type, x, count) MASKED(type, x, 64 - (int64_t)sizeof(type) + (count) * (int64_t)sizeof(value))
+#define MASK(type, at) (*(const type##_bits*)(mask_bytes + (at)))
+#define MASK_OF_FIRST(type, count) MASK(type, 128 - (count) * (int64_t)sizeof(value))
+#define MASKED(type, x, mask) ((type)((type##_bits)(x) & mask))
+#define FIRST(type, x, count) MASKED(type, x, MASK_OF_FIRST(type, count))
+#define LAST(type, x, count) \
+  MASKED(type, x, MASK(type, 64 - (int64_t)sizeof(type) + (count) * (int64_t)sizeof(value)))
 /* The first `count` elements at `p`, at most a register, then zeros. What follows them is not read. */
 UNUSED static ALWAYS_INLINE vec load_first(const value* p, int64_t count) {
   if (__builtin_constant_p(count) && count == 1) return (vec){*p};
@@ -81,7 +84,7 @@ UNUSED static ALWAYS_INLINE vec load_first(const value* p, int64_t count) {
 #elif VECTOR_BYTES == 32
   typedef int ints __attribute__((vector_size(32)));
   typedef long long words __attribute__((vector_size(32)));
-  const vec_bits some = *(const vec_bits*)(mask_bytes + 128 - count * (int64_t)sizeof(value));
+  const vec_bits some = MASK_OF_FIRST(vec, count);
   if (sizeof(value) == 4) return (vec)__builtin_ia32_maskloadps256((const void*)p, (ints)some);
   return (vec)__builtin_ia32_maskloadpd256((const void*)p, (words)some);
 #else
