@@ -35,7 +35,9 @@ class Documents(unittest.TestCase):
         self.assertTrue(printed.endswith(re.sub(r"^    ", "", shown, flags=re.MULTILINE)), printed[-400:])
 
     def test_tutorial(self):
-        self.assertIn("runs s", self.run_all(with_server.ROOT / "docs/tutorial.md"))
+        """On a busy machine the schedules of the frontier may still be compiled; then the baseline runs, and the text says so."""
+        printed = self.run_all(with_server.ROOT / "docs/tutorial.md")
+        self.assertRegex(printed, r"runs (s\d+: |p\d+\.\d+: .*, the baseline kernel)")
 
 
 if __name__ == "__main__":
