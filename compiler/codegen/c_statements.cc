@@ -145,6 +145,7 @@ void CStatements::print(const StatementPtr& statement) {
       Match{
           [&](const loop_ir::Block& x) {
             for (std::size_t n = 0; n < x.statements.size(); ++n) {
+              if (print_kept_row(x.statements, n)) return;
               const std::size_t adjacent = adjacent_statements(x.statements[n]);
               if (adjacent == 1)
                 print(x.statements[n]);
@@ -291,6 +292,37 @@ void CStatements::print_fill(const loop_ir::Fill& fill) {
   text_.close();
 }
 
+/// Prints the statements from a fill on, when what it clears is kept in registers; else returns false.
+bool CStatements::print_kept_row(const std::vector<StatementPtr>& statements, std::size_t fill) {
+  const auto* cleared = loop_ir::as<loop_ir::Fill>(statements[fill]);
+  if (cleared == nullptr || kept_ != nullptr || dialect_ != Dialect::c || blocks_ == Blocks::few)
+    return false;
+  const auto at = statements.begin() + static_cast<std::ptrdiff_t>(fill);
+  const auto row = kept_row(*cleared, {at + 1, statements.end()}, expressions_);
+  if (!row) return false;
+  const std::string count = expression(row->count), first = row->array + " + " + expression(row->first);
+  const auto width = [](int registers) { return std::to_string(registers) + " * WIDTH(vec)"; };
+  text_.line("const int " + row->condition() + " = " + count + " <= " + width(kept_registers) + ";");
+  std::string parts;
+  for (int n = 0; n < kept_registers; ++n) parts += (n == 0 ? "vec " : ", ") + row->part(n) + " = {0}";
+  text_.line(parts + ";");
+  text_.open("if (!" + row->condition() + ")");
+  print_fill(*cleared);
+  text_.close();
+  kept_ = &*row;
+  for (auto each = at + 1; each != statements.end(); ++each) print(*each);
+  kept_ = nullptr;
+  text_.open("if (" + row->condition() + ")");
+  for (int n = 0; n < kept_registers; ++n) {
+    const std::string to = first + " + " + width(n);
+    text_.line("if (" + width(n + 1) + " <= " + count + ") *(vec*)(" + to + ") = " + row->part(n) + ";");
+    text_.line("else if (" + width(n) + " < " + count + ") store_first(" + to + ", " + row->part(n) + ", " +
+               count + " - " + width(n) + ");");
+  }
+  text_.close();
+  return true;
+}
+
 /// Prints a loop in the first form that applies: vectors, folds, stores, interleaved sums, or a plain loop.
 void CStatements::print_for(const loop_ir::For& loop) {
   if (dialect_ == Dialect::cuda) {
@@ -298,6 +330,17 @@ void CStatements::print_for(const loop_ir::For& loop) {
     text_.open(for_header(loop, expressions_, "_stop"));  // C++ lets the body declare no second i_block_end
     print(loop.body);
     text_.close();
+    return;
+  }
+  if (kept_ != nullptr && adds_to(*kept_, loop)) {
+    const KeptRow* row = std::exchange(kept_, nullptr);
+    text_.open("if (" + row->condition() + ")");
+    CVectorLoops(text_, expressions_, blocks_).print_kept(loop, *row);
+    text_.close();
+    text_.open("else");
+    print_for(loop);
+    text_.close();
+    kept_ = row;
     return;
   }
   if (loop.shape == loop_ir::Shape::vector) {

@@ -7,6 +7,7 @@
 #include "compiler/codegen/c_expressions.h"
 #include "compiler/codegen/c_printer.h"
 #include "compiler/codegen/c_text.h"
+#include "compiler/codegen/kept_row.h"
 #include "compiler/loop_ir/nodes.h"
 
 namespace schaas::codegen {
@@ -29,6 +30,7 @@ class CStatements {
   void print_group_store(const loop_ir::GroupStore& store, const std::string& values);
   void print_wide_store(const std::vector<loop_ir::StatementPtr>& stores, std::size_t first);
   void print_fill(const loop_ir::Fill& fill);
+  bool print_kept_row(const std::vector<loop_ir::StatementPtr>& statements, std::size_t fill);
   void print_intersection(const loop_ir::Merge& merge);
   void print_union(const loop_ir::Merge& merge);
   void print_union_of_two(const loop_ir::Merge& merge);
@@ -47,6 +49,7 @@ class CStatements {
   const CExpressions& expressions_;
   const Dialect dialect_;
   const Blocks blocks_;
+  const KeptRow* kept_ = nullptr;    ///< the row that stays in registers here
   CExpressions::Loadable loadable_;  ///< flags of the union around
 };
 
@@ -75,6 +78,8 @@ class CVectorLoops {
   bool print_scalar_sums(const loop_ir::For& loop);
   /// Prints a simd loop of stores to adjacent elements; returns false, printing nothing, for other loops.
   bool print_stores(const loop_ir::For& loop);
+  /// Prints a simd loop that adds to each element of the row once, for a row that is kept.
+  void print_kept(const loop_ir::For& loop, const KeptRow& row);
 
  private:
   struct Block {

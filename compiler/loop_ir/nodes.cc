@@ -225,7 +225,7 @@ bool equal(const StatementPtr& a, const StatementPtr& b) {
       },
       [&](const Fill& x) {
         const auto& y = std::get<Fill>(b->node);
-        return x.array == y.array && equal(x.begin, y.begin) && equal(x.count, y.count) &&
+        return x.array == y.array && x.row == y.row && equal(x.begin, y.begin) && equal(x.count, y.count) &&
                equal(x.value, y.value);
       },
       [&](const Prefetch& x) {

@@ -192,6 +192,7 @@ struct Merge {
 struct Fill {
   std::string array;
   ExpressionPtr begin, count, value;
+  bool row = false;  ///< the statements after it in the block access no other elements of the array
 };
 /// Prefetches an element of an array of values. `index` may lie past the array's end.
 struct Prefetch {

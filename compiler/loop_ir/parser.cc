@@ -379,6 +379,7 @@ class Parser : private ExpressionParser {
     expect("from"), fill.begin = expression();
     expect("count"), fill.count = expression();
     expect("with"), fill.value = expression();
+    fill.row = accept("row");
     return make(std::move(fill));
   }
 

@@ -246,7 +246,7 @@ class Printer {
             [&](const Merge& x) { merge(x); },
             [&](const Fill& x) {
               line("fill " + x.array + " from " + print(x.begin) + " count " + print(x.count) + " with " +
-                   print(x.value));
+                   print(x.value) + (x.row ? " row" : ""));
             },
             [&](const Prefetch& x) { line("prefetch " + x.array + "[" + print(x.index) + "]"); },
             [&](const Overflow&) { line("overflow"); },

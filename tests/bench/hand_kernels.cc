@@ -1,13 +1,17 @@
-// The yardstick's kernels as an expert writes them by hand: extents known to the compiler, rows in vector
+// The yardstick's kernels as an expert writes them by hand: an extent known to the compiler, rows in vector
 // registers, several ways each, of which the fastest counts. What no generator need know is used: 32-bit
-// positions, results preallocated, extents 8, 16, 64 or 128 alone.
+// positions, results preallocated. Compiled for one extent, -DCOLUMNS=15, and one type of values,
+// -DREAL=float (double without), with the widest vectors that the processor has; the rest of a row is loaded
+// and stored by a mask.
 //
 //     hand_kernels KERNEL EXTENTS RUNS SECONDS (POS CRD)... VALUES DENSE... RESULT
 //
 // KERNEL: SpMM, SDDMM, TTM, TTMd, MTTKRP, K1, K3, K4, K6, K7, K7d or K8, as in yardstick.py, whose files it
-// reads (int32, int32, double; dense operands in row-major order). Prints the seconds of each run of the
+// reads (int32, int32, values; dense operands in row-major order). Prints the seconds of each run of the
 // fastest way and writes the result's values; the name of that way goes to stderr.
 #include "yardstick_files.h"
+
+#include <immintrin.h>
 
 #include <algorithm>
 #include <chrono>
@@ -21,81 +25,161 @@
 #include <string>
 #include <vector>
 
+#ifndef REAL
+#define REAL double
+#endif
+#ifdef __AVX512F__
+#define VECTOR_BYTES 64
+#else
+#define VECTOR_BYTES 32
+#endif
+
 namespace {
 
-using vec = double __attribute__((vector_size(64), aligned(8), may_alias));
-using vec4 = double __attribute__((vector_size(32), aligned(8), may_alias));
-constexpr int W = 8;
+using real = REAL;
+constexpr int W = VECTOR_BYTES / static_cast<int>(sizeof(real));
+// Registers of accumulators: the others hold what is added to them.
+constexpr int accumulators = VECTOR_BYTES == 64 ? 24 : 12;
 
-inline vec at(const double* p) { return *reinterpret_cast<const vec*>(p); }
-inline void put(double* p, vec v) { *reinterpret_cast<vec*>(p) = v; }
+using vec = real __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(real)), may_alias));
+using vec8 = real __attribute__((vector_size(8 * sizeof(real)), aligned(sizeof(real)), may_alias));
+using vec4 = real __attribute__((vector_size(4 * sizeof(real)), aligned(sizeof(real)), may_alias));
 
-// A row of N values, N/8 registers.
+inline vec at(const real* p) { return *reinterpret_cast<const vec*>(p); }
+inline void put(real* p, vec v) { *reinterpret_cast<vec*>(p) = v; }
+
+// The first COUNT elements of a register; the others are zero.
+template <int COUNT>
+inline vec first(const real* p) {
+#ifdef __AVX512F__
+  constexpr unsigned mask = (1U << COUNT) - 1;
+  if constexpr (sizeof(real) == 8)
+    return reinterpret_cast<vec>(_mm512_maskz_loadu_pd(mask, p));
+  else
+    return reinterpret_cast<vec>(_mm512_maskz_loadu_ps(mask, p));
+#else
+  if constexpr (sizeof(real) == 8) {
+    const __m256i mask = _mm256_set_epi64x(COUNT > 3 ? -1 : 0, COUNT > 2 ? -1 : 0, COUNT > 1 ? -1 : 0, -1);
+    return reinterpret_cast<vec>(_mm256_maskload_pd(reinterpret_cast<const double*>(p), mask));
+  } else {
+    const __m256i mask =
+        _mm256_cmpgt_epi32(_mm256_set1_epi32(COUNT), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+    return reinterpret_cast<vec>(_mm256_maskload_ps(reinterpret_cast<const float*>(p), mask));
+  }
+#endif
+}
+template <int COUNT>
+inline void put_first(real* p, vec v) {
+#ifdef __AVX512F__
+  constexpr unsigned mask = (1U << COUNT) - 1;
+  if constexpr (sizeof(real) == 8)
+    _mm512_mask_storeu_pd(p, mask, reinterpret_cast<__m512d>(v));
+  else
+    _mm512_mask_storeu_ps(p, mask, reinterpret_cast<__m512>(v));
+#else
+  if constexpr (sizeof(real) == 8) {
+    const __m256i mask = _mm256_set_epi64x(COUNT > 3 ? -1 : 0, COUNT > 2 ? -1 : 0, COUNT > 1 ? -1 : 0, -1);
+    _mm256_maskstore_pd(reinterpret_cast<double*>(p), mask, reinterpret_cast<__m256d>(v));
+  } else {
+    const __m256i mask =
+        _mm256_cmpgt_epi32(_mm256_set1_epi32(COUNT), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+    _mm256_maskstore_ps(reinterpret_cast<float*>(p), mask, reinterpret_cast<__m256>(v));
+  }
+#endif
+}
+
+// A row of N values, the last register of it in part.
 template <int N>
 struct Row {
-  vec v[N / W];
+  static constexpr int full = N / W, rest = N % W, registers = full + (rest > 0);
+  vec v[registers];
   void clear() {
     for (auto& x : v) x = vec{};
   }
-  void add(double w, const double* p) {
-    for (int n = 0; n < N / W; ++n) v[n] += w * at(p + n * W);
+  // v[n] = f(v[n], register n of the row at p).
+  template <class F>
+  void with(const real* p, F f) {
+    for (int n = 0; n < full; ++n) v[n] = f(v[n], at(p + n * W));
+    if constexpr (rest > 0) v[full] = f(v[full], first<rest>(p + full * W));
   }
-  void store(double* p) const {
-    for (int n = 0; n < N / W; ++n) put(p + n * W, v[n]);
+  void load(const real* p) {
+    with(p, [](vec, vec x) { return x; });
+  }
+  void add(real w, const real* p) {
+    with(p, [w](vec sum, vec x) { return sum + w * x; });
+  }
+  void store(real* p) const {
+    for (int n = 0; n < full; ++n) put(p + n * W, v[n]);
+    if constexpr (rest > 0) put_first<rest>(p + full * W, v[full]);
   }
 };
 
-// out[0..N) = sum of the entries' weights times rows of C; short rows wait less with two sums.
+// out[0..N) = sum of the entries' weights times N columns of rows of C, which are `stride` long.
 template <int N>
-inline void gather(const int* crd, const double* b, std::int64_t p, std::int64_t e, const double* C,
-                   double* out) {
+inline void gather_columns(const int* crd, const real* b, std::int64_t p, std::int64_t e, const real* C,
+                           std::int64_t stride, real* out) {
   Row<N> s;
   s.clear();
-  if constexpr (N <= 32) {
+  // Short rows wait less with several sums.
+  if constexpr (4 * Row<N>::registers <= accumulators) {
     if (p + 4 <= e) {
       Row<N> t, u, w;
       t.clear(), u.clear(), w.clear();
       for (; p + 4 <= e; p += 4) {
-        s.add(b[p], C + std::int64_t{crd[p]} * N);
-        t.add(b[p + 1], C + std::int64_t{crd[p + 1]} * N);
-        u.add(b[p + 2], C + std::int64_t{crd[p + 2]} * N);
-        w.add(b[p + 3], C + std::int64_t{crd[p + 3]} * N);
+        s.add(b[p], C + crd[p] * stride);
+        t.add(b[p + 1], C + crd[p + 1] * stride);
+        u.add(b[p + 2], C + crd[p + 2] * stride);
+        w.add(b[p + 3], C + crd[p + 3] * stride);
       }
-      for (int n = 0; n < N / W; ++n) s.v[n] += t.v[n] + (u.v[n] + w.v[n]);
+      for (int n = 0; n < Row<N>::registers; ++n) s.v[n] += t.v[n] + (u.v[n] + w.v[n]);
     }
   }
-  for (; p < e; ++p) s.add(b[p], C + std::int64_t{crd[p]} * N);
+  for (; p < e; ++p) s.add(b[p], C + crd[p] * stride);
   s.store(out);
 }
+// The same for whole rows of C, so many columns at a time that their sums stay in registers.
+template <int N, int From = 0>
+inline void gather(const int* crd, const real* b, std::int64_t p, std::int64_t e, const real* C, real* out) {
+  constexpr int count = std::min(N - From, accumulators * W);
+  gather_columns<count>(crd, b, p, e, C + From, N, out + From);
+  if constexpr (From + count < N) gather<N, From + count>(crd, b, p, e, C, out);
+}
 
-// R rows of out (stride `to`, or where `rows` says) = R rows of T (stride K) times D (K by N).
-template <int R, int K, int N, int C>
-inline void tile(const double* T, const double* D, double* const* out, int column) {
-  vec s[R][C];
-  for (auto& r : s)
-    for (auto& x : r) x = vec{};
+// COUNT columns, from `column` on, of R rows of out = R rows of T (stride K) times D (K by N).
+template <int R, int K, int N, int COUNT>
+inline void tile(const real* T, const real* D, real* const* out, int column) {
+  Row<COUNT> s[R];
+  for (auto& r : s) r.clear();
 #pragma GCC unroll 1
   for (int k = 0; k < K; ++k) {
-    vec d[C];
-    for (int c = 0; c < C; ++c) d[c] = at(D + k * N + column + c * W);
+    Row<COUNT> d;
+    d.load(D + k * N + column);
     for (int r = 0; r < R; ++r)
-      for (int c = 0; c < C; ++c) s[r][c] += T[r * K + k] * d[c];
+      for (int c = 0; c < Row<COUNT>::registers; ++c) s[r].v[c] += T[r * K + k] * d.v[c];
   }
-  for (int r = 0; r < R; ++r)
-    for (int c = 0; c < C; ++c) put(out[r] + column + c * W, s[r][c]);
+  for (int r = 0; r < R; ++r) s[r].store(out[r] + column);
+}
+// Registers of columns in a tile, and rows of it.
+constexpr int tile_columns(int n) { return std::min((n + W - 1) / W, VECTOR_BYTES == 64 ? 4 : 3); }
+constexpr int tile_rows(int columns) {
+  return columns >= 3 ? accumulators / columns : columns == 2 ? accumulators / 2 : accumulators * 7 / 12;
+}
+template <int R, int K, int N>
+inline void tiles(const real* T, const real* D, real* const* out) {
+  constexpr int step = tile_columns(N) * W, whole = N / step * step;
+  for (int column = 0; column < whole; column += step) tile<R, K, N, step>(T, D, out, column);
+  if constexpr (whole < N) tile<R, K, N, N - whole>(T, D, out, whole);
 }
 template <int K, int N>
-void multiply(const double* T, const double* D, double* const* out, std::int64_t rows) {
-  constexpr int C = N / W < 4 ? N / W : 4, R = C == 4 ? 6 : C == 2 ? 12 : 14;
+void multiply(const real* T, const real* D, real* const* out, std::int64_t rows) {
+  constexpr int R = tile_rows(tile_columns(N));
   std::int64_t r = 0;
-  for (; r + R <= rows; r += R)
-    for (int column = 0; column < N; column += C * W) tile<R, K, N, C>(T + r * K, D, out + r, column);
-  for (; r < rows; ++r)
-    for (int column = 0; column < N; column += C * W) tile<1, K, N, C>(T + r * K, D, out + r, column);
+  for (; r + R <= rows; r += R) tiles<R, K, N>(T + r * K, D, out + r);
+  for (; r < rows; ++r) tiles<1, K, N>(T + r * K, D, out + r);
 }
 template <int K, int N>
-void multiply(const double* T, const double* D, double* out, std::int64_t rows) {
-  double* at[48];
+void multiply(const real* T, const real* D, real* out, std::int64_t rows) {
+  real* at[48];
   for (std::int64_t r = 0; r < rows; r += 48) {
     const std::int64_t count = std::min<std::int64_t>(48, rows - r);
     for (std::int64_t n = 0; n < count; ++n) at[n] = out + (r + n) * N;
@@ -103,55 +187,65 @@ void multiply(const double* T, const double* D, double* out, std::int64_t rows) 
   }
 }
 
-inline vec4 fold(vec v) {
+// Four sums of a register's elements.
+inline vec4 fold_half(vec8 v) {
   union {
-    vec whole;
+    vec8 whole;
     vec4 half[2];
   } u = {v};
   return u.half[0] + u.half[1];
 }
+inline vec4 fold(vec v) {
+  union {
+    vec whole;
+    vec8 eight[2];
+    vec4 four;
+  } u = {v};
+  if constexpr (W == 4) return u.four;
+  if constexpr (W == 8) return fold_half(u.eight[0]);
+  return fold_half(u.eight[0] + u.eight[1]);
+}
 template <int N>
-inline vec4 dot4(const Row<N>& c, const double* a0, const double* a1, const double* a2, const double* a3) {
-  vec s0{}, s1{}, s2{}, s3{};
-  for (int n = 0; n < N / W; ++n) {
-    s0 += c.v[n] * at(a0 + n * W);
-    s1 += c.v[n] * at(a1 + n * W);
-    s2 += c.v[n] * at(a2 + n * W);
-    s3 += c.v[n] * at(a3 + n * W);
-  }
-  const vec4 a = fold(s0), b = fold(s1), x = fold(s2), y = fold(s3);
+inline vec dot(const Row<N>& c, const real* a) {
+  Row<N> x;
+  x.load(a);
+  vec s{};
+  for (int n = 0; n < Row<N>::registers; ++n) s += c.v[n] * x.v[n];
+  return s;
+}
+template <int N>
+inline vec4 dot4(const Row<N>& c, const real* a0, const real* a1, const real* a2, const real* a3) {
+  const vec4 a = fold(dot(c, a0)), b = fold(dot(c, a1)), x = fold(dot(c, a2)), y = fold(dot(c, a3));
   const vec4 ab = __builtin_shufflevector(a, b, 0, 4, 2, 6) + __builtin_shufflevector(a, b, 1, 5, 3, 7);
   const vec4 xy = __builtin_shufflevector(x, y, 0, 4, 2, 6) + __builtin_shufflevector(x, y, 1, 5, 3, 7);
   return __builtin_shufflevector(ab, xy, 0, 1, 4, 5) + __builtin_shufflevector(ab, xy, 2, 3, 6, 7);
 }
 template <int N>
-inline double dot1(const Row<N>& c, const double* a) {
-  vec s{};
-  for (int n = 0; n < N / W; ++n) s += c.v[n] * at(a + n * W);
-  const vec4 f = fold(s);
+inline real dot1(const Row<N>& c, const real* a) {
+  const vec4 f = fold(dot(c, a));
   return (f[0] + f[1]) + (f[2] + f[3]);
 }
 template <int N>
-inline Row<N> row(const double* p) {
+inline Row<N> row(const real* p) {
   Row<N> c;
-  for (int n = 0; n < N / W; ++n) c.v[n] = at(p + n * W);
+  c.load(p);
   return c;
 }
 
 struct Input {
   std::map<char, std::int64_t> n;
   std::vector<std::vector<int>> pos, crd;
-  std::vector<double> values;
-  std::vector<std::vector<double>> dense;
-  double* out = nullptr;
+  std::vector<real> values;
+  std::vector<std::vector<real>> dense;
+  real* out = nullptr;
   bool dense_result = true;
 };
 using Way = std::pair<const char*, std::function<void()>>;
 
 // values = the dot products of rows of C and D times B's, where B has entries.
 template <int K>
-void sample(const int* pos, const int* crd, const double* b, std::int64_t begin, std::int64_t end,
-            const double* C, const double* D, double* out) {
+void sample(const int* pos, const int* crd, const real* b, std::int64_t begin, std::int64_t end,
+            const real* C, const real* D, real* out) {
   const std::int64_t last = pos[end];
   for (std::int64_t i = begin; i < end; ++i) {
     std::int64_t p = pos[i];
@@ -170,8 +264,8 @@ template <int K>
 std::vector<Way> spmm(Input& in) {
   return {{"rows", [&in] {
              const int *pos = in.pos[0].data(), *crd = in.crd[0].data();
-             const double *b = in.values.data(), *C = in.dense[0].data();
-             double* out = in.out;
+             const real *b = in.values.data(), *C = in.dense[0].data();
+             real* out = in.out;
              for (std::int64_t i = 0, n = in.n['i']; i < n; ++i)
                gather<K>(crd, b, pos[i], pos[i + 1], C, out + i * K);
            }}};
@@ -188,15 +282,15 @@ std::vector<Way> sddmm(Input& in) {
 template <int K>
 std::vector<Way> k1(Input& in) {
   const auto blocked = [&in](std::int64_t rows) {
-    static std::vector<double> weights;
+    static std::vector<real> weights;
     const int *pos = in.pos[0].data(), *crd = in.crd[0].data();
-    const double *b = in.values.data(), *C = in.dense[0].data(), *D = in.dense[1].data(),
-                 *E = in.dense[2].data();
-    double* out = in.out;
-    weights.resize(in.values.size() + 4);
+    const real *b = in.values.data(), *C = in.dense[0].data(), *D = in.dense[1].data(),
+               *E = in.dense[2].data();
+    real* out = in.out;
+    weights.resize(in.values.size() + 8);
     for (std::int64_t i = 0, n = in.n['i']; i < n; i += rows) {
       const std::int64_t end = std::min(n, i + rows);
-      double* w = weights.data() - pos[i];  // of this block, from its start on
+      real* w = weights.data() - pos[i];  // of this block, from its start on
       sample<K>(pos, crd, b, i, end, C, D, w);
       for (std::int64_t r = i; r < end; ++r) gather<K>(crd, w, pos[r], pos[r + 1], E, out + r * K);
     }
@@ -206,18 +300,16 @@ std::vector<Way> k1(Input& in) {
           {"apart", [blocked, &in] { blocked(in.n['i']); }},
           {"four entries", [&in] {
              const int *pos = in.pos[0].data(), *crd = in.crd[0].data();
-             const double *b = in.values.data(), *C = in.dense[0].data(), *D = in.dense[1].data(),
-                          *E = in.dense[2].data();
-             double* out = in.out;
+             const real *b = in.values.data(), *C = in.dense[0].data(), *D = in.dense[1].data(),
+                        *E = in.dense[2].data();
+             real* out = in.out;
              for (std::int64_t i = 0, rows = in.n['i']; i < rows; ++i) {
                const Row<K> c = row<K>(C + i * K);
                Row<K> s;
                s.clear();
                std::int64_t p = pos[i];
                const std::int64_t e = pos[i + 1];
-               const auto at = [&](const double* of, std::int64_t q) {
-                 return of + std::int64_t{crd[q]} * K;
-               };
+               const auto at = [&](const real* of, std::int64_t q) { return of + std::int64_t{crd[q]} * K; };
                for (; p + 4 <= e; p += 4) {
                  const vec4 w = dot4(c, at(D, p), at(D, p + 1), at(D, p + 2), at(D, p + 3)) *
                                 *reinterpret_cast<const vec4*>(b + p);
@@ -231,13 +323,12 @@ std::vector<Way> k1(Input& in) {
 
 // Rows of B times C (J columns), blocks of `rows` of them times E (J by L).
 template <int J, int L>
-void rows_times(const Input& in, std::int64_t n, const double* C, const double* E, double* out,
-                std::int64_t rows) {
-  static std::vector<double> t;
+void rows_times(const Input& in, std::int64_t n, const real* C, const real* E, real* out, std::int64_t rows) {
+  static std::vector<real> t;
   t.resize(static_cast<std::size_t>(rows * J));
   const int *pos = in.pos[0].data(), *crd = in.crd[0].data();
-  const double* b = in.values.data();
-  double* T = t.data();
+  const real* b = in.values.data();
+  real* T = t.data();
   for (std::int64_t i = 0; i < n; i += rows) {
     const std::int64_t count = std::min(rows, n - i);
     for (std::int64_t r = 0; r < count; ++r) gather<J>(crd, b, pos[i + r], pos[i + r + 1], C, T + r * J);
@@ -246,20 +337,19 @@ void rows_times(const Input& in, std::int64_t n, const double* C, const double* 
 }
 // C (m by J) times E (J by L) first, then one sparse product.
 template <int J, int L>
-void factors_first(const Input& in, std::int64_t n, std::int64_t m, const double* C, const double* E,
-                   double* out) {
-  static std::vector<double> t;
+void factors_first(const Input& in, std::int64_t n, std::int64_t m, const real* C, const real* E, real* out) {
+  static std::vector<real> t;
   t.resize(static_cast<std::size_t>(m * L));
   multiply<J, L>(C, E, t.data(), m);
   const int *pos = in.pos[0].data(), *crd = in.crd[0].data();
-  const double *b = in.values.data(), *T = t.data();
+  const real *b = in.values.data(), *T = t.data();
   for (std::int64_t i = 0; i < n; ++i) gather<L>(crd, b, pos[i], pos[i + 1], T, out + i * L);
 }
 
 template <int K>
 std::vector<Way> k3(Input& in) {
   const auto both = [&in] {
-    static std::vector<double> t;
+    static std::vector<real> t;
     t.resize(in.dense[0].size());
     for (std::size_t n = 0; n < t.size(); ++n) t[n] = in.dense[0][n] * in.dense[1][n];
     return t.data();
@@ -286,20 +376,20 @@ std::vector<Way> k4(Input& in) {
 template <int K, class Fiber>
 void fibers(const Input& in, Fiber fiber) {
   const std::int64_t columns = in.n.at('j');
-  double* done = in.out;
+  real* done = in.out;
   for (int pi = 0; pi < static_cast<int>(in.crd[0].size()); ++pi)
     for (int pj = in.pos[1][pi]; pj < in.pos[1][pi + 1]; ++pj) {
-      double* to = in.out + (std::int64_t{in.crd[0][pi]} * columns + in.crd[1][pj]) * K;
-      if (to > done) std::memset(done, 0, static_cast<std::size_t>(to - done) * sizeof(double));
+      real* to = in.out + (std::int64_t{in.crd[0][pi]} * columns + in.crd[1][pj]) * K;
+      if (to > done) std::memset(done, 0, static_cast<std::size_t>(to - done) * sizeof(real));
       fiber(pj, to);
       done = to + K;
     }
-  std::memset(done, 0, static_cast<std::size_t>(in.out + in.n.at('i') * columns * K - done) * sizeof(double));
+  std::memset(done, 0, static_cast<std::size_t>(in.out + in.n.at('i') * columns * K - done) * sizeof(real));
 }
 template <int K, class Fiber>
 void cleared(const Input& in, Fiber fiber) {
   const std::int64_t columns = in.n.at('j');
-  std::memset(in.out, 0, static_cast<std::size_t>(in.n.at('i') * columns * K) * sizeof(double));
+  std::memset(in.out, 0, static_cast<std::size_t>(in.n.at('i') * columns * K) * sizeof(real));
   for (int pi = 0; pi < static_cast<int>(in.crd[0].size()); ++pi)
     for (int pj = in.pos[1][pi]; pj < in.pos[1][pi + 1]; ++pj)
       fiber(pj, in.out + (std::int64_t{in.crd[0][pi]} * columns + in.crd[1][pj]) * K);
@@ -311,9 +401,9 @@ void stored(const Input& in, int K, Fiber fiber) {
     fiber(pj, in.out + std::int64_t{pj} * K);
 }
 template <int K>
-std::vector<Way> ttm_of(Input& in, const std::function<const double*()>& factor) {
-  const auto fiber = [&in](const double* C) {
-    return [pos = in.pos[2].data(), crd = in.crd[2].data(), b = in.values.data(), C](int pj, double* to) {
+std::vector<Way> ttm_of(Input& in, const std::function<const real*()>& factor) {
+  const auto fiber = [&in](const real* C) {
+    return [pos = in.pos[2].data(), crd = in.crd[2].data(), b = in.values.data(), C](int pj, real* to) {
       gather<K>(crd, b, pos[pj], pos[pj + 1], C, to);
     };
   };
@@ -329,19 +419,19 @@ std::vector<Way> ttm(Input& in) {
 template <int K>
 std::vector<Way> k7(Input& in) {
   auto ways = ttm_of<K>(in, [&in] {
-    static std::vector<double> t;
+    static std::vector<real> t;
     t.resize(in.dense[0].size());
     multiply<K, K>(in.dense[0].data(), in.dense[1].data(), t.data(), in.n['k']);
-    return static_cast<const double*>(t.data());
+    return static_cast<const real*>(t.data());
   });
   ways.push_back({"48 fibers", [&in] {
-                    static std::vector<double> t(48 * K);
+                    static std::vector<real> t(48 * K);
                     std::int64_t count = 0;
-                    double* to[48];
+                    real* to[48];
                     const auto flush = [&] {
                       multiply<K, K>(t.data(), in.dense[1].data(), to, count), count = 0;
                     };
-                    const auto fiber = [&](int pj, double* where) {
+                    const auto fiber = [&](int pj, real* where) {
                       gather<K>(in.crd[2].data(), in.values.data(), in.pos[2][pj], in.pos[2][pj + 1],
                                 in.dense[0].data(), t.data() + count * K);
                       to[count++] = where;
@@ -360,33 +450,35 @@ std::vector<Way> k7(Input& in) {
 // fiber's sum and the row have registers both, or the sum goes by memory; short fibers have few turns. Rows
 // of `out` without entries are cleared.
 template <int K, class To>
-void fiber_products(Input& in, bool in_registers, const double* C, const double* D, const To& to) {
+void fiber_products(Input& in, bool in_registers, const real* C, const real* D, const To& to) {
   const int *pos1 = in.pos[1].data(), *crd1 = in.crd[1].data(), *pos2 = in.pos[2].data(),
             *crd2 = in.crd[2].data();
-  const double* b = in.values.data();
+  const real* b = in.values.data();
   std::int64_t next = 0;
   for (std::size_t pi = 0; pi < in.crd[0].size(); ++pi) {
     const std::int64_t i = in.crd[0][pi];
-    std::memset(in.out + next * K, 0, static_cast<std::size_t>((i - next) * K) * sizeof(double));
+    std::memset(in.out + next * K, 0, static_cast<std::size_t>((i - next) * K) * sizeof(real));
     next = i + 1;
     Row<K> a;
     a.clear();
     for (int pj = pos1[pi]; pj < pos1[pi + 1]; ++pj) {
-      const double* c = C + std::int64_t{crd1[pj]} * K;
+      const real* c = C + std::int64_t{crd1[pj]} * K;
       Row<K> s;
       if (in_registers) {
         s.clear();
         for (int pk = pos2[pj]; pk < pos2[pj + 1]; ++pk) s.add(b[pk], D + std::int64_t{crd2[pk]} * K);
       } else {
-        double t[K];
+        real t[K];
         gather<K>(crd2, b, pos2[pj], pos2[pj + 1], D, t);
         s = row<K>(t);
       }
-      for (int n = 0; n < K / W; ++n) a.v[n] += s.v[n] * at(c + n * W);
+      Row<K> factor;
+      factor.load(c);
+      for (int n = 0; n < Row<K>::registers; ++n) a.v[n] += s.v[n] * factor.v[n];
     }
     a.store(to(i));
   }
-  std::memset(in.out + next * K, 0, static_cast<std::size_t>((in.n['i'] - next) * K) * sizeof(double));
+  std::memset(in.out + next * K, 0, static_cast<std::size_t>((in.n['i'] - next) * K) * sizeof(real));
 }
 
 template <int K>
@@ -402,8 +494,8 @@ std::vector<Way> mttkrp(Input& in) {
 template <int K>
 std::vector<Way> k8(Input& in) {
   const auto blocks = [&in](bool in_registers) {
-    static std::vector<double> t(48 * K);
-    double* to[48];
+    static std::vector<real> t(48 * K);
+    real* to[48];
     std::int64_t count = 0;
     const auto flush = [&] { multiply<K, K>(t.data(), in.dense[2].data(), to, count), count = 0; };
     fiber_products<K>(in, in_registers, in.dense[1].data(), in.dense[0].data(), [&](std::int64_t i) {
@@ -417,36 +509,46 @@ std::vector<Way> k8(Input& in) {
           {"several sums, 48 rows", [blocks] { blocks(false); }}};
 }
 
-// A(l,:) += sum over F fibers of C(fiber,l) * T(fiber,:), tiles of R rows by C registers kept over the
-// fibers.
-template <int R, int K, int C>
-inline void outer(const double* const* c, const double* T, std::int64_t count, double* out, int l, int column,
-                  bool first) {
-  vec s[R][C];
-  for (int r = 0; r < R; ++r)
-    for (int n = 0; n < C; ++n) s[r][n] = first ? vec{} : at(out + (l + r) * K + column + n * W);
-  for (std::int64_t f = 0; f < count; ++f) {
-    vec t[C];
-    for (int n = 0; n < C; ++n) t[n] = at(T + f * K + column + n * W);
-    for (int r = 0; r < R; ++r)
-      for (int n = 0; n < C; ++n) s[r][n] += c[f][l + r] * t[n];
+// COUNT columns, from `column` on, of R rows A(l,:) += sum over `count` fibers of C(fiber,l) * T(fiber,:),
+// kept over the fibers.
+template <int R, int K, int COUNT>
+inline void outer(const real* const* c, const real* T, std::int64_t count, real* out, int l, int column,
+                  bool is_first) {
+  Row<COUNT> s[R];
+  for (int r = 0; r < R; ++r) {
+    if (is_first)
+      s[r].clear();
+    else
+      s[r].load(out + (l + r) * K + column);
   }
-  for (int r = 0; r < R; ++r)
-    for (int n = 0; n < C; ++n) put(out + (l + r) * K + column + n * W, s[r][n]);
+  for (std::int64_t f = 0; f < count; ++f) {
+    Row<COUNT> t;
+    t.load(T + f * K + column);
+    for (int r = 0; r < R; ++r)
+      for (int n = 0; n < Row<COUNT>::registers; ++n) s[r].v[n] += c[f][l + r] * t.v[n];
+  }
+  for (int r = 0; r < R; ++r) s[r].store(out + (l + r) * K + column);
+}
+template <int K, int COUNT>
+void outer_rows(const real* const* c, const real* T, std::int64_t count, real* out, int column,
+                bool is_first) {
+  constexpr int R = std::min(4, K);
+  for (int l = 0; l < K / R * R; l += R) outer<R, K, COUNT>(c, T, count, out, l, column, is_first);
+  for (int l = K / R * R; l < K; ++l) outer<1, K, COUNT>(c, T, count, out, l, column, is_first);
 }
 template <int K>
 std::vector<Way> k6(Input& in) {
   const auto blocks = [&in](std::int64_t block) {
-    static std::vector<double> t;
-    static std::vector<const double*> c;
+    static std::vector<real> t;
+    static std::vector<const real*> c;
     t.resize(static_cast<std::size_t>(block * K));
     c.resize(static_cast<std::size_t>(block));
     std::int64_t next = 0;
     for (std::size_t pi = 0; pi < in.crd[0].size(); ++pi) {
       const std::int64_t i = in.crd[0][pi];
-      std::memset(in.out + next * K * K, 0, static_cast<std::size_t>((i - next) * K * K) * sizeof(double));
+      std::memset(in.out + next * K * K, 0, static_cast<std::size_t>((i - next) * K * K) * sizeof(real));
       next = i + 1;
-      double* out = in.out + i * K * K;
+      real* out = in.out + i * K * K;
       for (std::int64_t p = in.pos[1][pi]; p < in.pos[1][pi + 1]; p += block) {
         const std::int64_t count = std::min<std::int64_t>(block, in.pos[1][pi + 1] - p);
         for (std::int64_t f = 0; f < count; ++f) {
@@ -454,14 +556,15 @@ std::vector<Way> k6(Input& in) {
                     in.dense[1].data(), t.data() + f * K);
           c[f] = in.dense[0].data() + std::int64_t{in.crd[1][p + f]} * K;
         }
-        constexpr int C = K / W < 4 ? K / W : 4, R = 4;
-        for (int column = 0; column < K; column += C * W)
-          for (int l = 0; l < K; l += R)
-            outer<R, K, C>(c.data(), t.data(), count, out, l, column, p == in.pos[1][pi]);
+        constexpr int step = tile_columns(K) * W, whole = K / step * step;
+        const bool is_first = p == in.pos[1][pi];
+        for (int column = 0; column < whole; column += step)
+          outer_rows<K, step>(c.data(), t.data(), count, out, column, is_first);
+        if constexpr (whole < K) outer_rows<K, K - whole>(c.data(), t.data(), count, out, whole, is_first);
       }
     }
     std::memset(in.out + next * K * K, 0,
-                static_cast<std::size_t>((in.n['i'] - next) * K * K) * sizeof(double));
+                static_cast<std::size_t>((in.n['i'] - next) * K * K) * sizeof(real));
   };
   return {{"8 fibers", [blocks] { blocks(8); }},
           {"32 fibers", [blocks] { blocks(32); }},
@@ -501,8 +604,8 @@ int main(int argc, char** argv) try {
     in.pos.push_back(read<int>(argv[a++]));
     in.crd.push_back(read<int>(argv[a++]));
   }
-  in.values = read<double>(argv[a++]);
-  while (a + 1 < argc) in.dense.push_back(read<double>(argv[a++]));
+  in.values = read<real>(argv[a++]);
+  while (a + 1 < argc) in.dense.push_back(read<real>(argv[a++]));
   static const std::map<std::string, std::string> results = {{"SpMM", "ik"}, {"TTM", "ijl"}, {"MTTKRP", "il"},
                                                              {"K1", "il"},   {"K3", "il"},   {"K4", "il"},
                                                              {"K6", "ilm"},  {"K7", "ijm"},  {"K8", "im"}};
@@ -512,15 +615,12 @@ int main(int argc, char** argv) try {
     elements = static_cast<std::int64_t>(in.crd[1].size()) * in.n.at(last);
   else if (kernel != "SDDMM")
     for (const char index : results.at(kernel)) elements *= in.n.at(index);
-  in.out = static_cast<double*>(std::aligned_alloc(
+  in.out = static_cast<real*>(std::aligned_alloc(
       2 << 20,
-      (static_cast<std::size_t>(elements + 4) * sizeof(double) + (2 << 20) - 1) / (2 << 20) * (2 << 20)));
-  const auto found = in.n.at(last) == 8     ? ways<8>(kernel, in)
-                     : in.n.at(last) == 16  ? ways<16>(kernel, in)
-                     : in.n.at(last) == 64  ? ways<64>(kernel, in)
-                     : in.n.at(last) == 128 ? ways<128>(kernel, in)
-                                            : std::vector<Way>();
-  if (found.empty()) throw std::runtime_error("extents of 8, 16, 64 and 128 alone");
+      (static_cast<std::size_t>(elements + 8) * sizeof(real) + (2 << 20) - 1) / (2 << 20) * (2 << 20)));
+  if (in.n.at(last) != COLUMNS)
+    throw std::runtime_error("compiled for " + std::to_string(COLUMNS) + " columns alone");
+  const auto found = ways<COLUMNS>(kernel, in);
   std::vector<double> best;
   std::string name;
   for (const auto& [what, body] : found) {
@@ -541,7 +641,7 @@ int main(int argc, char** argv) try {
   std::fprintf(stderr, "%s\n", name.c_str());
   std::ofstream out(argv[argc - 1], std::ios::binary);
   out.write(reinterpret_cast<const char*>(in.out),
-            static_cast<std::streamsize>(elements * static_cast<std::int64_t>(sizeof(double))));
+            static_cast<std::streamsize>(elements * static_cast<std::int64_t>(sizeof(real))));
   return out.good() ? 0 : 1;
 } catch (const std::exception& error) {
   std::fprintf(stderr, "%s\n", error.what());

@@ -1,16 +1,16 @@
 // Operands as the programs of tests/bench/yardstick.py read them, which compiles this file (-lz), and whether
 // two results agree. It shares no code with the compiler.
 //
-//     pack_operands pack FILE FORMATS PREFIX
+//     pack_operands pack TYPE FILE FORMATS PREFIX
 //
-// FILE is NAME.mtx or NAME.tns (also .gz), FORMATS those of its levels, dense or compressed, with commas.
+// TYPE is that of the values, f64 or f32. FILE is NAME.mtx or NAME.tns (also .gz), FORMATS those of its levels, dense or compressed, with commas.
 // Entries are sorted and added up. Writes PREFIXpos1, PREFIXcrd1, ... of the compressed levels (int32,
-// counted from 0) and PREFIXvalues (doubles); prints a line of extents, one of the numbers of entries of the
+// counted from 0) and PREFIXvalues; prints a line of extents, one of the numbers of entries of the
 // levels, and one of how many coordinates of each mode occur.
 //
-//     pack_operands compare FILE FILE
+//     pack_operands compare TYPE FILE FILE
 //
-// Both hold doubles (.npy or plain). Prints the largest difference over the largest value of the second;
+// Both hold values of that type (.npy or plain). Prints the largest difference over the largest value of the second;
 // `nan` when a value is one.
 //
 //     pack_operands total FILE
@@ -113,6 +113,7 @@ void write(const std::string& path, const std::vector<T>& numbers) {
   if (!out.good()) throw std::runtime_error("cannot write " + path);
 }
 
+template <class T>
 void pack(const std::string& path, const std::string& formats, const std::string& prefix) {
   std::vector<std::string> levels;
   for (std::size_t begin = 0; begin <= formats.size();) {
@@ -153,8 +154,8 @@ void pack(const std::string& path, const std::string& formats, const std::string
     write(prefix + "pos" + std::to_string(level + 1), pos);
     write(prefix + "crd" + std::to_string(level + 1), crd);
   }
-  std::vector<double> values(all.entries.size());
-  for (std::size_t n = 0; n < values.size(); ++n) values[n] = all.entries[n].value;
+  std::vector<T> values(all.entries.size());
+  for (std::size_t n = 0; n < values.size(); ++n) values[n] = static_cast<T>(all.entries[n].value);
   write(prefix + "values", values);
   for (const int extent : all.extents) std::printf("%d ", extent);
   std::printf("\n");
@@ -164,16 +165,17 @@ void pack(const std::string& path, const std::string& formats, const std::string
   std::printf("\n");
 }
 
+template <class T>
 void compare(const char* one, const char* other) {
-  const std::vector<double> a = read<double>(one), b = read<double>(other);
+  const std::vector<T> a = read<T>(one), b = read<T>(other);
   if (a.size() != b.size())
     throw std::runtime_error(std::to_string(a.size()) + " values, not " + std::to_string(b.size()));
   double most = 0, largest = 0;
   for (std::size_t n = 0; n < a.size(); ++n) {
-    const double difference = std::abs(a[n] - b[n]);
+    const double difference = std::abs(double{a[n]} - double{b[n]});
     if (!(difference <= most)) most = difference;
     if (std::isnan(most)) break;
-    largest = std::max(largest, std::abs(b[n]));
+    largest = std::max(largest, std::abs(double{b[n]}));
   }
   std::printf("%.3g\n", largest > 0 ? most / largest : most);
 }
@@ -189,10 +191,11 @@ void total(const char* path) {
 
 int main(int argc, char** argv) try {
   const std::string what = argc > 1 ? argv[1] : "";
-  if (what == "pack" && argc == 5) {
-    pack(argv[2], argv[3], argv[4]);
-  } else if (what == "compare" && argc == 4) {
-    compare(argv[2], argv[3]);
+  const bool is_f32 = argc > 2 && std::string(argv[2]) == "f32";
+  if (what == "pack" && argc == 6) {
+    (is_f32 ? pack<float> : pack<double>)(argv[3], argv[4], argv[5]);
+  } else if (what == "compare" && argc == 5) {
+    (is_f32 ? compare<float> : compare<double>)(argv[3], argv[4]);
   } else if (what == "total" && argc == 3) {
     total(argv[2]);
   } else {

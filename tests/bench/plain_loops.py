@@ -1,12 +1,13 @@
 """Plain loops in C++ for one loop tree: what a compiler without schaas's code generator prints for it.
 
-`source(tree, extents, levels, result)` turns the text of `schaas emit --lang tree` into one self-contained program: the loops
+`source(tree, ...)` turns the text of `schaas emit --lang tree` into one self-contained program: the loops
 as they stand, every update in place (`A[..] += ..`), temporaries allocated once and cleared where the tree says so. It knows one
 sparse operand named B, dense arrays otherwise, and a result that has the pattern of B's first `kept` levels (0: dense). It shares nothing
 with the compiler: it is the yardstick of tests/bench/yardstick.py.
 
-The program is called with the number of runs and seconds to spend, then the files of B (`pos` and `crd` of its compressed levels as int32,
-values as doubles), of the dense operands (doubles, row major, .npy or plain) and of the result to write; it prints the seconds of each run.
+The program is called with the extents (`i=5,j=7`), the number of runs and seconds to spend, then the files of B (`pos` and `crd` of its compressed
+levels as int32, values), of the dense operands (row major, .npy or plain) and of the result to write; it prints the seconds of each run. So one
+program serves all sizes, and its compiler knows none of them.
 """
 
 import re
@@ -97,8 +98,8 @@ class Printer:
         self.lines.append(pad + "}")
 
 
-def source(tree, sparse, levels, dense, result, result_indices, extents, kept=0):
-    """`dense`: {name: indices} of the dense operands in the order of the command line; `extents`: {index: n}."""
+def source(tree, sparse, levels, dense, result, result_indices, extents, kept=0, value="double"):
+    """`dense`: {name: indices} of the dense operands in the order of the command line; `extents`: the indices; `value`: their C type."""
     printer = Printer(sparse, levels, result, kept)
     printer.dense = dense
     for node in parse(tree).body:
@@ -106,24 +107,24 @@ def source(tree, sparse, levels, dense, result, result_indices, extents, kept=0)
     size = " * ".join(([f"crd{kept}.size()"] if kept else []) + [f"n_{index}" for index in result_indices[kept:]])
     files = [f"pos{n + 1}" for n, level in enumerate(levels) if level == "compressed"]
     arguments = [("int", name) for level in files for name in (level, level.replace("pos", "crd"))]
-    arguments += [("double", "B")] + [("double", name) for name in dense]
+    arguments += [(value, "B")] + [(value, name) for name in dense]
     text = ['#include "yardstick_files.h"', "#include <chrono>", "#include <cstdio>"]
     names = [f"const {kind}* __restrict {name}" for kind, name in arguments]
-    names += [f"double* __restrict {name}" for name in [result, *printer.temporaries]]
+    names += [f"{value}* __restrict {name}" for name in [result, *printer.temporaries]]
     names += [f"long n_{index}" for index in extents]
     text += [f"__attribute__((noipa)) static void kernel({', '.join(names)}, long size) {{", f"  for (long z = 0; z < size; ++z) {result}[z] = 0;"]
     text += printer.lines + ["}"]
-    text += ["int main(int, char** argv) {", "  const int runs = std::atoi(argv[1]);", "  const double limit = std::atof(argv[2]);"]
-    text += [f"  const long n_{index} = {n};" for index, n in extents.items()]
-    text += [f"  const std::vector<{kind}> {name} = read<{kind}>(argv[{n + 3}]);" for n, (kind, name) in enumerate(arguments)]
-    text += [f"  std::vector<double> {result}({size});"]
-    text += [f"  std::vector<double> {name}({' * '.join(f'n_{index}' for index in indices) or 1});" for name, indices in printer.temporaries.items()]
+    text += ["int main(int, char** argv) {", "  const int runs = std::atoi(argv[2]);", "  const double limit = std::atof(argv[3]);"]
+    text += ["  auto extents = extents_of(argv[1]);"] + [f"  const long n_{index} = extents.at('{index}');" for index in extents]
+    text += [f"  const std::vector<{kind}> {name} = read<{kind}>(argv[{n + 4}]);" for n, (kind, name) in enumerate(arguments)]
+    text += [f"  std::vector<{value}> {result}({size});"]
+    text += [f"  std::vector<{value}> {name}({' * '.join(f'n_{index}' for index in indices) or 1});" for name, indices in printer.temporaries.items()]
     call = [f"{name}.data()" for _, name in arguments] + [f"{name}.data()" for name in [result, *printer.temporaries]]
     call += [f"n_{index}" for index in extents] + [f"{result}.size()"]
     text += ["  double spent = 0;", "  for (int run = 0; run < runs && (run < 1 || spent < limit); ++run) {",
              "    const auto begin = std::chrono::steady_clock::now();", f"    kernel({', '.join(call)});",
              "    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();",
              '    spent += seconds;', '    std::printf("%.9g\\n", seconds);', "  }",
-             f'  std::FILE* out = std::fopen(argv[{len(arguments) + 3}], "wb");',
-             f"  return std::fwrite({result}.data(), sizeof(double), {result}.size(), out) == {result}.size() && std::fclose(out) == 0 ? 0 : 1;", "}"]
+             f'  std::FILE* out = std::fopen(argv[{len(arguments) + 4}], "wb");',
+             f"  return std::fwrite({result}.data(), sizeof({value}), {result}.size(), out) == {result}.size() && std::fclose(out) == 0 ? 0 : 1;", "}"]
     return "\n".join(text) + "\n"

@@ -2,13 +2,13 @@
 """Our choice against the yardstick (the papers' choice as plain loops), the linear nest, libraries, code written by hand, and what the machine can do.
 
     tests/bench/yardstick.py [--data DIR] [--bin DIR] [--kernels K1,SpMM] [--sets 3 | --only SETS] [--generated] [--extents 8,16,64,128]
-                             [--threads 1,2] [--rounds 3] [--seconds 0.1] [--json FILE]
+                             [--dtype f32] [--threads 1,2] [--rounds 3] [--seconds 0.1] [--only-plain] [--json FILE]
 
-The eight kernels of SparseAuto, SpMM, SDDMM, MTTKRP and TTM, f64, on real data and, with --generated, on generated ones of several million entries
+The eight kernels of SparseAuto, SpMM, SDDMM, MTTKRP and TTM, f64 or f32, on real data and, with --generated, on generated ones of several million entries
 (yardstick_cases.py); the results of K7 and TTM have the fibers of B, those of K7d and TTMd are dense. Extents are those asked for, but for k of K4,
 128, and those of K5, which are smaller. Ours and the others take turns, --rounds times --seconds of runs; a figure is the median of the rounds'
-medians, its spread what they lie apart, and ratios are of medians. Ours is verified by its oracle for each number of threads and schedule, and every
-element is compared with every other program's. All have huge pages (schaas_runs.competitor). Columns:
+medians, its spread what they lie apart, and ratios are of medians. Every element of ours, for each number of threads, is compared with every other
+program's, which share no code with it; results by the papers' schedule and the linear nest are verified by our oracle. All have huge pages (schaas_runs.competitor). Columns:
 
 ours       median and spread with the first number of --threads, chosen after `schaas calibrate`; `least` is the least seconds of all runs
 yardstick  median and spread, and over ours: what `--profile sparseauto` selects (of one sparse product with dense matrices: the linear nest in
@@ -16,8 +16,9 @@ yardstick  median and spread, and over ours: what `--profile sparseauto` selects
            arguments, which its compiler does not know, as ours does not
 linear     over ours: `--schedule linear` by our code generator, where it takes no more than --linear-trips
 papers     over ours: the yardstick's schedule by our code generator
-libs       over ours: the matrix kernels by Eigen, OpenBLAS and SuiteSparse:GraphBLAS, a call for each step (library_kernels.cc), where installed
-hand       over ours: what an expert writes for these extents (hand_kernels.cc, the fastest of several ways), where the processor has AVX-512
+libs       over ours, f64: the matrix kernels by Eigen, OpenBLAS and SuiteSparse:GraphBLAS, a call for each step (library_kernels.cc), where installed
+hand       over ours: what an expert writes for this extent, known to the compiler (hand_kernels.cc, the fastest of several ways), where the
+           processor has AVX2 or AVX-512
 bound      the least time in which the bytes can be moved once (of B, the result, and the rows of dense operands that entries of B meet) over
            ours: what is left to gain where memory decides. The rate is that of as many bytes, measured in the same run (machine_rates.cc), so data
            that stay in a cache are held against the cache
@@ -26,9 +27,10 @@ peak       floating point operations of our schedule (two for each turn of an in
 limit      which of the two is closer: `bytes` or `flops`
 2 thr      for each further number of --threads: ours with the first over ours with that many, which wants as many idle processors
 
-Ends with geometric means, losses (yardstick / ours below 0.95) and failures; exits 1 when a result is wrong or no case was run.
+--only-plain leaves out the columns linear, papers and libs: a third of the time. Ends with geometric means, losses (yardstick / ours below 0.95) and failures; exits 1 when a result is wrong or no case was run.
 """
 
+import hashlib
 import json
 import math
 import os
@@ -56,8 +58,8 @@ class Ours:
         if case.kept:
             self.words.append("--reuse-structure")  # the plain loops compute values alone, too
 
-    def first(self, *more, verify=True):
-        """The answer of `schaas run`, verified."""
+    def first(self, *more, verify):
+        """The answer of `schaas run`."""
         answer = schaas_runs.run(self.case.options, *self.words, "--repeat", 1, *more, verify=verify)
         self.last = max(answer["run_seconds"]["min"], 1e-6)
         return answer
@@ -95,20 +97,31 @@ def unblocked(trace):
 
 
 def plain_program(case, tree):
-    source = os.path.join(case.directory, "plain.cc")
+    """Compiled once for all sizes."""
+    text = plain_loops.source(tree, case.order, case.levels, case.dense, case.result, case.result_indices, case.extents, case.kept,
+                              yardstick_cases.C_TYPE[case.options.dtype])
+    name = "plain-" + hashlib.sha256(text.encode()).hexdigest()[:16]
+    source = os.path.join(case.options.state, name + ".cc")
     with open(source, "w", encoding="ascii") as out:
-        out.write(plain_loops.source(tree, case.order, case.levels, case.dense, case.result, case.result_indices, case.extents, case.kept))
-    return schaas_runs.compiled(case.directory, "plain", "-ffast-math", source=source)
+        out.write(text)
+    return schaas_runs.compiled(case.options.state, name, "-ffast-math", source=source)
+
+
+def hand_program(case):
+    """Compiled once for each extent."""
+    dtype, source = case.options.dtype, os.path.join(schaas_runs.HERE, "hand_kernels.cc")
+    return schaas_runs.compiled(case.options.state, f"hand-{dtype}-{case.extent}", f"-DCOLUMNS={case.extent}", f"-DREAL={yardstick_cases.C_TYPE[dtype]}",
+                                source=source)
 
 
 def others_of(case, papers_tree):
     """By name; each has run once, into its file."""
     options, extents = case.options, ",".join(f"{index}={extent}" for index, extent in case.extents.items())
-    others = {"yardstick": Other(case, plain_program(case, papers_tree), "yardstick")}
+    others = {"yardstick": Other(case, plain_program(case, papers_tree), "yardstick", extents)}
     if options.libraries and case.kernel in BY_LIBRARIES:
         others["libraries"] = Other(case, options.libraries, "libraries", case.kernel, extents)
     if options.hand and case.kernel in BY_HAND:
-        others["hand"] = Other(case, options.hand, "hand", case.kernel, extents)
+        others["hand"] = Other(case, hand_program(case), "hand", case.kernel, extents)
     for other in others.values():
         other()
     return others
@@ -119,16 +132,16 @@ def values_of(case, written):
     if not case.kept:
         return written
     prefix = os.path.join(case.directory, "ours.")
-    subprocess.run([case.options.pack, "pack", written, ",".join(["compressed"] * len(case.result_indices)), prefix], capture_output=True, check=True)
+    subprocess.run([case.options.pack, "pack", case.options.dtype, written, ",".join(["compressed"] * len(case.result_indices)), prefix], capture_output=True, check=True)
     return prefix + "values"
 
 
 def compare(case, ours, theirs):
     """ValueError when two files of values differ."""
-    done = subprocess.run([case.options.pack, "compare", ours, theirs], capture_output=True, text=True, check=False)
+    done = subprocess.run([case.options.pack, "compare", case.options.dtype, ours, theirs], capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise ValueError(f"{os.path.basename(theirs)}: {done.stderr.strip()}")
-    if not float(done.stdout) < 1e-9:
+    if not float(done.stdout) < {"f64": 1e-9, "f32": 2e-4}[case.options.dtype]:
         raise ValueError(f"{os.path.basename(theirs)} differs by {done.stdout.strip()} of the largest value")
 
 
@@ -141,29 +154,28 @@ def one_case(case):
     papers_tree = case.tree(papers)
     if case.trips(papers_tree) > MOST_TRIPS:
         return f"the papers' choice takes {case.trips(papers_tree):.1e} trips"
-    written = os.path.join(case.directory, "ours." + ("npy" if not case.kept else "tns" if len(case.result_indices) > 2 else "mtx"))
+    others = others_of(case, papers_tree)
     contestants, trees = {}, {}
     for threads in options.threads:
         name = f"ours{threads}"
+        written = os.path.join(case.directory, name + "." + ("npy" if not case.kept else "tns" if len(case.result_indices) > 2 else "mtx"))
         contestants[name] = Ours(case, "auto", threads)
-        is_first = threads == options.threads[0]
-        answer = contestants[name].first(*(["-o", written] if is_first else []))
+        answer = contestants[name].first("-o", written, verify=False)
+        values = values_of(case, written)
+        for other in others.values():
+            compare(case, values, other.written)
         trees[name] = answer["chosen"]["tree"]
-        if is_first:
+        if threads == options.threads[0]:
             chosen, kernels = answer, {answer["chosen"]["kernel_key"]: name}
-    others = others_of(case, papers_tree)
-    values = values_of(case, written)
-    for other in others.values():
-        compare(case, values, other.written)
     contestants |= others
     same = {}
     linear_trips = case.trips(case.tree("linear"))
     for name, trace in (("papers", papers), ("linear", "linear" if linear_trips <= options.linear_trips else None)):
-        if trace is not None:
+        if trace is not None and not options.only_plain:
             contestant = Ours(case, trace or "linear", options.threads[0])
             key = contestant.first(verify=False)["chosen"]["kernel_key"]
             if key not in kernels:
-                contestant.first()
+                contestant.first(verify=True)
             same[name] = kernels.setdefault(key, name)
             contestants[name] = contestant
     batches = {name: [] for name in contestants if same.get(name, name) == name}
@@ -185,7 +197,7 @@ def measured(case, rates):
     threads = case.options.threads
     median = {name: one["median"] for name, one in found["seconds"].items()}
     ours = median[f"ours{threads[0]}"]
-    bound, peak = rates.seconds_to_move(found["bytes"]) / ours, found["flops"] / ours / rates.flops
+    bound, peak = rates.seconds_to_move(found["bytes"]) / ours, found["flops"] / ours / (rates.flops * 8 / yardstick_cases.VALUE_BYTES[case.options.dtype])
     ratios = {name: seconds / ours for name, seconds in median.items() if not name.startswith("ours")}
     return {"kernel": case.kernel, "data": case.name, "extent": case.extent} | found | {
         "ratios": ratios, "threads": {n: ours / median[f"ours{n}"] for n in threads[1:]},
@@ -260,6 +272,7 @@ def arguments():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=0.1, help="of runs in a round")
     parser.add_argument("--linear-trips", type=float, default=2e9, help="most trips of a linear nest that is run (default 2e9)")
+    parser.add_argument("--only-plain", action="store_true", help="ours, plain loops and code written by hand alone")
     options = parser.parse_args()
     options.threads = list(map(int, options.threads.split(",")))
     return options
@@ -269,12 +282,14 @@ def main():
     options = arguments()
     cases, failures = [], 0
     with tempfile.TemporaryDirectory(prefix="schaas-yardstick-") as state:
+        options.state = state
         schaas_runs.calibrated_server(options, state)
         options.pack = yardstick_cases.pack_operands(state)
-        options.libraries = schaas_runs.compiled(state, "library_kernels", "-isystem", "/usr/include/eigen3", f"-I{OPENBLAS}", "-lgraphblas", "-lopenblas",
+        with_libraries = options.dtype == "f64" and not options.only_plain
+        options.libraries = with_libraries and schaas_runs.compiled(state, "library_kernels", "-isystem", "/usr/include/eigen3", f"-I{OPENBLAS}", "-lgraphblas", "-lopenblas",
                                                  needs=["/usr/include/eigen3/Eigen/SparseCore", "/usr/include/GraphBLAS.h", OPENBLAS + "/cblas.h"])
         with open("/proc/cpuinfo", encoding="ascii", errors="replace") as info:
-            options.hand = schaas_runs.compiled(state, "hand_kernels") if "avx512f" in info.read() else None
+            options.hand = " avx2 " in info.read()
         rates = Rates(options, state)
         rates.show()
         show_head(options)
@@ -297,7 +312,7 @@ def main():
     for case in losses:
         print(f"loss: {case['kernel']} {case['data']} {case['extent']} {case['ratios']['yardstick']:.2f} ({case['tree']})")
     print(f"{len(cases)} cases, {len(losses)} below 0.95, {failures} failures")
-    schaas_runs.write_json(options, {"rates": vars(rates), "threads": options.threads, "cases": cases})
+    schaas_runs.write_json(options, {"rates": vars(rates), "threads": options.threads, "dtype": options.dtype, "cases": cases})
     return 1 if failures or not cases else 0
 
 

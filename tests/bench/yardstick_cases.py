@@ -41,11 +41,13 @@ KERNELS = {
 # How many of B's levels the result has the pattern of, and its format; the results of others are dense.
 SPARSE_RESULT = {"SDDMM": (2, "csr"), "TTM": (2, "compressed,compressed,dense"), "K7": (2, "compressed,compressed,dense")}
 FIXED = {"K4": {"k": 128}}
+VALUE_BYTES, NUMPY_TYPE, ARRAY_TYPE, C_TYPE = {"f64": 8, "f32": 4}, {"f64": "f8", "f32": "f4"}, {"f64": "d", "f32": "f"}, {"f64": "double", "f32": "float"}
 SMALLER = {"K5": {16: 8, 64: 16, 128: 64}}
 
 
 def add_arguments(parser, kernels, sets, extents):
     parser.add_argument("--kernels", default=kernels)
+    parser.add_argument("--dtype", choices=sorted(VALUE_BYTES), default="f64", help="type of the values")
     parser.add_argument("--only", help="these data sets, with commas")
     parser.add_argument("--sets", type=int, default=sets, help=f"data sets per kernel (default {sets})")
     parser.add_argument("--generated", action="store_true", help="generated data sets, too")
@@ -55,10 +57,10 @@ def add_arguments(parser, kernels, sets, extents):
 class Sparse:
     """Operand B of one file: its extents, entries and used coordinates of each level, and the packed files that others than schaas read."""
 
-    def __init__(self, state, path, levels):
+    def __init__(self, state, path, levels, dtype):
         self.path = path
-        prefix = os.path.join(state, os.path.basename(path) + "".join(level[0] for level in levels) + ".")
-        lines = subprocess.run([pack_operands(state), "pack", path, ",".join(levels), prefix], capture_output=True, text=True, check=True).stdout.splitlines()
+        prefix = os.path.join(state, os.path.basename(path) + dtype + "".join(level[0] for level in levels) + ".")
+        lines = subprocess.run([pack_operands(state), "pack", dtype, path, ",".join(levels), prefix], capture_output=True, text=True, check=True).stdout.splitlines()
         self.extents, self.counts, self.used = ([int(word) for word in line.split()] for line in lines)
         self.files = [f"{prefix}{which}{n + 1}" for n, level in enumerate(levels) if level == "compressed" for which in ("pos", "crd")]
         self.files.append(prefix + "values")
@@ -84,8 +86,8 @@ def path_of(options, state, name, order):
     return path
 
 
-def save_npy(path, shape, numbers):
-    head = "{'descr': '<f8', 'fortran_order': False, 'shape': (%s), }" % "".join(f"{n}, " for n in shape)
+def save_npy(path, shape, numbers, dtype):
+    head = "{'descr': '<%s', 'fortran_order': False, 'shape': (%s), }" % (NUMPY_TYPE[dtype], "".join(f"{n}, " for n in shape))
     head += " " * (-(10 + len(head) + 1) % 64) + "\n"
     with open(path, "wb") as out:
         out.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode())
@@ -93,9 +95,9 @@ def save_npy(path, shape, numbers):
     return path
 
 
-def values_between(draw, count):
+def values_between(draw, count, dtype):
     """From 0.5 to 1.5; beyond 65,521, a prime, they come again."""
-    drawn = array.array("d", (draw.uniform(0.5, 1.5) for _ in range(min(count, 65521))))
+    drawn = array.array(ARRAY_TYPE[dtype], (draw.uniform(0.5, 1.5) for _ in range(min(count, 65521))))
     return (drawn * (count // len(drawn) + 1))[:count]
 
 
@@ -111,7 +113,7 @@ class Case:
         self.kept, result_format = SPARSE_RESULT.get(kernel, (0, None))
         self.dense = {operand: indices for operand, indices in map(plain_loops.access, right.split(" * ")) if operand != "B"}
         self.extents = dict(zip(self.order, sparse.extents)) | {index: extent for index in dense} | FIXED.get(kernel, {})
-        self.words = [statement, "-f", f"B={form}"]
+        self.words = [statement, "-f", f"B={form}", "--dtype", options.dtype]
         for index in dense:
             self.words += ["-c", f"1 <= {index} <= 256"]
         if self.kept:
@@ -120,7 +122,7 @@ class Case:
         draw = random.Random(7)
         for operand, indices in self.dense.items():
             shape = [self.extents[index] for index in indices]
-            file = save_npy(os.path.join(directory, operand + ".npy"), shape, values_between(draw, math.prod(shape)))
+            file = save_npy(os.path.join(directory, operand + ".npy"), shape, values_between(draw, math.prod(shape), options.dtype), options.dtype)
             self.files += ["-t", f"{operand}={file}"]
             self.plain_files.append(file)
         for index in dense:
@@ -130,8 +132,9 @@ class Case:
     def bytes_once(self):
         """Least that are moved: all of B and of the result, and of the dense operands the rows that entries of B meet."""
         met = self.extents | dict(zip(self.order, self.sparse.used))
-        dense = sum(8 * math.prod(met[index] for index in indices) for indices in self.dense.values())
-        return dense + sum(map(os.path.getsize, self.sparse.files)) + 8 * self.result_elements()
+        size = VALUE_BYTES[self.options.dtype]
+        dense = sum(size * math.prod(met[index] for index in indices) for indices in self.dense.values())
+        return dense + sum(map(os.path.getsize, self.sparse.files)) + size * self.result_elements()
 
     def result_elements(self):
         return (self.sparse.counts[self.kept - 1] if self.kept else 1) * math.prod(self.extents[index] for index in self.result_indices[self.kept:])
@@ -171,7 +174,7 @@ def cases_of(options, state):
             path = path_of(options, state, name, len(order))
             if path is None and options.only:
                 continue  # of --only, what is of this order
-            sparse = Sparse(state, path, levels)
+            sparse = Sparse(state, path, levels, options.dtype)
             for extent in extents_of(options, kernel):
                 with tempfile.TemporaryDirectory(prefix="case-", dir=state) as directory:
                     yield Case(options, kernel, name, sparse, extent, directory)

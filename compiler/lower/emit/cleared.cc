@@ -30,11 +30,24 @@ loop_ir::ExpressionPtr elements_of_row(const Operand& target, KernelBuilder& bui
   return size;
 }
 
+loop_ir::Fill filled(const Operand& target, KernelBuilder& builder, const loop_ir::ExpressionPtr& first,
+                     const loop_ir::ExpressionPtr& rows) {
+  const auto size = elements_of_row(target, builder);
+  return {builder.values(target.tensor), loop_ir::multiply(first, size), loop_ir::multiply(rows, size),
+          loop_ir::number(0)};
+}
+
 loop_ir::StatementPtr cleared(const Operand& target, KernelBuilder& builder,
                               const loop_ir::ExpressionPtr& first, const loop_ir::ExpressionPtr& rows) {
-  const auto size = elements_of_row(target, builder);
-  return make(loop_ir::Fill{builder.values(target.tensor), loop_ir::multiply(first, size),
-                            loop_ir::multiply(rows, size), loop_ir::number(0)});
+  return make(filled(target, builder, first, rows));
+}
+
+/// Clears one row; what follows in the block computes it.
+loop_ir::StatementPtr cleared_row(const Operand& target, KernelBuilder& builder,
+                                  const loop_ir::ExpressionPtr& row) {
+  auto fill = filled(target, builder, row, loop_ir::integer(1));
+  fill.row = true;
+  return make(std::move(fill));
 }
 
 /// Only zeros are summed where the row of operand `factor` is empty; it multiplies all values written,
@@ -225,7 +238,7 @@ void RowClearing::clear(const loop_ir::ExpressionPtr& position, const loop_ir::E
   if (!rows_->walked) {
     if (own)
       out.push_back(facts_.for_gpu ? cleared_by_lanes(target, coordinate)
-                                   : cleared(target, facts_.builder, coordinate, one));
+                                   : cleared_row(target, facts_.builder, coordinate));
     return;
   }
   // Rows between the previous one and this, and after the last one: no iteration reaches them.
@@ -240,11 +253,11 @@ void RowClearing::clear(const loop_ir::ExpressionPtr& position, const loop_ir::E
   out.push_back(
       make(loop_ir::If{less(loop_ir::name(from), coordinate),
                        loop_ir::block({cleared(target, facts_.builder, loop_ir::name(from), between)})}));
-  if (own) out.push_back(cleared(target, facts_.builder, coordinate, one));
   const auto after = loop_ir::add(coordinate, one);
   const auto rest = loop_ir::subtract(facts_.builder.extent(target.indices.front()), after);
   const auto last = less(facts_.builder.entries(walked, 0), loop_ir::add(position, loop_ir::integer(2)));
   out.push_back(make(loop_ir::If{last, loop_ir::block({cleared(target, facts_.builder, after, rest)})}));
+  if (own) out.push_back(cleared_row(target, facts_.builder, coordinate));
 }
 
 }  // namespace schaas::lower

@@ -19,8 +19,10 @@ constexpr std::int64_t common_sizes[] = {1, 8, 16, 32};
 /// present ones end.
 constexpr std::int64_t sizes_of_sums[] = {1, 8, 16, 32, 64, 128};
 /// Versions for the short extents between those sizes: the compiler sees how many registers a row fills, and
-/// keeps one that stays the same. They gain nothing where elements are added to. docs/performance/kernels.md.
+/// keeps one that stays the same. They gain nothing where elements are added to in memory.
+/// docs/performance/kernels.md.
 constexpr int common_registers[] = {1, 2, 3, 4};
+/// The same of loops that only sum, and of rows that stay in registers.
 constexpr int registers_of_sums[] = {1, 2, 3, 4, 6, 8};
 /// From this extent on, no version by registers is worth its compilation.
 constexpr std::int64_t short_extent = 32;
@@ -37,6 +39,7 @@ struct Trips {
   std::set<std::string> names;  ///< ends of vector loops
   bool sums = false;            ///< some of these loops only sum
   bool sets = false;            ///< some of them set elements
+  bool keeps = false;           ///< some of them add to a row that may stay in registers
 };
 
 bool sets_elements(const loop_ir::For& loop) {
@@ -50,6 +53,9 @@ bool sets_elements(const loop_ir::For& loop) {
 Trips trips_of(const loop_ir::StatementPtr& statement) {
   Trips trips;
   loop_ir::for_each_statement(statement, [&](const loop_ir::StatementPtr& each) {
+    const auto* fill = loop_ir::as<loop_ir::Fill>(each);
+    trips.keeps = trips.keeps ||
+                  (fill != nullptr && fill->row && std::holds_alternative<loop_ir::Name>(fill->count->node));
     const auto* loop = loop_ir::as<loop_ir::For>(each);
     const auto* end = loop != nullptr ? std::get_if<loop_ir::Name>(&loop->end->node) : nullptr;
     if (end == nullptr || loop->shape == loop_ir::Shape::scalar) return;
@@ -71,7 +77,7 @@ loop_ir::Kernel specialise(loop_ir::Kernel kernel) {
     const Trips trips = trips_of(phase.body);
     loop_ir::Specialisation specialisation;
     auto& sizes = specialisation.sizes;
-    bool may_be_short = trips.sums || trips.sets;
+    bool may_be_short = trips.sums || trips.sets || trips.keeps;
     if (trips.sums) {
       sizes.assign(std::begin(sizes_of_sums), std::end(sizes_of_sums));
     } else {
@@ -86,7 +92,7 @@ loop_ir::Kernel specialise(loop_ir::Kernel kernel) {
           sizes.end());
     }
     auto& registers = specialisation.registers;
-    if (may_be_short && trips.sums && specialisation.extents.size() == 1) {
+    if (may_be_short && (trips.keeps || (trips.sums && specialisation.extents.size() == 1))) {
       registers.assign(std::begin(registers_of_sums), std::end(registers_of_sums));
     } else if (may_be_short) {
       registers.assign(std::begin(common_registers), std::end(common_registers));
