@@ -30,7 +30,7 @@ using loop_ir::statements_of;
 constexpr int widest_block = 8, register_budget = 12;
 
 /// Registers of a block of which the last is loaded and stored in part: each number has code of its own.
-constexpr int max_in_part = 4;
+constexpr int max_in_part = 8;
 
 /// Registers for the partial sums of a reduction with interleaved iterations.
 constexpr int accumulator_budget = 8;
@@ -116,9 +116,11 @@ void CVectorLoops::print(const loop_ir::For& loop) {
     cascade(loop, {"vec", 2 * widest}, "while");
     text_.directive("#endif");
   }
-  cascade(loop, {"vec", widest}, "while");
+  const int most = in_part ? std::clamp(register_budget / std::max(live_, 1), widest, max_in_part) : widest;
+  // A rest of more registers than the block has is one pass, too, where they fit.
+  cascade(loop, {"vec", widest}, "while", most);
   if (in_part) {
-    print_partial_remainder(loop, widest);
+    print_partial_remainder(loop, most);
   } else if (overlaps) {
     print_overlapping_remainder(loop, std::max(widest / 2, 1));
   } else if (many) {
@@ -137,11 +139,16 @@ void CVectorLoops::print(const loop_ir::For& loop) {
   text_.close();
 }
 
-/// Prints a block of the loop's elements, run while (or if) it fits.
-void CVectorLoops::cascade(const loop_ir::For& loop, const Block& block, const char* keyword) {
+/// Prints a block of the loop's elements, run while (or if) it fits, and the rest is not between it and
+/// `most` registers.
+void CVectorLoops::cascade(const loop_ir::For& loop, const Block& block, const char* keyword, int most) {
   const std::string& v = loop.variable;
-  const std::string width = std::to_string(block.count) + " * WIDTH(" + block.type + ")";
-  text_.open(std::string(keyword) + " (" + v + " + " + width + " <= " + v + "_end)");
+  const auto widths = [&](int count) { return std::to_string(count) + " * WIDTH(" + block.type + ")"; };
+  const std::string width = widths(block.count), fits = v + " + " + width + " <= " + v + "_end";
+  const std::string leaves = most > block.count ? " && (" + v + " + " + width + " == " + v + "_end || " + v +
+                                                      " + " + widths(most) + " < " + v + "_end)"
+                                                : "";
+  text_.open(std::string(keyword) + " (" + fits + leaves + ")");
   print_body(loop.body, block);
   text_.line(v + " += " + width + ";");
   text_.close();
@@ -220,12 +227,10 @@ bool CVectorLoops::may_end_in_part(const StatementPtr& body) const {
   });
 }
 
-/// Prints what blocks of `widest` registers leave over. The last register of a block is loaded and stored in
+/// Prints what whole blocks leave over, at most so many registers. The last register is loaded and stored in
 /// part.
-void CVectorLoops::print_partial_remainder(const loop_ir::For& loop, int widest) {
+void CVectorLoops::print_partial_remainder(const loop_ir::For& loop, int most) {
   const std::string& v = loop.variable;
-  int most = widest;
-  for (; most > max_in_part; most /= 2) cascade(loop, {"vec", most / 2}, "if");
   for (int count = most; count >= 1; --count) {
     const std::string whole = std::to_string(count - 1) + " * WIDTH(vec)";
     text_.open("if (" + v + " + " + whole + " < " + v + "_end)");
