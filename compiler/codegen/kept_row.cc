@@ -45,6 +45,14 @@ bool uses_array(const Part& part, const std::string& array) {
   return uses.arrays.count(array) > 0;
 }
 
+/// The statement accesses the array outside of the statements inside it.
+bool accesses_itself(const loop_ir::StatementPtr& statement, const std::string& array) {
+  if (const auto* branch = loop_ir::as<loop_ir::If>(statement)) return uses_array(branch->condition, array);
+  // Bounds of loops are indices.
+  return !loop_ir::is_any<loop_ir::Block, loop_ir::For, loop_ir::Merge>(statement) &&
+         uses_array(statement, array);
+}
+
 }  // namespace
 
 bool adds_to(const KeptRow& row, const loop_ir::For& loop) {
@@ -72,12 +80,7 @@ std::optional<KeptRow> kept_row(const loop_ir::Fill& fill, const std::vector<loo
       is_inside = is_inside || inside;
       return;
     }
-    const auto* condition = loop_ir::as<loop_ir::If>(statement);
-    // Bounds of loops are indices.
-    const bool has_body = loop_ir::is_any<loop_ir::Block, loop_ir::For, loop_ir::Merge>(statement);
-    only_added_to =
-        only_added_to && (has_body || !(condition != nullptr ? uses_array(condition->condition, row.array)
-                                                             : uses_array(statement, row.array)));
+    only_added_to = only_added_to && !accesses_itself(statement, row.array);
     const bool repeats = loop != nullptr || loop_ir::is_any<loop_ir::Merge>(statement);
     loop_ir::for_each_child(
         statement, [&](const loop_ir::StatementPtr& child) { self(self, child, inside || repeats); });

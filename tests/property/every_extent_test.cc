@@ -33,6 +33,9 @@ const std::vector<Case>& cases() {
       {"A(i,j) = B(i,j) * (C(i,k) + 1) * D(j,k)", {{"A", "csr"}, {"B", "csr"}}},
       {"A(i,k) = B(i,j) * C(i,k) * D(j,k)", {{"B", "csr"}}},
       {"A(i,k) = B(i,j) * C(j,l) * D(l,k)", {{"B", "csr"}}, "reorder(path={}, order={i,j,k,l})"},
+      {"A(i,k) = B(i,j) * C(i,l) * D(j,l) * E(j,k)",
+       {{"B", "csr"}},
+       "reorder(path={}, order={i,j,l,k}); loopfuse(path={}, loc=3, pol=left)"},
       {"A(i) = B(i,j) * C(j)", {{"B", "csr"}}},
       {"A(i) = B(i,j) * C(j)", {{"B", "coo"}}},
       {"A(i) = B(i,k) * B(i,k)", {}},
@@ -82,6 +85,7 @@ class EveryExtent : public ::testing::TestWithParam<std::size_t> {
                                               {"j", 1 + static_cast<std::int64_t>(random() % 40)},
                                               {"k", extent},
                                               {"l", 1 + static_cast<std::int64_t>(random() % 9)}};
+    if (random() % 2 == 0) sizes["l"] = extent;  // versions are for extents that fill as many registers
     std::map<std::string, CooTensor> given;
     std::vector<PackedTensor> packed;
     const auto shape_at = [&](std::size_t access) {
@@ -90,7 +94,7 @@ class EveryExtent : public ::testing::TestWithParam<std::size_t> {
         if (text.expression[c] != ',') shape.push_back(sizes.at(std::string(1, text.expression[c])));
       return shape;
     };
-    for (const std::string name : {"B", "C", "D"}) {
+    for (const std::string name : {"B", "C", "D", "E"}) {
       const auto at = text.expression.find(name + "(", text.expression.find('='));
       if (at != std::string::npos)
         given[name] = some_tensor(shape_at(at), text.formats.count(name) > 0, name == "B", random);

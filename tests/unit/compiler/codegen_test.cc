@@ -73,6 +73,48 @@ TEST(Codegen, StringLiteralsAreEscaped) {
                                     "1"));
 }
 
+loop_ir::Kernel parsed(const std::string& text);
+
+/// Returns the text of a kernel that clears a row and adds a vector to it in each iteration of a loop.
+std::string adds_to_row(const std::string& attribute, const std::string& more) {
+  return R"(kernel f64 arguments 2 {
+  extent n = argument 0 mode 0
+  array A: value = values 0 written
+  array B: value = values 1
+  result written
+  phase range n {
+    for i in begin .. end {
+      let o: index = (i * n)
+      fill A from (i * n) count n with 0.0)" +
+         attribute + R"(
+      for j in 0 .. n {
+        for simd k in 0 .. n {
+          A[(o + k)] += B[(o + k)]
+        }
+)" + more +
+         R"(      }
+    }
+  }
+})";
+}
+
+TEST(Codegen, RowsAreKeptThatNothingElseAccesses) {
+  const auto keeps = [](const std::string& attribute, const std::string& more) {
+    const auto kernel = parsed(adds_to_row(attribute, more));
+    return print_c(kernel, {"", "", "", ""}).find("A_row0") != std::string::npos;
+  };
+  EXPECT_TRUE(keeps(" row", ""));
+  EXPECT_TRUE(keeps(" row", "for simd l in 0 .. n { A[(o + l)] += 2.0 }\n"));
+  EXPECT_FALSE(keeps("", ""));
+  EXPECT_FALSE(keeps(" row", "let x: value = A[o]\n")) << "an element is read";
+  EXPECT_FALSE(keeps(" row", "A[(o + j)] += 1.0\n")) << "an element is added to by itself";
+  EXPECT_FALSE(keeps(" row", "for simd l in 0 .. n { A[(o + l)] = 2.0 }\n")) << "elements are set";
+  EXPECT_FALSE(keeps(" row", "for simd l in 0 .. j { A[(o + l)] += 2.0 }\n")) << "some elements are added to";
+  EXPECT_FALSE(keeps(" row", "for simd l in 0 .. n { A[((o + j) + l)] += 2.0 }\n"))
+      << "another row is added to";
+  EXPECT_FALSE(keeps(" row", "for simd l in 0 .. n { A[(o + l)] += A[(o + l)] }\n")) << "the row is added";
+}
+
 loop_ir::Kernel parsed(const std::string& text) {
   auto kernel = loop_ir::parse(text);
   EXPECT_TRUE(kernel.ok()) << support::render(kernel.error());

@@ -83,7 +83,7 @@ constexpr const char* everything = R"(kernel f32 arguments 4 {
   }
   phase range B_pos1[1] {
     fill w from 0 count n_k with 0.0
-    fill flag from 0 count n_k with 1
+    fill flag from 0 count n_k with 1 row
     for b in 0 .. n_k by 48 {
       let b_end: index = min((b + 48), n_k)
     }
