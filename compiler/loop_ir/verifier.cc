@@ -332,7 +332,10 @@ class Verifier {
               if (!varying_.empty()) return wrong("`" + x.array + "` is filled inside a vector loop");
               SCHAAS_RETURN_IF_ERROR(expect(x.begin, Type::index));
               SCHAAS_RETURN_IF_ERROR(expect(x.count, Type::index));
-              return writable(x.array, x.value);
+              SCHAAS_RETURN_IF_ERROR(writable(x.array, x.value));
+              if (x.row && arrays_.at(x.array).element != Element::value)
+                return wrong("`" + x.array + "` is filled as a row but holds no values");
+              return {};
             },
             [&](const Prefetch& x) { return expect(load(x.array, x.index), Type::value); },
             [&](const Overflow&) -> Result<void> {

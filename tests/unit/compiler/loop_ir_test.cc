@@ -82,8 +82,8 @@ constexpr const char* everything = R"(kernel f32 arguments 4 {
     }
   }
   phase range B_pos1[1] {
-    fill w from 0 count n_k with 0.0
-    fill flag from 0 count n_k with 1 row
+    fill w from 0 count n_k with 0.0 row
+    fill flag from 0 count n_k with 1
     for b in 0 .. n_k by 48 {
       let b_end: index = min((b + 48), n_k)
     }
@@ -371,6 +371,7 @@ INSTANTIATE_TEST_SUITE_P(
               "`A` is filled inside a vector loop"},
         Wrong{"fill A from 0 count n with 0", "`0` is an index where the other is needed"},
         Wrong{"fill f from 0 count n with 0.0", "`0.0` is a value where the other is needed"},
+        Wrong{"fill f from 0 count n with 0 row", "`f` is filled as a row but holds no values"},
         Wrong{"f[0] += 1", "`f` holds no values to fold into"},
         Wrong{"sort f in 0 .. n", "`f` is sorted but holds bytes"},
         Wrong{"sort p in 0 .. n", "`p` is stored to but not declared written"},
