@@ -292,37 +292,6 @@ void CStatements::print_fill(const loop_ir::Fill& fill) {
   text_.close();
 }
 
-/// Prints the statements from a fill on, when what it clears is kept in registers; else returns false.
-bool CStatements::print_kept_row(const std::vector<StatementPtr>& statements, std::size_t fill) {
-  const auto* cleared = loop_ir::as<loop_ir::Fill>(statements[fill]);
-  if (cleared == nullptr || kept_ != nullptr || dialect_ != Dialect::c || blocks_ == Blocks::few)
-    return false;
-  const auto at = statements.begin() + static_cast<std::ptrdiff_t>(fill);
-  const auto row = kept_row(*cleared, {at + 1, statements.end()}, expressions_);
-  if (!row) return false;
-  const std::string count = expression(row->count), first = row->array + " + " + expression(row->first);
-  const auto width = [](int registers) { return std::to_string(registers) + " * WIDTH(vec)"; };
-  text_.line("const int " + row->condition() + " = " + count + " <= " + width(kept_registers) + ";");
-  std::string parts;
-  for (int n = 0; n < kept_registers; ++n) parts += (n == 0 ? "vec " : ", ") + row->part(n) + " = {0}";
-  text_.line(parts + ";");
-  text_.open("if (!" + row->condition() + ")");
-  print_fill(*cleared);
-  text_.close();
-  kept_ = &*row;
-  for (auto each = at + 1; each != statements.end(); ++each) print(*each);
-  kept_ = nullptr;
-  text_.open("if (" + row->condition() + ")");
-  for (int n = 0; n < kept_registers; ++n) {
-    const std::string to = first + " + " + width(n);
-    text_.line("if (" + width(n + 1) + " <= " + count + ") *(vec*)(" + to + ") = " + row->part(n) + ";");
-    text_.line("else if (" + width(n) + " < " + count + ") store_first(" + to + ", " + row->part(n) + ", " +
-               count + " - " + width(n) + ");");
-  }
-  text_.close();
-  return true;
-}
-
 /// Prints a loop in the first form that applies: vectors, folds, stores, interleaved sums, or a plain loop.
 void CStatements::print_for(const loop_ir::For& loop) {
   if (dialect_ == Dialect::cuda) {

@@ -255,25 +255,6 @@ bool CVectorLoops::print_stores(const loop_ir::For& loop) {
   return true;
 }
 
-void CVectorLoops::print_kept(const loop_ir::For& loop, const KeptRow& row) {
-  varying_ = {loop.variable};
-  open_range(loop);
-  const auto& store = std::get<loop_ir::Store>(loop.body->node);
-  const auto add = [&](const std::string& condition, const Block& block, int part) {
-    text_.open(condition);
-    text_.line(row.part(part) + " += " + register_of(store.value, block, part) + ";");
-    text_.close();
-  };
-  for (int part = 0; part < kept_registers; ++part) {
-    const std::string before = std::to_string(part) + " * WIDTH(vec)";
-    Block block{"vec", part + 1};
-    add("if (" + std::to_string(part + 1) + " * WIDTH(vec) <= " + loop.variable + "_end)", block, part);
-    block.first = loop.variable + "_end - " + before;
-    add("else if (" + before + " < " + loop.variable + "_end)", block, part);
-  }
-  text_.close();
-}
-
 /// Prints the loop's header as two names.
 void CVectorLoops::open_range(const loop_ir::For& loop) {
   text_.open("");

@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "compiler/codegen/c_statements.h"
 #include "compiler/loop_ir/substitute.h"
 #include "compiler/loop_ir/traversal.h"
 #include "compiler/loop_ir/uses.h"
@@ -92,6 +93,56 @@ std::optional<KeptRow> kept_row(const loop_ir::Fill& fill, const std::vector<loo
   if (!only_added_to || !is_inside || row.first == nullptr || loop_ir::mentions(row.first, declared))
     return {};
   return row;
+}
+
+/// Prints the statements from a fill on, when what it clears is kept in registers; else returns false.
+bool CStatements::print_kept_row(const std::vector<loop_ir::StatementPtr>& statements, std::size_t fill) {
+  const auto* cleared = loop_ir::as<loop_ir::Fill>(statements[fill]);
+  if (cleared == nullptr || kept_ != nullptr || dialect_ != Dialect::c || blocks_ == Blocks::few)
+    return false;
+  const auto at = statements.begin() + static_cast<std::ptrdiff_t>(fill);
+  const auto row = kept_row(*cleared, {at + 1, statements.end()}, expressions_);
+  if (!row) return false;
+  const std::string count = expression(row->count), first = row->array + " + " + expression(row->first);
+  const auto width = [](int registers) { return std::to_string(registers) + " * WIDTH(vec)"; };
+  text_.line("const int " + row->condition() + " = " + count + " <= " + width(kept_registers) + ";");
+  std::string parts;
+  for (int n = 0; n < kept_registers; ++n) parts += (n == 0 ? "vec " : ", ") + row->part(n) + " = {0}";
+  text_.line(parts + ";");
+  text_.open("if (!" + row->condition() + ")");
+  print_fill(*cleared);
+  text_.close();
+  kept_ = &*row;
+  for (auto each = at + 1; each != statements.end(); ++each) print(*each);
+  kept_ = nullptr;
+  text_.open("if (" + row->condition() + ")");
+  for (int n = 0; n < kept_registers; ++n) {
+    const std::string to = first + " + " + width(n);
+    text_.line("if (" + width(n + 1) + " <= " + count + ") *(vec*)(" + to + ") = " + row->part(n) + ";");
+    text_.line("else if (" + width(n) + " < " + count + ") store_first(" + to + ", " + row->part(n) + ", " +
+               count + " - " + width(n) + ");");
+  }
+  text_.close();
+  return true;
+}
+
+void CVectorLoops::print_kept(const loop_ir::For& loop, const KeptRow& row) {
+  varying_ = {loop.variable};
+  open_range(loop);
+  const auto& store = std::get<loop_ir::Store>(loop.body->node);
+  const auto add = [&](const std::string& condition, const Block& block, int part) {
+    text_.open(condition);
+    text_.line(row.part(part) + " += " + register_of(store.value, block, part) + ";");
+    text_.close();
+  };
+  for (int part = 0; part < kept_registers; ++part) {
+    const std::string before = std::to_string(part) + " * WIDTH(vec)";
+    Block block{"vec", part + 1};
+    add("if (" + std::to_string(part + 1) + " * WIDTH(vec) <= " + loop.variable + "_end)", block, part);
+    block.first = loop.variable + "_end - " + before;
+    add("else if (" + before + " < " + loop.variable + "_end)", block, part);
+  }
+  text_.close();
 }
 
 }  // namespace schaas::codegen

@@ -333,9 +333,8 @@ class Verifier {
               SCHAAS_RETURN_IF_ERROR(expect(x.begin, Type::index));
               SCHAAS_RETURN_IF_ERROR(expect(x.count, Type::index));
               SCHAAS_RETURN_IF_ERROR(writable(x.array, x.value));
-              if (x.row && arrays_.at(x.array).element != Element::value)
-                return wrong("`" + x.array + "` is filled as a row but holds no values");
-              return {};
+              if (!x.row || arrays_.at(x.array).element == Element::value) return {};
+              return wrong("`" + x.array + "` is filled as a row but holds no values");
             },
             [&](const Prefetch& x) { return expect(load(x.array, x.index), Type::value); },
             [&](const Overflow&) -> Result<void> {

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "compiler/lower/emit/expand.h"
 #include "compiler/lower/passes/coalesce_rows.h"
 #include "compiler/lower/passes/entry_unrolling.h"
+#include "compiler/lower/passes/expand_rows.h"
 #include "compiler/lower/passes/loop_flattening.h"
 #include "compiler/lower/passes/numeric_phase.h"
 #include "compiler/lower/passes/packed_panels.h"

@@ -1,4 +1,4 @@
-#include "compiler/lower/emit/expand.h"
+#include "compiler/lower/passes/expand_rows.h"
 
 #include <algorithm>
 #include <optional>
