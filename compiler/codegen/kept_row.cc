@@ -8,10 +8,10 @@
 #include "compiler/loop_ir/uses.h"
 #include "compiler/loop_ir/vector_form.h"
 
-// Additions to a row in memory wait for each other by way of the cache: the sums of one group of entries are
+// Additions to a row in memory wait for each other by way of the cache. The sums of one group of entries are
 // loaded and stored again for the next. Rows of few registers are kept instead. The loops over their elements
-// are printed register by register, each under a condition on the extent that a version for the extent
-// decides.
+// are printed register by register. Each register has a condition on the extent, which a version for the
+// extent decides.
 namespace schaas::codegen {
 namespace {
 

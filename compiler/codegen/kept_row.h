@@ -11,8 +11,8 @@ namespace schaas::codegen {
 /// Vector registers that a kept row may fill: half of those of x86-64-v3, the others hold what is added.
 constexpr int kept_registers = 8;
 
-/// A row of a result that stays in vector registers from where it is cleared to the end of the block, when it
-/// is short enough: scalar replacement (Callahan, Carr, Kennedy, PLDI 1990).
+/// A row of a result that stays in vector registers when it is short enough, from where it is cleared to the
+/// end of the block. This is scalar replacement (Callahan, Carr, Kennedy, PLDI 1990).
 struct KeptRow {
   std::string array;
   loop_ir::ExpressionPtr first, count;  ///< the index of its first element, and its elements
@@ -26,8 +26,8 @@ struct KeptRow {
 /// The loop adds to each element of the row once.
 bool adds_to(const KeptRow& row, const loop_ir::For& loop);
 
-/// Returns the row that `fill` clears when the statements after it in the block only add to it, in loops over
-/// all its elements that may run in vector registers.
+/// Returns the row that `fill` clears, or nothing. The statements after it in the block only add to the row,
+/// in loops over all its elements that may run in vector registers.
 std::optional<KeptRow> kept_row(const loop_ir::Fill& fill, const std::vector<loop_ir::StatementPtr>& after,
                                 const CExpressions& expressions);
 

@@ -3,15 +3,15 @@
 //
 //     pack_operands pack TYPE FILE FORMATS PREFIX
 //
-// TYPE is that of the values, f64 or f32. FILE is NAME.mtx or NAME.tns (also .gz), FORMATS those of its levels, dense or compressed, with commas.
-// Entries are sorted and added up. Writes PREFIXpos1, PREFIXcrd1, ... of the compressed levels (int32,
-// counted from 0) and PREFIXvalues; prints a line of extents, one of the numbers of entries of the
-// levels, and one of how many coordinates of each mode occur.
+// TYPE is that of the values, f64 or f32. FILE is NAME.mtx or NAME.tns (also .gz), FORMATS those of its
+// levels, dense or compressed, with commas. Entries are sorted and added up. Writes PREFIXpos1, PREFIXcrd1,
+// ... of the compressed levels (int32, counted from 0) and PREFIXvalues; prints a line of extents, one of the
+// numbers of entries of the levels, and one of how many coordinates of each mode occur.
 //
 //     pack_operands compare TYPE FILE FILE
 //
-// Both hold values of that type (.npy or plain). Prints the largest difference over the largest value of the second;
-// `nan` when a value is one.
+// Both hold values of that type (.npy or plain). Prints the largest difference over the largest value of the
+// second; `nan` when a value is one.
 //
 //     pack_operands total FILE
 //
