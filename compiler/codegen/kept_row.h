@@ -11,8 +11,8 @@ namespace schaas::codegen {
 /// Vector registers that a kept row may fill: half of those of x86-64-v3, the others hold what is added.
 constexpr int kept_registers = 8;
 
-/// A row of a result that stays in vector registers when it is short enough, from where it is cleared to the
-/// end of the block. This is scalar replacement (Callahan, Carr, Kennedy, PLDI 1990).
+/// A row of a result that stays in vector registers from its clearing to the end of the block, when it is
+/// short enough. This is scalar replacement (Callahan, Carr, Kennedy, PLDI 1990).
 struct KeptRow {
   std::string array;
   loop_ir::ExpressionPtr first, count;  ///< the index of its first element, and its elements
