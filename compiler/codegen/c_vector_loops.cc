@@ -116,8 +116,8 @@ void CVectorLoops::print(const loop_ir::For& loop) {
     cascade(loop, {"vec", 2 * widest}, "while");
     text_.directive("#endif");
   }
-  const int most = in_part ? std::clamp(register_budget / std::max(live_, 1), widest, max_in_part) : widest;
-  // A rest of more registers than the block has is one pass, too, where they fit.
+  const int most = in_part && live_ > 0 ? std::clamp(register_budget / live_, widest, max_in_part) : widest;
+  // Loops inside are walked once for a rest of more registers than the block has, where they fit.
   cascade(loop, {"vec", widest}, "while", most);
   if (in_part) {
     print_partial_remainder(loop, most);
