@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "compiler/codegen/c_prefetch.h"
-#include "compiler/loop_ir/streaming_target.h"
+#include "compiler/loop_ir/result_rows.h"
 #include "compiler/loop_ir/traversal.h"
 #include "compiler/support/result.h"
 

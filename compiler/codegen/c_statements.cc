@@ -301,17 +301,7 @@ void CStatements::print_for(const loop_ir::For& loop) {
     text_.close();
     return;
   }
-  if (kept_ != nullptr && adds_to(*kept_, loop)) {
-    const KeptRow* row = std::exchange(kept_, nullptr);
-    text_.open("if (" + row->condition() + ")");
-    CVectorLoops(text_, expressions_, blocks_).print_kept(loop, *row);
-    text_.close();
-    text_.open("else");
-    print_for(loop);
-    text_.close();
-    kept_ = row;
-    return;
-  }
+  if (kept_ != nullptr && loop_ir::adds_to(*kept_, loop)) return print_addition(loop);
   if (loop.shape == loop_ir::Shape::vector) {
     CVectorLoops(text_, expressions_, blocks_).print(loop);
     return;

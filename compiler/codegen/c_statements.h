@@ -7,8 +7,8 @@
 #include "compiler/codegen/c_expressions.h"
 #include "compiler/codegen/c_printer.h"
 #include "compiler/codegen/c_text.h"
-#include "compiler/codegen/kept_row.h"
 #include "compiler/loop_ir/nodes.h"
+#include "compiler/loop_ir/result_rows.h"
 
 namespace schaas::codegen {
 
@@ -31,6 +31,8 @@ class CStatements {
   void print_wide_store(const std::vector<loop_ir::StatementPtr>& stores, std::size_t first);
   void print_fill(const loop_ir::Fill& fill);
   bool print_kept_row(const std::vector<loop_ir::StatementPtr>& statements, std::size_t fill);
+  void print_addition(const loop_ir::For& loop);
+  bool adds_widened(const loop_ir::KeptRow& row, const loop_ir::StatementPtr& statement) const;
   void print_intersection(const loop_ir::Merge& merge);
   void print_union(const loop_ir::Merge& merge);
   void print_union_of_two(const loop_ir::Merge& merge);
@@ -49,8 +51,8 @@ class CStatements {
   const CExpressions& expressions_;
   const Dialect dialect_;
   const Blocks blocks_;
-  const KeptRow* kept_ = nullptr;    ///< the row that stays in registers here
-  CExpressions::Loadable loadable_;  ///< flags of the union around
+  const loop_ir::KeptRow* kept_ = nullptr;  ///< the row that stays in registers here
+  CExpressions::Loadable loadable_;         ///< flags of the union around
 };
 
 /// Returns "for (...)" of a sequential loop; the end is evaluated once, into a name with suffix `end`.
@@ -79,7 +81,7 @@ class CVectorLoops {
   /// Prints a simd loop of stores to adjacent elements; returns false, printing nothing, for other loops.
   bool print_stores(const loop_ir::For& loop);
   /// Prints a simd loop that adds to each element of the row once, for a row that is kept.
-  void print_kept(const loop_ir::For& loop, const KeptRow& row);
+  void print_kept(const loop_ir::For& loop, const loop_ir::KeptRow& row);
 
  private:
   struct Block {

@@ -2,12 +2,13 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <optional>
 #include <string>
 #include <utility>
 
 #include "compiler/concrete_notation/match.h"
-#include "compiler/loop_ir/streaming_target.h"
+#include "compiler/loop_ir/result_rows.h"
 #include "compiler/loop_ir/traversal.h"
 #include "compiler/support/result.h"
 
@@ -94,6 +95,7 @@ class Description {
         const auto* loop = loop_ir::as<For>(each);
         // A remainder has the variable of its jammed loop, which comes first.
         if (loop != nullptr) loops_.emplace(loop->variable, KernelLoop{loop, &phase});
+        add_kept_rows(each);
       });
     }
   }
@@ -111,12 +113,31 @@ class Description {
       }
       if (innermost && emitted[n].loop->vector) code.kept = static_cast<int>(emitted.size() - 1 - n);
       if (innermost) code.lengths = lengths(*found);
+      code.short_rows = code.short_rows || (innermost && adding_.count(found->loop->variable) > 0);
       code.streams = code.streams || streams(*found);
     }
     return code;
   }
 
  private:
+  /// Notes the loops that add to rows which code generation keeps in registers.
+  void add_kept_rows(const loop_ir::StatementPtr& statement) {
+    const auto* block = loop_ir::as<loop_ir::Block>(statement);
+    if (block == nullptr) return;
+    for (auto at = block->statements.begin(); at != block->statements.end(); ++at) {
+      const auto* fill = loop_ir::as<loop_ir::Fill>(*at);
+      const std::vector<loop_ir::StatementPtr> after(at + 1, block->statements.end());
+      const auto row = fill == nullptr ? std::nullopt : loop_ir::kept_row(*fill, after);
+      if (!row) continue;
+      for (const auto& each : after) {
+        loop_ir::for_each_statement(each, [&](const loop_ir::StatementPtr& inside) {
+          const auto* loop = loop_ir::as<For>(inside);
+          if (loop != nullptr && loop_ir::adds_to(*row, *loop)) adding_.insert(loop->variable);
+        });
+      }
+    }
+  }
+
   static std::size_t number(const Path& path, const LeafLoop& step) {
     return static_cast<std::size_t>(std::find(path.begin(), path.end(), step) - path.begin());
   }
@@ -158,6 +179,7 @@ class Description {
   const Lowered& lowered_;
   const std::string streaming_target_;
   std::map<std::string, KernelLoop> loops_;  ///< by variable
+  std::set<std::string> adding_;             ///< variables of loops that add to a row in registers
 };
 
 }  // namespace

@@ -391,7 +391,8 @@ class TrafficModel::Work {
     return row ? row_each_time * trips(nests_[number], 0, size) : 0;
   }
 
-  // Code is specialised for the length of the target's row, and the loop around does not move it.
+  // Code keeps short rows of the target, or is specialised for their length, and the loop around does not
+  // move them.
   bool stays_in_registers(std::size_t number) const {
     const Nest& nest = *nests_[number].nest->nest;
     const std::size_t size = nests_[number].size();
@@ -400,7 +401,7 @@ class TrafficModel::Work {
     const double elements = loops_[nests_[number].first_loop + size - 1].trips;
     const auto& lengths = nest.code.lengths;
     return elements * value_bytes_ <= max_register_row_bytes &&
-           std::find(lengths.begin(), lengths.end(), elements) != lengths.end();
+           (nest.code.short_rows || std::find(lengths.begin(), lengths.end(), elements) != lengths.end());
   }
 
   // Overheads of executions of inner loops: their bounds, blocks, fibers, and the latency of reductions.

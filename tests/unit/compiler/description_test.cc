@@ -28,7 +28,8 @@ std::string print(const Codes& codes) {
     text += "tile " + std::to_string(code.tile_loop) + ":" + std::to_string(code.tile) + " kept " +
             std::to_string(code.kept) + " lengths";
     for (const int length : code.lengths) text += " " + std::to_string(length);
-    text += std::string(code.streams ? " streams" : "") + (code.numeric ? " numeric" : "") + "\n";
+    text += std::string(code.streams ? " streams" : "") + (code.numeric ? " numeric" : "") +
+            (code.short_rows ? " short rows" : "") + "\n";
   }
   return text;
 }
@@ -172,7 +173,7 @@ Facts of_text(const std::string& loops) {
 }
 
 TEST(Description, AgreesWithTheTextOfThePapersKernels) {
-  int compared = 0;
+  int compared = 0, keeping = 0;
   for (const char* name : {"K1", "K3", "K4", "K6", "K7", "K8"}) {
     const auto problem = problem::build(test_support::paper_kernel(name).text).value();
     auto found = frontier::compute(problem, frontier::options_for(problem.profile), {}, {});
@@ -193,11 +194,17 @@ TEST(Description, AgreesWithTheTextOfThePapersKernels) {
         const Facts facts = of_description(nests, variant.code);
         if (facts.lengths.empty() && facts.kept.empty()) text.lengths.clear();
         EXPECT_EQ(facts, text) << name << " " << schedule::print(variant.trace) << "\n" << loops;
+        const bool keeps = std::any_of(variant.code.begin(), variant.code.end(),
+                                       [](const LeafCode& code) { return code.short_rows; });
+        const auto printed = emit(problem, variant.trace, Language::c, "x86-64-v3").value();
+        EXPECT_EQ(keeps, printed.find("_kept = ") != std::string::npos) << name << "\n" << loops;
+        keeping += keeps ? 1 : 0;
         ++compared;
       }
     }
   }
   EXPECT_GT(compared, 100);
+  EXPECT_GT(keeping, 0);
 }
 
 TEST(Description, AgreesWithCompiledKernels) {
