@@ -89,7 +89,7 @@ void code_fields(V& v, X& x) {
   SCHAAS_FIELD(lengths, lengths);
   SCHAAS_FIELD(streams, streams);
   SCHAAS_FIELD(numeric, numeric);
-  SCHAAS_FIELD(short_rows, short_rows);
+  SCHAAS_FIELD(row_in_registers, row_in_registers);
 }
 template <class V, Of<Nest::Code> X>
 void fields(V& v, X& x) {

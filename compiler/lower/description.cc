@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -113,7 +113,8 @@ class Description {
       }
       if (innermost && emitted[n].loop->vector) code.kept = static_cast<int>(emitted.size() - 1 - n);
       if (innermost) code.lengths = lengths(*found);
-      code.short_rows = code.short_rows || (innermost && adding_.count(found->loop->variable) > 0);
+      code.row_in_registers =
+          code.row_in_registers || (innermost && adding_.count(found->loop->variable) > 0);
       code.streams = code.streams || streams(*found);
     }
     return code;

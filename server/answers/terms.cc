@@ -52,7 +52,8 @@ answers::Scope scope_of(cost::Scope scope) {
 }
 
 answers::Nest::Code code_of(const concrete_notation::LeafCode& code) {
-  return {code.tile_loop, code.tile, code.kept, code.lengths, code.streams, code.numeric, code.short_rows};
+  return {code.tile_loop,       code.tile, code.kept, code.lengths, code.streams, code.numeric,
+          code.row_in_registers};
 }
 
 std::vector<answers::Constraint::Monomial> sum(const std::vector<problem::Monomial>& from) {

@@ -401,7 +401,8 @@ class TrafficModel::Work {
     const double elements = loops_[nests_[number].first_loop + size - 1].trips;
     const auto& lengths = nest.code.lengths;
     return elements * value_bytes_ <= max_register_row_bytes &&
-           (nest.code.short_rows || std::find(lengths.begin(), lengths.end(), elements) != lengths.end());
+           (nest.code.row_in_registers ||
+            std::find(lengths.begin(), lengths.end(), elements) != lengths.end());
   }
 
   // Overheads of executions of inner loops: their bounds, blocks, fibers, and the latency of reductions.

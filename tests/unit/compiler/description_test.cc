@@ -29,7 +29,7 @@ std::string print(const Codes& codes) {
             std::to_string(code.kept) + " lengths";
     for (const int length : code.lengths) text += " " + std::to_string(length);
     text += std::string(code.streams ? " streams" : "") + (code.numeric ? " numeric" : "") +
-            (code.short_rows ? " short rows" : "") + "\n";
+            (code.row_in_registers ? " short rows" : "") + "\n";
   }
   return text;
 }
@@ -195,7 +195,7 @@ TEST(Description, AgreesWithTheTextOfThePapersKernels) {
         if (facts.lengths.empty() && facts.kept.empty()) text.lengths.clear();
         EXPECT_EQ(facts, text) << name << " " << schedule::print(variant.trace) << "\n" << loops;
         const bool keeps = std::any_of(variant.code.begin(), variant.code.end(),
-                                       [](const LeafCode& code) { return code.short_rows; });
+                                       [](const LeafCode& code) { return code.row_in_registers; });
         const auto printed = emit(problem, variant.trace, Language::c, "x86-64-v3").value();
         EXPECT_EQ(keeps, printed.find("_kept = ") != std::string::npos) << name << "\n" << loops;
         keeping += keeps ? 1 : 0;

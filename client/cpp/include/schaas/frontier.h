@@ -67,7 +67,8 @@ struct Nest {
     std::vector<int> lengths{};  ///< trips of the innermost loop with code of their own, ascending
     bool streams = false;        ///< the result may be written with streaming stores
     bool numeric = false;        ///< values may be computed for a structure that is kept
-    bool short_rows = false;     ///< rows of the target, while short, stay in registers over the loop around
+    bool row_in_registers =
+        false;  ///< rows of the target, while short, stay in registers over the loop around
     bool operator==(const Code&) const = default;
   };
   std::vector<Loop> loops;
