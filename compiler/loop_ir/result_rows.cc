@@ -8,7 +8,7 @@
 #include "compiler/loop_ir/vector_form.h"
 
 // Forms in which rows of the result are written. Streaming stores write whole vectors, so only stores in
-// vector loops can be can be such. Rows that loops add to are kept in registers when nothing else accesses
+// vector loops can be such. Rows that loops add to are kept in registers when nothing else accesses
 // them.
 namespace schaas::loop_ir {
 namespace {
