@@ -184,6 +184,7 @@ void KernelPrinter::print_array(const Array& array) {
           [](const loop_ir::Shared& x) { return "shared[" + number(x.slot) + "]"; },
           [](const loop_ir::Scratch&) { return std::string(); },
           [](const loop_ir::CarryOut&) { return std::string("(void*)carry"); },
+          [](const loop_ir::Staged&) { return std::string(); },
       },
       array.origin);
   const std::string cast = made_here ? "(void*)" : "";

@@ -51,6 +51,7 @@ void outer_accumulators(const StatementPtr& statement, std::set<std::string>& de
                  [](const loop_ir::Deferred&) {},
                  [](const loop_ir::Defer&) {},
                  [](const loop_ir::Flush&) {},
+                 [](const loop_ir::Stage&) {},
                  [](const loop_ir::Overflow&) {},
              },
              statement->node);
@@ -238,6 +239,7 @@ void CStatements::print(const StatementPtr& statement) {
             text_.line(x.name + ".defer(" + expression(x.index) + ", " + expression(x.value) + ");");
           },
           [&](const loop_ir::Flush& x) { text_.line(x.name + ".flush<" + std::to_string(x.width) + ">();"); },
+          [&](const loop_ir::Stage& x) { print_stage(x); },
       },
       statement->node);
 }
@@ -268,6 +270,16 @@ void CStatements::print_group_store(const loop_ir::GroupStore& store, const std:
   text_.line(std::string(called) + "<monoid_" + operators::name(store.monoid) + ", " +
              std::to_string(store.width) + ">(" + store.array + ", " + expression(store.index) + ", " +
              values + ");");
+}
+
+/// Calls `stage_entries` of runtime/group.cuh between barriers of the group.
+void CStatements::print_stage(const loop_ir::Stage& stage) {
+  const std::string threads = std::to_string(stage.threads);
+  text_.line("__syncwarp(group_mask<" + threads + ">());");
+  for (const auto& copy : stage.copies)
+    text_.line("stage_entries<" + threads + ">(" + copy.to + ", " + copy.from + " + " +
+               expression(stage.begin) + ", " + expression(stage.count) + ");");
+  text_.line("__syncwarp(group_mask<" + threads + ">());");
 }
 
 /// Prints a memset where the value is zero, else a loop.

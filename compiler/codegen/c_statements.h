@@ -27,6 +27,7 @@ class CStatements {
  private:
   void print_for(const loop_ir::For& loop);
   void print_store(const loop_ir::Store& store);
+  void print_stage(const loop_ir::Stage& stage);
   void print_group_store(const loop_ir::GroupStore& store, const std::string& values);
   void print_wide_store(const std::vector<loop_ir::StatementPtr>& stores, std::size_t first);
   void print_fill(const loop_ir::Fill& fill);

@@ -93,6 +93,7 @@ void CVectorLoops::classify(const StatementPtr& statement) {
                  [](const loop_ir::Deferred&) { SCHAAS_CHECK(false, "a group inside a vector loop"); },
                  [](const loop_ir::Defer&) { SCHAAS_CHECK(false, "a group inside a vector loop"); },
                  [](const loop_ir::Flush&) { SCHAAS_CHECK(false, "a group inside a vector loop"); },
+                 [](const loop_ir::Stage&) { SCHAAS_CHECK(false, "a group inside a vector loop"); },
                  [](const loop_ir::Overflow&) { SCHAAS_CHECK(false, "an overflow inside a vector loop"); },
              },
              statement->node);
@@ -578,6 +579,7 @@ void CVectorLoops::print_body(const StatementPtr& statement, const Block& block)
                  [](const loop_ir::Deferred&) { SCHAAS_CHECK(false, "a group inside a vector loop"); },
                  [](const loop_ir::Defer&) { SCHAAS_CHECK(false, "a group inside a vector loop"); },
                  [](const loop_ir::Flush&) { SCHAAS_CHECK(false, "a group inside a vector loop"); },
+                 [](const loop_ir::Stage&) { SCHAAS_CHECK(false, "a group inside a vector loop"); },
                  [](const loop_ir::Overflow&) { SCHAAS_CHECK(false, "an overflow inside a vector loop"); },
              },
              statement->node);

@@ -1,5 +1,6 @@
 #include "compiler/codegen/cuda_printer.h"
 
+#include <algorithm>
 #include <functional>
 #include <vector>
 
@@ -66,7 +67,8 @@ class CudaPrinter {
   void print_device_prologue();
   void print_device(std::size_t phase);
   void print_thread_range(const loop_ir::ThreadMapping& mapping);
-  void print_arrays(const loop_ir::Uses& uses);
+  void print_arrays(const loop_ir::Uses& uses, const loop_ir::ThreadMapping& mapping);
+  void print_staged(const Array& array, const loop_ir::ThreadMapping& mapping);
   void print_check();
   void print_host(std::size_t phase);
   void print_launch(std::size_t phase);
@@ -107,7 +109,9 @@ void CudaPrinter::print_declarations() {
 void CudaPrinter::print_parameters() {
   out_.open("typedef struct " + prefix_ + "parameters");
   for (const auto& array : kernel_.arrays) {
-    if (std::holds_alternative<loop_ir::Scratch>(array.origin)) continue;
+    if (std::holds_alternative<loop_ir::Scratch>(array.origin) ||
+        std::holds_alternative<loop_ir::Staged>(array.origin))
+      continue;
     out_.line(std::string(array.written ? "" : "const ") + CExpressions::c_type(array.element) + "* " +
               array.name + ";");
   }
@@ -163,8 +167,18 @@ std::string CudaPrinter::padded(const Array& array, const std::string& count) co
          ") + 15) / 16 * 16";
 }
 
+/// Prints memory that the block shares, and the part of it that the thread's group stages entries in.
+void CudaPrinter::print_staged(const Array& array, const loop_ir::ThreadMapping& mapping) {
+  const std::string type = CExpressions::c_type(array.element), stage = text_of(mapping.stage),
+                    count = text_of(std::get<loop_ir::Staged>(array.origin).count);
+  const std::string groups = text_of(mapping.block / mapping.stage);
+  out_.line("alignas(16) __shared__ " + type + " " + array.name + "_all[" + groups + " * " + count + "];");
+  out_.line(type + "* const " + array.name + " = " + array.name + "_all + threadIdx.x / " + stage + " * " +
+            count + ";");
+}
+
 /// Prints the arrays: arguments from the parameters, thread-private ones from the thread's scratch.
-void CudaPrinter::print_arrays(const loop_ir::Uses& uses) {
+void CudaPrinter::print_arrays(const loop_ir::Uses& uses, const loop_ir::ThreadMapping& mapping) {
   std::string offset = "0";
   for (const auto& array : kernel_.arrays) {
     const bool used = uses.arrays.count(array.name) > 0;
@@ -173,12 +187,21 @@ void CudaPrinter::print_arrays(const loop_ir::Uses& uses) {
       if (used)
         out_.line(type + "* __restrict__ " + array.name + " = (" + type + "*)(own + (" + offset + "));");
       offset += " + " + padded(array, expressions_.print(workspace->count));
+    } else if (std::holds_alternative<loop_ir::Staged>(array.origin)) {
+      if (used) print_staged(array, mapping);
     } else if (used) {
       out_.line(std::string(array.written ? "" : "const ") + type + "* __restrict__ " + array.name +
                 " = parameters." + array.name + ";");
     }
   }
   if (has_scratch_) out_.line("(void)own;");
+}
+
+/// Returns the number of threads that have columns of one range; with staging whole groups of them.
+std::string column_blocks(const std::string& columns, const loop_ir::ThreadMapping& mapping) {
+  const std::int64_t unit = mapping.columns_grain * std::max(mapping.stage, 1);
+  const std::string blocks = "(" + columns + " + " + text_of(unit) + " - 1) / " + text_of(unit);
+  return mapping.stage == 0 ? blocks : blocks + " * " + text_of(mapping.stage);
 }
 
 /// Prints the thread's range and its columns.
@@ -202,6 +225,11 @@ void CudaPrinter::print_thread_range(const loop_ir::ThreadMapping& mapping) {
   out_.line("if (begin > parameters.range) begin = parameters.range;");
   out_.line("if (end > parameters.range) end = parameters.range;");
   out_.line("(void)lane, (void)begin, (void)end;");
+  if (mapping.stage == 0) return;
+  const std::string stage = text_of(mapping.stage), columns = text_of(mapping.columns_grain);
+  out_.line("const int64_t staged = column_begin + (" + stage + " - threadIdx.x % " + stage + ") * " +
+            columns + " <= parameters.columns;");
+  out_.line("(void)staged;");
 }
 
 /// Rounds the number of threads up to whole warps, so that groups are complete.
@@ -226,7 +254,7 @@ void CudaPrinter::print_device(std::size_t phase) {
   std::string threads = "tiles * " + text_of(mapping.tile * mapping.threads_per_item);
   if (mapping.columns) {
     const std::string grain = text_of(mapping.columns_grain);
-    out_.line("const int64_t column_blocks = (parameters.columns + " + grain + " - 1) / " + grain + ";");
+    out_.line("const int64_t column_blocks = " + column_blocks("parameters.columns", mapping) + ";");
     threads += " * column_blocks";
   }
   out_.line("const int64_t threads = (" + threads + " + 31) / 32 * 32;");
@@ -240,7 +268,7 @@ void CudaPrinter::print_device(std::size_t phase) {
     out_.line("char* const own = parameters.workspace + ((int64_t)blockIdx.x * " + text_of(mapping.block) +
               " + threadIdx.x) * (" + bytes + ");");
   }
-  print_arrays(uses);
+  print_arrays(uses, mapping);
   if (described.alignment) out_.line("const int64_t aligned = parameters.aligned;");
   out_.open("for (int64_t thread = (int64_t)blockIdx.x * " + text_of(mapping.block) +
             " + threadIdx.x; thread < threads; thread += (int64_t)gridDim.x * " + text_of(mapping.block) +
@@ -335,6 +363,7 @@ void CudaPrinter::print_host(std::size_t phase) {
             [](const loop_ir::Shared& x) { return "shared[" + text_of(x.slot) + "]"; },
             [](const loop_ir::Scratch&) { return std::string(); },
             [](const loop_ir::CarryOut&) { return std::string(); },
+            [](const loop_ir::Staged&) { return std::string(); },
         },
         array.origin);
     if (!source.empty()) out_.line("to->" + array.name + " = (" + type + ")" + source + ";");
@@ -352,8 +381,8 @@ void CudaPrinter::print_host(std::size_t phase) {
   const std::string unit = text_of(mapping.tile) + " * " + text_of(mapping.grain);
   const std::string grain = text_of(mapping.columns_grain);
   out_.line("const int64_t threads = (to->range + " + unit + " - 1) / (" + unit + ") * " +
-            text_of(mapping.tile * mapping.threads_per_item) + " * ((to->columns + " + grain + " - 1) / " +
-            grain + ");");
+            text_of(mapping.tile * mapping.threads_per_item) + " * (" +
+            column_blocks("to->columns", mapping) + ");");
   out_.line("int64_t blocks = (threads + " + text_of(mapping.block) + " - 1) / " + text_of(mapping.block) +
             ";");
   if (has_scratch_) {

@@ -43,6 +43,7 @@ struct ThreadMapping {
   GroupReduction reduce = GroupReduction::atomic;
   int block = 256;  ///< threads of a block
   int tile = 0;     ///< adjacent iterations before the columns change; 0: as many as a group needs
+  int stage = 0;    ///< adjacent threads that stage the entries of their common row together; 0: none do
   bool operator==(const ThreadMapping&) const = default;
 };
 

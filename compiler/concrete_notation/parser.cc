@@ -18,7 +18,7 @@
 //     annotation = [ "of" number ] [ "parallel" races ] [ "collapsed" ] [ "positions" number ] [ mapping ]
 //                 [ "unroll" number ]
 //     mapping   = "threads" ( number | "1" "/" number ) [ "group" number strategy ] [ "block" number ]
-//                 [ "warp" number ]
+//                 [ "warp" number ] [ "stage" number ]
 //     strategy  = "atomic" | "parallel" | "segment"
 //     races     = "none" | "atomics" | "private"
 //     sign      = "+=" | "*=" | "max=" | "min=" | "or=" | "and="
@@ -106,7 +106,7 @@ class Parser {
     return annotation;
   }
 
-  // Reads iterations, and after a slash the threads that share them; then group, block and warp, each
+  // Reads iterations, and after a slash the threads that share them; then group, block, warp and stage, each
   // optional.
   Result<ThreadMapping> parse_mapping() {
     ThreadMapping mapping;
@@ -130,6 +130,9 @@ class Parser {
     }
     if (accept_word("warp")) {
       SCHAAS_ASSIGN_OR_RETURN(mapping.tile, number("the number of iterations, 1 to 9999,"));
+    }
+    if (accept_word("stage")) {
+      SCHAAS_ASSIGN_OR_RETURN(mapping.stage, number("the number of threads, 1 to 9999,"));
     }
     return mapping;
   }

@@ -32,6 +32,7 @@ std::string mapping_text(const ThreadMapping& mapping) {
     out += " group " + std::to_string(mapping.group_size) + " " + name(mapping.reduce);
   if (mapping.block != ThreadMapping{}.block) out += " block " + std::to_string(mapping.block);
   if (mapping.tile > 0) out += " warp " + std::to_string(mapping.tile);
+  if (mapping.stage > 0) out += " stage " + std::to_string(mapping.stage);
   return out;
 }
 

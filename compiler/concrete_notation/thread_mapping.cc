@@ -88,7 +88,7 @@ Result<void> check_columns(const MappedLoops& loops, const problem::Problem& pro
   if (loops.columns == nullptr) return {};
   const Forall& columns = *loops.columns;
   const auto& given = *columns.annotation.mapping;
-  if (given.group_size != 1 || given.tile != 0 || given.block != ThreadMapping{}.block)
+  if (given.group_size != 1 || given.tile != 0 || given.stage != 0 || given.block != ThreadMapping{}.block)
     return illegal("loop " + quoted(columns.index) + " stands around loop " + quoted(loops.rows->index) +
                    ", which is shared out among threads too: groups, blocks and warps are of that one");
   if (columns.annotation.positions > 0 || columns.annotation.collapsed)
@@ -209,6 +209,44 @@ Result<void> check_group(const MappedLoops& loops) {
                  ", and reduce=parallel writes exclusively: reduce=atomic or segment");
 }
 
+/// Returns the operands of the rows that have the index at a sparse level, and the level of the last of them.
+struct Walked {
+  int operands = 0;
+  format::LevelFormat level = format::LevelFormat::dense;
+};
+Walked walked_by(const MappedLoops& loops, const std::string& index, const problem::Problem& problem) {
+  Walked walked;
+  for (const auto& access : reads(loops.rows->body)) {
+    const int level = sparse_level(access, index, problem);
+    if (level < 0) continue;
+    ++walked.operands;
+    walked.level = problem.formats.at(access.tensor).levels[static_cast<std::size_t>(level)];
+  }
+  return walked;
+}
+
+/// Checks that threads with columns of one row walk one list of entries, which they can stage together
+/// (GE-SpMM: Huang et al., SC 2020).
+Result<void> check_stage(const MappedLoops& loops, const problem::Problem& problem) {
+  const ThreadMapping& mapping = loops.mapping;
+  if (mapping.stage == 0) return {};
+  const std::string rows = quoted(loops.rows->index);
+  const std::string start = threads_of(mapping.stage) + " stage the entries of an iteration of loop " + rows;
+  if (mapping.stage < 8 || !is_power_of_two(mapping.stage, 32))
+    return illegal(start + "; 8, 16 or 32 do");
+  if (loops.columns == nullptr) return illegal(start + ", and no loop over columns stands around it");
+  if (mapping.threads_per_item > 1 || mapping.group_size > 1 || mapping.tile > 1)
+    return illegal(start + ", and adjacent threads differ in more than their columns");
+  Walked last;
+  for (const Forall* at = inner_of(*loops.rows); at != nullptr; at = inner_of(*at)) {
+    const Walked walked = walked_by(loops, at->index, problem);
+    if (walked.operands > 0) last = walked;
+  }
+  if (!is_chain(*loops.rows) || last.operands != 1 || last.level != format::LevelFormat::compressed)
+    return illegal(start + ", and no loop inside it walks one compressed list by itself");
+  return {};
+}
+
 /// Checks that elements of the target may be written in any order.
 Result<void> check_target(const MappedLoops& loops, const problem::Problem& problem) {
   const auto& target = leaf_of(loops.rows->body).target;
@@ -315,6 +353,7 @@ Result<void> check_thread_mapping(const Forall& outermost, const problem::Proble
   SCHAAS_RETURN_IF_ERROR(check_target(loops, problem));
   SCHAAS_RETURN_IF_ERROR(check_columns(loops, problem));
   SCHAAS_RETURN_IF_ERROR(check_share(loops, problem));
+  SCHAAS_RETURN_IF_ERROR(check_stage(loops, problem));
   return check_group(loops);
 }
 

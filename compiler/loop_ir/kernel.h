@@ -57,10 +57,15 @@ struct Scratch {
 struct CarryOut {
   ExpressionPtr count;
 };
+/// Memory of a block of a GPU's threads: `count` elements for each of the groups that stage entries together
+/// (ThreadMapping::stage). Only Stage writes it.
+struct Staged {
+  int count = 0;
+};
 struct Array {
   std::string name;
   Element element = Element::value;
-  std::variant<ArgumentValues, Positions, Coordinates, Shared, Scratch, CarryOut> origin;
+  std::variant<ArgumentValues, Positions, Coordinates, Shared, Scratch, CarryOut, Staged> origin;
   bool written = false;
 };
 
@@ -105,6 +110,9 @@ struct ThreadMapping {
   int block = 256;          ///< threads of a block
   ExpressionPtr columns{};  ///< null: no columns
   int columns_grain = 1;    ///< columns of a thread
+  /// Above 0: so many adjacent threads have the same range and adjacent columns, and stage entries together.
+  /// The body knows as `staged` that each of them has `columns_grain` columns: 1, else 0.
+  int stage = 0;
   bool operator==(const ThreadMapping&) const = default;
 };
 /// Alignment that a phase for a GPU asks of its tensors at each launch. Its body knows the answer as

@@ -27,6 +27,7 @@ bool belongs_to_result(const Array& array) {
                         [](const Shared&) { return false; },
                         [](const Scratch&) { return false; },
                         [](const CarryOut&) { return false; },
+                        [](const Staged&) { return false; },
                     },
                     array.origin);
 }

@@ -276,6 +276,11 @@ bool equal(const StatementPtr& a, const StatementPtr& b) {
         const auto& y = std::get<Flush>(b->node);
         return x.name == y.name && x.width == y.width;
       },
+      [&](const Stage& x) {
+        const auto& y = std::get<Stage>(b->node);
+        return x.threads == y.threads && equal(x.begin, y.begin) && equal(x.count, y.count) &&
+               x.copies == y.copies;
+      },
   };
   return std::visit(same, a->node);
 }

@@ -91,6 +91,17 @@ struct Flush {
   std::string name;
   int width = 1;
 };
+/// Copies elements [begin, begin + count) of arrays into staged ones, from their beginning. The `threads` of
+/// a group arrive together; none goes on before all is copied, nor does the copy begin before all arrive.
+struct Stage {
+  struct Copy {
+    std::string to, from;
+    bool operator==(const Copy&) const = default;
+  };
+  int threads = 1;
+  ExpressionPtr begin, count;
+  std::vector<Copy> copies;
+};
 /// Runs the body when the index `condition` is not zero.
 struct If {
   ExpressionPtr condition;
@@ -211,7 +222,7 @@ struct Overflow {};
 struct Statement {
   std::variant<Block, Let, Accumulator, Accumulate, Store, If, Counter, SetCounter, For, Merge, Fill,
                Prefetch, Sort, Occupy, OccupyGroups, Compact, Expand, Compress, AddSupernode, GroupStore,
-               Deferred, Defer, Flush, Overflow>
+               Deferred, Defer, Flush, Stage, Overflow>
       node;
 };
 

@@ -93,7 +93,7 @@ class Parser : private ExpressionParser {
     // The words are in the order of the enumerators.
     array.element = static_cast<Element>(choose({"value", "index32", "index64", "byte"}));
     expect("=");
-    const int kind = choose({"values", "positions", "coordinates", "shared", "scratch", "carry_out"});
+    const int kind = choose({"values", "positions", "coordinates", "shared", "scratch", "carry_out", "staged"});
     // Number of an argument or slot; scratch and carry-out arrays have none.
     const int first = kind >= 4 ? 0 : small_number();
     if (kind == 0) array.origin = ArgumentValues{first};
@@ -103,7 +103,8 @@ class Parser : private ExpressionParser {
       if (kind == 1) array.origin = Positions{first, level};
       if (kind == 2) array.origin = Coordinates{first, level};
     }
-    if (kind >= 3) {
+    if (kind == 6) array.origin = Staged{small_number()};
+    if (kind >= 3 && kind < 6) {
       expect("count");
       const auto count = expression();
       if (kind == 3) array.origin = shared(first, count);
@@ -200,10 +201,12 @@ class Parser : private ExpressionParser {
                                                     {"tile", &mapping.tile},
                                                     {"block", &mapping.block}};
     for (const auto& [word, value] : numbers) expect(word), *value = small_number();
-    if (!accept("columns")) return mapping;
-    mapping.columns = expression();
-    expect("grain");
-    mapping.columns_grain = small_number();
+    if (accept("columns")) {
+      mapping.columns = expression();
+      expect("grain");
+      mapping.columns_grain = small_number();
+    }
+    if (accept("stage")) mapping.stage = small_number();
     return mapping;
   }
 
@@ -270,6 +273,7 @@ class Parser : private ExpressionParser {
     if (accept("deferred")) return deferred();
     if (accept("defer")) return defer();
     if (accept("flush")) return flush();
+    if (accept("stage")) return stage();
     if (accept("overflow")) return make(Overflow{});
     if (accept("if")) {
       auto condition = expression();
@@ -346,6 +350,18 @@ class Parser : private ExpressionParser {
     auto name = identifier();
     expect("group");
     return make(Flush{std::move(name), small_number()});
+  }
+
+  StatementPtr stage() {
+    Stage stage{small_number(), nullptr, nullptr, {}};
+    expect("from"), stage.begin = expression();
+    expect("count"), stage.count = expression();
+    while (accept("to")) {
+      auto to = identifier();
+      expect("of");
+      stage.copies.push_back({std::move(to), identifier()});
+    }
+    return make(std::move(stage));
   }
 
   /// `atomic` is a keyword unless it is the array itself.

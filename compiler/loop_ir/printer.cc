@@ -56,6 +56,7 @@ std::string mapping_text(const ThreadMapping& mapping) {
                      number(" tile ", mapping.tile) + number(" block ", mapping.block);
   if (mapping.columns)
     text += " columns " + print(mapping.columns) + number(" grain ", mapping.columns_grain);
+  if (mapping.stage > 0) text += number(" stage ", mapping.stage);
   return text;
 }
 
@@ -173,6 +174,7 @@ class Printer {
             },
             [](const Scratch& x) { return "scratch count " + print(x.count); },
             [](const CarryOut& x) { return "carry_out count " + print(x.count); },
+            [](const Staged& x) { return "staged " + std::to_string(x.count); },
         },
         array.origin);
     line("array " + array.name + ": " + elements[static_cast<int>(array.element)] + " = " + origin +
@@ -278,8 +280,16 @@ class Printer {
               line("defer " + x.name + " at " + print(x.index) + " value " + print(x.value));
             },
             [&](const Flush& x) { line("flush " + x.name + " group " + std::to_string(x.width)); },
+            [&](const Stage& x) { stage(x); },
         },
         statement_ptr->node);
+  }
+
+  void stage(const Stage& stage) {
+    std::string text = "stage " + std::to_string(stage.threads) + " from " + print(stage.begin) + " count " +
+                       print(stage.count);
+    for (const auto& copy : stage.copies) text += " to " + copy.to + " of " + copy.from;
+    line(text);
   }
 
   void accumulator(const Accumulator& accumulator) {

@@ -141,6 +141,11 @@ void collect_uses(const StatementPtr& statement, Uses& uses) {
                    collect_uses(x.value, uses);
                  },
                  [&](const Flush& x) { uses.names.insert(x.name); },
+                 [&](const Stage& x) {
+                   for (const auto& copy : x.copies) uses.arrays.insert({copy.to, copy.from});
+                   collect_uses(x.begin, uses);
+                   collect_uses(x.count, uses);
+                 },
              },
              statement->node);
 }

@@ -87,6 +87,11 @@ class Verifier {
     if (!positive || !whole) return wrong("a thread mapping that no GPU has");
     if (phase.row_split || phase.fold) return wrong("a phase for a GPU splits rows or reduces");
     SCHAAS_RETURN_IF_ERROR(declare("lane", Kind::index));
+    stage_ = mapping.stage;
+    const bool alone = mapping.columns && mapping.threads_per_item == 1 && mapping.tile == 1;
+    if (stage_ > 0 && (!alone || stage_ > 32 || 32 % stage_ != 0))
+      return wrong("entries are staged by threads that do not have columns of one row");
+    if (stage_ > 0) SCHAAS_RETURN_IF_ERROR(declare("staged", Kind::index));
     if (!mapping.columns) return {};
     SCHAAS_RETURN_IF_ERROR(expect(mapping.columns, Type::index));
     for (const char* name : column_names) SCHAAS_RETURN_IF_ERROR(declare(name, Kind::index));
@@ -116,6 +121,21 @@ class Verifier {
     SCHAAS_RETURN_IF_ERROR(writable(store.array, store.value));
     SCHAAS_RETURN_IF_ERROR(expect(store.index, Type::index));
     return expect(store.value, Type::value);
+  }
+
+  /// The threads are those of the phase, and arrays get elements of arrays like them.
+  Result<void> stage(const Stage& stage) {
+    if (stage.threads != stage_ || stage_ == 0) return wrong("entries are staged by other threads");
+    SCHAAS_RETURN_IF_ERROR(expect(stage.begin, Type::index));
+    SCHAAS_RETURN_IF_ERROR(expect(stage.count, Type::index));
+    for (const auto& copy : stage.copies) {
+      const auto to = arrays_.find(copy.to), from = arrays_.find(copy.from);
+      if (to == arrays_.end() || !std::holds_alternative<Staged>(to->second.origin))
+        return wrong("`" + copy.to + "` is no staged array");
+      if (from == arrays_.end() || from->second.written || from->second.element != to->second.element)
+        return wrong("`" + copy.to + "` cannot stage elements of `" + copy.from + "`");
+    }
+    return {};
   }
 
   Result<void> deferred(const std::string& name) const {
@@ -225,6 +245,11 @@ class Verifier {
             [&](const CarryOut& x) -> Result<void> {
               SCHAAS_RETURN_IF_ERROR(element(array.element == Element::value));
               return expect(x.count, Type::index);
+            },
+            [&](const Staged& x) -> Result<void> {
+              SCHAAS_RETURN_IF_ERROR(element(array.element != Element::byte));
+              if (x.count > 0 && kernel_->for_gpu()) return {};
+              return wrong("`" + array.name + "` is staged by no threads");
             },
             [&](const Scratch& x) -> Result<void> {
               Uses uses;
@@ -376,6 +401,7 @@ class Verifier {
               return expect(x.value, Type::value);
             },
             [&](const Flush& x) { return deferred(x.name); },
+            [&](const Stage& x) { return stage(x); },
         },
         statement_ptr->node);
   }
@@ -585,6 +611,7 @@ class Verifier {
   std::map<std::string, Kind> names_;
   std::map<std::string, Array> arrays_;
   bool in_mapping_ = false;               ///< the phase is for a GPU
+  int stage_ = 0;                         ///< threads that stage together in the present phase
   const Alignment* alignment_ = nullptr;  ///< alignment of the present phase, or null
   bool keeps_structure_ = false;          ///< in a numeric body
   std::set<std::string> varying_;  ///< inside a vector loop: its variable and the names that vary with it

@@ -15,6 +15,7 @@
 #include "compiler/lower/passes/row_registers.h"
 #include "compiler/lower/passes/row_splitting.h"
 #include "compiler/lower/passes/specialisation.h"
+#include "compiler/lower/passes/staged_entries.h"
 #include "compiler/lower/passes/supernodes.h"
 #include "compiler/lower/passes/thread_coarsening.h"
 #include "compiler/lower/passes/unroll_and_jam.h"
@@ -141,10 +142,18 @@ const std::vector<Pass>& table() {
        .keeps = "loops and their order",
        .machine = Machine::gpu,
        .baseline = true},
+      {.name = "stage-entries",
+       .run = &stage_entries,
+       .rewrites = "loop over the entries of a row that threads with columns of it walk in step",
+       .after = {"coarsen-threads", "keep-rows", "vectorise-loads", "store-whole-rows"},
+       .why = "they rewrite the loops of single entries",
+       .keeps = "order of summation",
+       .machine = Machine::gpu,
+       .baseline = true},
       {.name = "unroll-entries",
        .run = &unroll_entries,
        .rewrites = "loop of a thread over entries that reads nothing it writes",
-       .after = {"coarsen-threads", "keep-rows", "vectorise-loads", "store-whole-rows"},
+       .after = {"coarsen-threads", "keep-rows", "vectorise-loads", "store-whole-rows", "stage-entries"},
        .why = "they rewrite the loops of single entries",
        .keeps = "values up to the order of summation",
        .machine = Machine::gpu,

@@ -168,6 +168,15 @@ struct Launch {
   bool operator==(const Launch&) const = default;
 };
 
+/// stage(path={}, loop=i, width=32): threads that load the entries of their common row into shared memory
+/// together (GE-SpMM).
+struct Stage {
+  Path path;
+  std::string loop;
+  int width = 0;
+  bool operator==(const Stage&) const = default;
+};
+
 /// gather(storage=hash): the workspace of a sparse result is a hash table instead of an array of its extents
 /// (Kjolstad et al., CGO 2019, section 5.3).
 struct WorkspaceStorage {
@@ -185,7 +194,7 @@ using Mask = problem::MaskRequest;
 
 using Directive =
     std::variant<Permute, Reorder, LoopFuse, Block, Share, Sequence, Distribute, Parallelize, Unroll, Split,
-                 Divide, Bound, Collapse, Pos, Threads, Group, Launch, WorkspaceStorage, Store, Mask>;
+                 Divide, Bound, Collapse, Pos, Threads, Group, Launch, Stage, WorkspaceStorage, Store, Mask>;
 
 /// The directive annotates loops and leaves the tree as it is. Such directives come last: the others make new
 /// loops.

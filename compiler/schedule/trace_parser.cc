@@ -147,6 +147,7 @@ class Parser {
         {"threads", {"path", "loop", "each"}},
         {"group", {"path", "loop", "width", "reduce"}},
         {"launch", {"path", "loop", "block", "warp"}},
+        {"stage", {"path", "loop", "width"}},
         {"gather", {"storage"}},
         {"store", {"tensor", "order", "at"}},
         {"mask", {"tensor", "by"}}};
@@ -276,6 +277,12 @@ class Parser {
         SCHAAS_ASSIGN_OR_RETURN(launch.warp, number(call, "warp"));
       }
       return Directive{std::move(launch)};
+    }
+    if (call.name.text == "stage") {
+      Stage stage{std::move(path), "", 0};
+      SCHAAS_ASSIGN_OR_RETURN(stage.loop, loop(call));
+      SCHAAS_ASSIGN_OR_RETURN(stage.width, number(call, "width"));
+      return Directive{std::move(stage)};
     }
     if (call.name.text == "gather") {
       SCHAAS_ASSIGN_OR_RETURN(const auto kept, storage(call));

@@ -24,6 +24,7 @@
 #define __device__
 #define __host__
 #define __launch_bounds__(threads)
+#define __shared__ static  // one warp runs at a time, and no statement reads what another warp staged
 
 namespace schaas_emulation {
 
@@ -196,6 +197,7 @@ inline unsigned __ballot_sync(unsigned mask, bool vote) {
     votes |= (mask >> lane & 1u) != 0 && seen[lane] != 0 ? 1u << lane : 0u;
   return votes;
 }
+inline void __syncwarp(unsigned mask) { schaas_emulation::meet(mask, 1 << 22, 0); }
 inline int __ffs(int bits) { return __builtin_ffs(bits); }
 inline int __float_as_int(float x) { return schaas_emulation::same_bits_as<int>(x); }
 inline float __int_as_float(int x) { return schaas_emulation::same_bits_as<float>(x); }

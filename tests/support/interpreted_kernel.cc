@@ -322,6 +322,7 @@ ArrayView InterpretedKernel::State::view_of(const loop_ir::Array& array, std::si
             offset += padded(view.count * bytes_of(array.element, names.single()));
             return view;
           },
+          [&](const loop_ir::Staged&) { return ArrayView{}; },
           [&](const loop_ir::CarryOut&) {
             return call.carry == nullptr ? ArrayView{} : ArrayView{call.carry, counts.at(number)(frame)};
           },

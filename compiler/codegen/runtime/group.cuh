@@ -79,6 +79,11 @@ __device__ static inline void segment_group(value* array, int64_t index, value x
   }
   if (writes && index >= 0) Monoid::atomic(array + index, x);
 }
+/* Copies `count` elements into memory that the `threads` of a group share; all of them arrive. */
+template <int threads, class Element>
+__device__ static inline void stage_entries(Element* to, const Element* from, int64_t count) {
+  for (int n = (int)(threadIdx.x % threads); n < (int)count; n += threads) to[n] = from[n];
+}
 template <class Monoid>
 struct deferred_update {
   value* const array;

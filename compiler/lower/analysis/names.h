@@ -29,6 +29,7 @@ class Names {
                                loop_ir::column_names[1],
                                "lane",
                                "aligned",
+                               "staged",
                                "capacity"};
 };
 

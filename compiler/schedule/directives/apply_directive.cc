@@ -16,6 +16,7 @@
 #include "compiler/schedule/directives/sequence.h"
 #include "compiler/schedule/directives/share.h"
 #include "compiler/schedule/directives/split.h"
+#include "compiler/schedule/directives/stage.h"
 #include "compiler/schedule/directives/threads.h"
 #include "compiler/schedule/directives/unroll.h"
 #include "compiler/schedule/illegal.h"
@@ -46,6 +47,7 @@ Result<StatementPtr> apply_directive(const Directive& directive, const Statement
       [&](const Threads& threads) { return apply_threads(tree, threads); },
       [&](const Group& group) { return apply_group(tree, group); },
       [&](const Launch& launch) { return apply_launch(tree, launch); },
+      [&](const Stage& stage) { return apply_stage(tree, stage); },
       [&](const WorkspaceStorage& gather) { return apply_workspace_storage(tree, gather, problem); },
       [](const Store&) -> Result<StatementPtr> {
         return illegal("`store` stands before all other directives: they work on what it leads to");

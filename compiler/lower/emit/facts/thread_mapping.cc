@@ -100,7 +100,7 @@ loop_ir::ThreadMapping mapping_of(const MappedLoops& loops) {
   return {mapping.grain,      mapping.threads_per_item,
           mapping.group_size, concrete_notation::adjacent_iterations(mapping),
           mapping.block,      nullptr,
-          loops.columns_grain};
+          loops.columns_grain, mapping.stage};
 }
 
 int keep_result_by_entries(NestTree& tree) {
