@@ -139,6 +139,8 @@ void fields(V& v, X& x) {
   SCHAAS_FIELD(side_by_side, side_by_side);
   SCHAAS_FIELD(block, block);
   SCHAAS_FIELD(one_writer, exclusive_writes);
+  SCHAAS_FIELD(stage, stage);
+  SCHAAS_FIELD(merge_path, merge_path);
 }
 template <class V, Of<GpuSchedule> X>
 void fields(V& v, X& x) {

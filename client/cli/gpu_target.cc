@@ -1,6 +1,7 @@
 #include "client/cli/gpu_target.h"
 
 #include "compiler/support/nearest_name.h"
+#include "schaas/host.h"
 
 // The target of a run. With `cuda` a missing device is an error; with `auto` the reason is kept, and the
 // processor runs.
@@ -31,7 +32,9 @@ support::Result<Target> parse_target(const std::string& text) {
 support::Result<Devices> devices_for(Target target) {
   Devices devices;
   if (target == Target::cpu) return devices;
-  auto gpu = client::Gpu::open();
+  client::GpuOptions options;
+  options.rates_directory = client::default_data_directory();
+  auto gpu = client::Gpu::open(options);
   if (gpu.ok()) {
     devices.gpu = std::move(gpu).value();
   } else if (target == Target::cuda) {

@@ -205,7 +205,10 @@ void CExpressions::learn(const loop_ir::StatementPtr& statement) {
                  [](const loop_ir::Deferred&) {},
                  [&](const loop_ir::Defer& x) { learn(x.value); },
                  [](const loop_ir::Flush&) {},
-                 [](const loop_ir::Stage&) {},
+                 [&](const loop_ir::Stage& x) {
+                   for (const auto& copy : x.copies)
+                     if (is_narrow(copy.from)) narrow_.insert(copy.to);
+                 },
                  [](const loop_ir::Overflow&) {},
              },
              statement->node);

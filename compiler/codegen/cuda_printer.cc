@@ -83,6 +83,7 @@ class CudaPrinter {
   std::string on_host(const ExpressionPtr& expression) const;
   const Array* array_named(const std::string& name) const;
   std::string padded(const Array& array, const std::string& count) const;
+  std::string type_of(const Array& array) const;
 
   const loop_ir::Kernel& kernel_;
   const KernelLabel& label_;
@@ -102,7 +103,8 @@ void CudaPrinter::print_declarations() {
   out_.raw("\n");
   out_.raw(gpu_abi_declarations());
   out_.raw("#endif\n\n");
-  out_.raw(std::string("typedef ") + operators::facts(kernel_.value_type).c_type + " value;\n\n");
+  const auto computed = operators::arithmetic_type(kernel_.value_type);
+  out_.raw(std::string("typedef ") + operators::facts(computed).c_type + " value;\n\n");
 }
 
 /// Prints the parameters of all phases as one struct.
@@ -112,8 +114,7 @@ void CudaPrinter::print_parameters() {
     if (std::holds_alternative<loop_ir::Scratch>(array.origin) ||
         std::holds_alternative<loop_ir::Staged>(array.origin))
       continue;
-    out_.line(std::string(array.written ? "" : "const ") + CExpressions::c_type(array.element) + "* " +
-              array.name + ";");
+    out_.line(std::string(array.written ? "" : "const ") + type_of(array) + "* " + array.name + ";");
   }
   for (const auto& extent : kernel_.extents) out_.line("int64_t " + extent.name + ";");
   if (has_scratch_) out_.line("char* workspace;");
@@ -126,6 +127,7 @@ void CudaPrinter::print_parameters() {
 void CudaPrinter::print_device_prologue() {
   const bool f64 = kernel_.value_type == loop_ir::ValueType::f64;
   out_.raw(device_declarations());
+  if (operators::is_narrow(kernel_.value_type)) out_.raw(narrow_declarations());
   if (expressions_.needs_functions()) {
     out_.raw("#undef UNUSED\n#undef MATH\n#define UNUSED __device__\n");
     out_.raw(f64 ? "#define MATH(name) name\n" : "#define MATH(name) name##f\n");
@@ -161,6 +163,12 @@ const Array* CudaPrinter::array_named(const std::string& name) const {
   return nullptr;
 }
 
+/// Returns the type of the elements as they are stored. The host half has no name for narrow ones.
+std::string CudaPrinter::type_of(const Array& array) const {
+  return expressions_.is_narrow(array.name) ? operators::facts(kernel_.value_type).c_type
+                                            : CExpressions::c_type(array.element);
+}
+
 /// Returns the bytes of an array; the next one begins at a multiple of 16.
 std::string CudaPrinter::padded(const Array& array, const std::string& count) const {
   return std::string("((int64_t)(") + count + ") * (int64_t)sizeof(" + CExpressions::c_type(array.element) +
@@ -169,7 +177,7 @@ std::string CudaPrinter::padded(const Array& array, const std::string& count) co
 
 /// Prints memory that the block shares, and the part of it that the thread's group stages entries in.
 void CudaPrinter::print_staged(const Array& array, const loop_ir::ThreadMapping& mapping) {
-  const std::string type = CExpressions::c_type(array.element), stage = text_of(mapping.stage),
+  const std::string type = type_of(array), stage = text_of(mapping.stage),
                     count = text_of(std::get<loop_ir::Staged>(array.origin).count);
   const std::string groups = text_of(mapping.block / mapping.stage);
   out_.line("alignas(16) __shared__ " + type + " " + array.name + "_all[" + groups + " * " + count + "];");
@@ -182,7 +190,7 @@ void CudaPrinter::print_arrays(const loop_ir::Uses& uses, const loop_ir::ThreadM
   std::string offset = "0";
   for (const auto& array : kernel_.arrays) {
     const bool used = uses.arrays.count(array.name) > 0;
-    const std::string type = CExpressions::c_type(array.element);
+    const std::string type = type_of(array);
     if (const auto* workspace = std::get_if<loop_ir::Scratch>(&array.origin)) {
       if (used)
         out_.line(type + "* __restrict__ " + array.name + " = (" + type + "*)(own + (" + offset + "));");
@@ -224,6 +232,13 @@ void CudaPrinter::print_thread_range(const loop_ir::ThreadMapping& mapping) {
   out_.line("int64_t begin = (item * " + tile + " + side) * " + grain + ", end = begin + " + grain + ";");
   out_.line("if (begin > parameters.range) begin = parameters.range;");
   out_.line("if (end > parameters.range) end = parameters.range;");
+  if (mapping.rows) {
+    // What remains of a range of rows and entries without the rows are the entries.
+    const std::string rows = expressions_.print(mapping.rows);
+    for (const std::string bound : {"begin", "end"})
+      out_.line(bound + " -= rows_merged(" + mapping.merged_positions + ", " + rows + ", parameters.range - " +
+                rows + ", " + bound + ");");
+  }
   out_.line("(void)lane, (void)begin, (void)end;");
   if (mapping.stage == 0) return;
   const std::string stage = text_of(mapping.stage), columns = text_of(mapping.columns_grain);
@@ -238,6 +253,10 @@ void CudaPrinter::print_device(std::size_t phase) {
   const loop_ir::ThreadMapping& mapping = *described.mapping;
   loop_ir::Uses uses;
   loop_ir::collect_uses(described.body, uses);
+  if (mapping.rows) {
+    loop_ir::collect_uses(mapping.rows, uses);
+    uses.arrays.insert(mapping.merged_positions);
+  }
   loop_ir::Uses sizes = uses;
   for (const auto& array : kernel_.arrays) {
     if (const auto* workspace = std::get_if<loop_ir::Scratch>(&array.origin))
@@ -332,7 +351,7 @@ std::string alignment_text(const std::optional<loop_ir::Alignment>& alignment) {
   const auto also = [&](const std::string& condition) { text += (text.empty() ? "" : " && ") + condition; };
   for (const auto& extent : alignment->extents) also("to->" + extent + " % " + width + " == 0");
   for (const auto& array : alignment->arrays)
-    also("(uintptr_t)to->" + array + " % (" + width + " * sizeof(value)) == 0");
+    also("(uintptr_t)to->" + array + " % (" + width + " * sizeof(*to->" + array + ")) == 0");
   return text;
 }
 
@@ -350,7 +369,7 @@ void CudaPrinter::print_host(std::size_t phase) {
   out_.line(prefix_ + "parameters* const to = (" + prefix_ + "parameters*)parameters;");
   for (const auto& array : kernel_.arrays) {
     const std::string type =
-        std::string(array.written ? "" : "const ") + CExpressions::c_type(array.element) + "*";
+        std::string(array.written ? "" : "const ") + type_of(array) + "*";
     const std::string source = std::visit(
         Match{
             [](const loop_ir::ArgumentValues& x) { return "args[" + text_of(x.argument) + "]->values"; },
@@ -374,8 +393,10 @@ void CudaPrinter::print_host(std::size_t phase) {
   if (has_scratch_) out_.line("to->workspace = (char*)workspace;");
   std::vector<ExpressionPtr> sizes = {described.range};
   if (mapping.columns) sizes.push_back(mapping.columns);
+  if (mapping.rows) sizes.push_back(mapping.rows);
   print_host_sizes(sizes);
-  out_.line("to->range = " + on_host(described.range) + ";");
+  out_.line("to->range = " + on_host(described.range) +
+            (mapping.rows ? " + " + on_host(mapping.rows) : std::string()) + ";");
   out_.line("to->columns = " + (mapping.columns ? on_host(mapping.columns) : std::string("1")) + ";");
   out_.line("to->aligned = " + alignment_text(described.alignment) + ";");
   const std::string unit = text_of(mapping.tile) + " * " + text_of(mapping.grain);

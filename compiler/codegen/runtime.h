@@ -59,6 +59,8 @@ std::string_view exponential_declarations();
 std::string_view gpu_abi_declarations();
 /// Device functions: searches, and division of mostly small numbers.
 std::string_view device_declarations();
+/// Device functions that widen narrow operands: value_widened, load_adjacent. Needs device_declarations() above it.
+std::string_view narrow_declarations();
 /// Monoids, each with its fold and its atomic step: monoid_sum, monoid_max, ...
 std::string_view monoid_declarations();
 /// atomic_group<monoid, width>(array, index, value), store_group, fold_group: a group of threads folds by

@@ -44,6 +44,7 @@ struct ThreadMapping {
   int block = 256;  ///< threads of a block
   int tile = 0;     ///< adjacent iterations before the columns change; 0: as many as a group needs
   int stage = 0;    ///< adjacent threads that stage the entries of their common row together; 0: none do
+  bool merge_path = false;  ///< `grain` counts rows besides their entries
   bool operator==(const ThreadMapping&) const = default;
 };
 

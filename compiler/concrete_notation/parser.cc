@@ -18,7 +18,7 @@
 //     annotation = [ "of" number ] [ "parallel" races ] [ "collapsed" ] [ "positions" number ] [ mapping ]
 //                 [ "unroll" number ]
 //     mapping   = "threads" ( number | "1" "/" number ) [ "group" number strategy ] [ "block" number ]
-//                 [ "warp" number ] [ "stage" number ]
+//                 [ "warp" number ] [ "stage" number ] [ "merge_path" ]
 //     strategy  = "atomic" | "parallel" | "segment"
 //     races     = "none" | "atomics" | "private"
 //     sign      = "+=" | "*=" | "max=" | "min=" | "or=" | "and="
@@ -106,7 +106,7 @@ class Parser {
     return annotation;
   }
 
-  // Reads iterations, and after a slash the threads that share them; then group, block, warp and stage, each
+  // Reads iterations, and after a slash the threads that share them; then the other annotations, each
   // optional.
   Result<ThreadMapping> parse_mapping() {
     ThreadMapping mapping;
@@ -134,6 +134,7 @@ class Parser {
     if (accept_word("stage")) {
       SCHAAS_ASSIGN_OR_RETURN(mapping.stage, number("the number of threads, 1 to 9999,"));
     }
+    mapping.merge_path = accept_word("merge_path");
     return mapping;
   }
 

@@ -33,6 +33,7 @@ std::string mapping_text(const ThreadMapping& mapping) {
   if (mapping.block != ThreadMapping{}.block) out += " block " + std::to_string(mapping.block);
   if (mapping.tile > 0) out += " warp " + std::to_string(mapping.tile);
   if (mapping.stage > 0) out += " stage " + std::to_string(mapping.stage);
+  if (mapping.merge_path) out += " merge_path";
   return out;
 }
 

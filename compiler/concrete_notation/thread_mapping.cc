@@ -88,7 +88,8 @@ Result<void> check_columns(const MappedLoops& loops, const problem::Problem& pro
   if (loops.columns == nullptr) return {};
   const Forall& columns = *loops.columns;
   const auto& given = *columns.annotation.mapping;
-  if (given.group_size != 1 || given.tile != 0 || given.stage != 0 || given.block != ThreadMapping{}.block)
+  if (given.group_size != 1 || given.tile != 0 || given.stage != 0 || given.merge_path ||
+      given.block != ThreadMapping{}.block)
     return illegal("loop " + quoted(columns.index) + " stands around loop " + quoted(loops.rows->index) +
                    ", which is shared out among threads too: groups, blocks and warps are of that one");
   if (columns.annotation.positions > 0 || columns.annotation.collapsed)
@@ -247,6 +248,25 @@ Result<void> check_stage(const MappedLoops& loops, const problem::Problem& probl
   return {};
 }
 
+/// Checks that the entries are those of a matrix by rows, of which each thread takes a part of a merge with the
+/// rows (Merrill and Garland, SC 2016).
+Result<void> check_merge_path(const MappedLoops& loops, const problem::Problem& problem) {
+  if (!loops.mapping.merge_path) return {};
+  const std::string start = "threads take rows and entries of loop " + quoted(loops.rows->index) + " together";
+  if (loops.mapping.threads_per_item > 1) return illegal(start + ", and several share an entry");
+  const auto rows = rows_of(loops);
+  const auto by_rows = [&](const index_notation::Access& access) {
+    const auto format = problem.formats.find(access.tensor);
+    return sparse_level(access, rows.back(), problem) == 1 &&
+           format->second.levels[0] == format::LevelFormat::dense &&
+           format->second.levels[1] == format::LevelFormat::compressed;
+  };
+  const auto operands = reads(loops.rows->body);
+  if (loops.rows->annotation.positions == 2 && std::any_of(operands.begin(), operands.end(), by_rows))
+    return {};
+  return illegal(start + ", and it does not walk the entries of a dense and a compressed level: `pos` does it");
+}
+
 /// Checks that elements of the target may be written in any order.
 Result<void> check_target(const MappedLoops& loops, const problem::Problem& problem) {
   const auto& target = leaf_of(loops.rows->body).target;
@@ -354,6 +374,7 @@ Result<void> check_thread_mapping(const Forall& outermost, const problem::Proble
   SCHAAS_RETURN_IF_ERROR(check_columns(loops, problem));
   SCHAAS_RETURN_IF_ERROR(check_share(loops, problem));
   SCHAAS_RETURN_IF_ERROR(check_stage(loops, problem));
+  SCHAAS_RETURN_IF_ERROR(check_merge_path(loops, problem));
   return check_group(loops);
 }
 

@@ -46,6 +46,8 @@ struct Style {
   Rows rows = Rows::rows;
   int take = 1, share = 1, width = 1;
   GroupReduction reduce = GroupReduction::atomic;
+  int stage = 0;
+  bool merge_path = false;
 };
 constexpr Style styles[] = {
     {Rows::rows, 1, 1, 1, GroupReduction::atomic},
@@ -82,13 +84,19 @@ constexpr Style styles[] = {
     {Rows::fibers, 1, 8, 8, GroupReduction::parallel},
     {Rows::fibers, 1, 8, 8, GroupReduction::atomic},
     {Rows::fibers, 1, 32, 32, GroupReduction::atomic},
+    {Rows::rows, 1, 1, 1, GroupReduction::atomic, 32},
+    {Rows::entries, 32, 1, 1, GroupReduction::atomic, 32},
+    {Rows::entries, 32, 1, 1, GroupReduction::atomic, 0, true},
 };
+/// The last styles stage entries or merge them with rows. They follow all others, so that ids of these stay.
+constexpr std::size_t later = std::size(styles) - 3;
 /// In this order, as long as there is room.
 struct Pass {
   int columns;
   std::size_t first, last;  ///< styles
 };
-constexpr Pass passes[] = {{1, 0, 7}, {4, 0, 7}, {1, 7, 99}, {4, 7, 99}, {2, 0, 99}};
+constexpr Pass passes[] = {{1, 0, 7},     {4, 0, 7},      {1, 7, later},  {4, 7, later},
+                           {2, 0, later}, {1, later, 99}, {4, later, 99}, {2, later, 99}};
 
 /// A nest that the threads of the device share.
 struct Phase {
@@ -236,6 +244,9 @@ class Points {
   /// False: half of the threads, or of the columns, do just as well; or the loops have no such rows.
   bool can_win(const Phase& phase, const Style& style, int columns) const {
     if (columns > 1 && (phase.columns.empty() || columns / 2 >= bound(phase.columns))) return false;
+    // Only groups whose threads have all of their columns stage.
+    if (style.stage > 0 && (phase.columns.empty() || bound(phase.columns) / columns < style.stage))
+      return false;
     const Names& loops = style.rows == Rows::rows ? phase.by_rows : phase.by_entries;
     const std::size_t deep = depth(phase, style.rows);
     if (style.rows == Rows::fibers && (phase.walked < 3 || !phase.linear)) return false;
@@ -265,6 +276,9 @@ class Points {
     trace.directives.emplace_back(schedule::Threads{phase.path, loops.front(), style.take, style.share});
     if (style.width > 1)
       trace.directives.emplace_back(schedule::Group{phase.path, loops.front(), style.width, style.reduce});
+    if (style.stage > 0)
+      trace.directives.emplace_back(schedule::Stage{phase.path, loops.front(), style.stage});
+    if (style.merge_path) trace.directives.emplace_back(schedule::MergePath{phase.path, loops.front()});
   }
 
   /// With plain writes nothing is gained from entries taken together, nor from atomic ones; without,
@@ -321,7 +335,9 @@ class Points {
         "{<" + std::to_string(style.take) + (style.share > 1 ? "/" + std::to_string(style.share) : "") + unit;
     if (some) out += ", " + std::to_string(columns) + " col";
     out += ">, " + std::to_string(style.width);
-    return out + (style.width > 1 ? std::string(" ") + concrete_notation::name(style.reduce) : "") + "}";
+    if (style.width > 1) out += std::string(" ") + concrete_notation::name(style.reduce);
+    if (style.stage > 0) out += ", stage " + std::to_string(style.stage);
+    return out + (style.merge_path ? ", merge path}" : "}");
   }
 
   const schedule::Trace start_;

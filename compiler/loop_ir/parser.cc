@@ -207,6 +207,10 @@ class Parser : private ExpressionParser {
       mapping.columns_grain = small_number();
     }
     if (accept("stage")) mapping.stage = small_number();
+    if (!accept("merges")) return mapping;
+    mapping.merged_positions = identifier();
+    expect("rows");
+    mapping.rows = expression();
     return mapping;
   }
 

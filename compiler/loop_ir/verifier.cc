@@ -92,10 +92,20 @@ class Verifier {
     if (stage_ > 0 && (!alone || stage_ > 32 || 32 % stage_ != 0))
       return wrong("entries are staged by threads that do not have columns of one row");
     if (stage_ > 0) SCHAAS_RETURN_IF_ERROR(declare("staged", Kind::index));
+    SCHAAS_RETURN_IF_ERROR(merge_path(mapping));
     if (!mapping.columns) return {};
     SCHAAS_RETURN_IF_ERROR(expect(mapping.columns, Type::index));
     for (const char* name : column_names) SCHAAS_RETURN_IF_ERROR(declare(name, Kind::index));
     return {};
+  }
+
+  /// Rows and entries are merged by the positions of a level.
+  Result<void> merge_path(const ThreadMapping& mapping) {
+    if (!mapping.rows) return {};
+    const auto found = arrays_.find(mapping.merged_positions);
+    if (found == arrays_.end() || !std::holds_alternative<Positions>(found->second.origin))
+      return wrong("`" + mapping.merged_positions + "` holds no positions of entries");
+    return expect(mapping.rows, Type::index);
   }
 
   Result<void> alignment(const Phase& phase) {

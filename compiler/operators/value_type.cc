@@ -44,7 +44,7 @@ bool is_integer(ValueType type) { return facts(type).is_integer; }
 
 ValueType arithmetic_type(ValueType type) { return type == ValueType::bf16 ? ValueType::f32 : type; }
 
-bool runs_on_gpu(ValueType type) { return type == ValueType::f64 || type == ValueType::f32; }
+bool runs_on_gpu(ValueType type) { return !is_integer(type); }
 
 bool is_narrow(ValueType type) { return arithmetic_type(type) != type; }
 

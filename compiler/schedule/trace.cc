@@ -92,6 +92,9 @@ std::string print(const Directive& directive) {
         return "stage(path=" + print(stage.path) + ", loop=" + stage.loop +
                ", width=" + std::to_string(stage.width) + ")";
       },
+      [](const MergePath& merge) {
+        return "merge_path(path=" + print(merge.path) + ", loop=" + merge.loop + ")";
+      },
       [](const WorkspaceStorage& gather) {
         return std::string("gather(storage=") + concrete_notation::name(gather.storage) + ")";
       },
@@ -108,7 +111,8 @@ bool is_annotation(const Directive& directive) {
       directive, [](const Parallelize&) { return true; }, [](const Unroll&) { return true; },
       [](const Bound&) { return true; }, [](const Collapse&) { return true; },
       [](const Pos&) { return true; }, [](const Threads&) { return true; }, [](const Group&) { return true; },
-      [](const Launch&) { return true; }, [](const Stage&) { return true; }, [](const WorkspaceStorage&) { return true; },
+      [](const Launch&) { return true; }, [](const Stage&) { return true; },
+      [](const MergePath&) { return true; }, [](const WorkspaceStorage&) { return true; },
       [](const auto&) { return false; });
 }
 
@@ -149,6 +153,7 @@ Trace rename(const Trace& trace, const NewNames& index_names, const NewNames& te
     if (auto* group = std::get_if<Group>(&directive)) group->loop = renamed(group->loop, index_names);
     if (auto* launch = std::get_if<Launch>(&directive)) launch->loop = renamed(launch->loop, index_names);
     if (auto* stage = std::get_if<Stage>(&directive)) stage->loop = renamed(stage->loop, index_names);
+    if (auto* merge = std::get_if<MergePath>(&directive)) merge->loop = renamed(merge->loop, index_names);
     if (auto* split = std::get_if<Split>(&directive)) {
       split->loop = renamed(split->loop, index_names);
       split->outer = renamed(split->outer, index_names);

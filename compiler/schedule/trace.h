@@ -177,6 +177,14 @@ struct Stage {
   bool operator==(const Stage&) const = default;
 };
 
+/// merge_path(path={}, loop=i): threads take equal shares of rows and entries together (Merrill and Garland, SC
+/// 2016).
+struct MergePath {
+  Path path;
+  std::string loop;
+  bool operator==(const MergePath&) const = default;
+};
+
 /// gather(storage=hash): the workspace of a sparse result is a hash table instead of an array of its extents
 /// (Kjolstad et al., CGO 2019, section 5.3).
 struct WorkspaceStorage {
@@ -194,7 +202,8 @@ using Mask = problem::MaskRequest;
 
 using Directive =
     std::variant<Permute, Reorder, LoopFuse, Block, Share, Sequence, Distribute, Parallelize, Unroll, Split,
-                 Divide, Bound, Collapse, Pos, Threads, Group, Launch, Stage, WorkspaceStorage, Store, Mask>;
+                 Divide, Bound, Collapse, Pos, Threads, Group, Launch, Stage, MergePath, WorkspaceStorage, Store,
+                 Mask>;
 
 /// The directive annotates loops and leaves the tree as it is. Such directives come last: the others make new
 /// loops.

@@ -148,6 +148,7 @@ class Parser {
         {"group", {"path", "loop", "width", "reduce"}},
         {"launch", {"path", "loop", "block", "warp"}},
         {"stage", {"path", "loop", "width"}},
+        {"merge_path", {"path", "loop"}},
         {"gather", {"storage"}},
         {"store", {"tensor", "order", "at"}},
         {"mask", {"tensor", "by"}}};
@@ -283,6 +284,10 @@ class Parser {
       SCHAAS_ASSIGN_OR_RETURN(stage.loop, loop(call));
       SCHAAS_ASSIGN_OR_RETURN(stage.width, number(call, "width"));
       return Directive{std::move(stage)};
+    }
+    if (call.name.text == "merge_path") {
+      SCHAAS_ASSIGN_OR_RETURN(auto index, loop(call));
+      return Directive{MergePath{std::move(path), std::move(index)}};
     }
     if (call.name.text == "gather") {
       SCHAAS_ASSIGN_OR_RETURN(const auto kept, storage(call));

@@ -27,6 +27,8 @@ void set_mapping(answers::GpuPhase& phase, const concrete_notation::ThreadMappin
   phase.segments = mapping.group_size > 1 && mapping.reduce == concrete_notation::GroupReduction::segment;
   phase.side_by_side = concrete_notation::adjacent_iterations(mapping);
   phase.block = mapping.block;
+  phase.stage = mapping.stage;
+  phase.merge_path = mapping.merge_path;
 }
 
 // Reads the mapping of a phase off the annotations of its outermost loops.
@@ -126,7 +128,7 @@ Result<pipeline::GpuSchedule> GpuSchedules::schedule(const std::string& id) cons
 support::Diagnostic no_gpu_schedule(problem::ValueType type) {
   if (!operators::runs_on_gpu(type))
     return support::unsupported("no-gpu-schedule",
-                                std::string("kernels for GPUs compute with f64 and f32, the values are ") +
+                                std::string("kernels for GPUs compute with f64, f32 and bf16, the values are ") +
                                     name(type) + "; `--target cpu` computes them");
   return support::unsupported(
       "no-gpu-schedule",

@@ -180,6 +180,48 @@ TEST(GpuErrors, NumbersThatNoGpuHas) {
       "are of that one");
 }
 
+TEST(GpuErrors, EntriesThatCannotBeStaged) {
+  const std::string columns = columns_outside + "threads(loop=k, each=4); threads(loop=i, each=1); ";
+  EXPECT_EQ(reason_of(spmm, columns + "stage(loop=i, width=32)"),
+            "no error: forall(k threads 4, forall(i threads 1 stage 32, forall(j, C(i,k) += A(i,j) * "
+            "B(j,k))))");
+  EXPECT_EQ(reason_of(spmm, columns + "stage(loop=i, width=4)"),
+            "4 threads stage the entries of an iteration of loop `i`; 8, 16 or 32 do");
+  EXPECT_EQ(reason_of(spmm, columns + "stage(loop=k, width=32)"),
+            "loop `k` stands around loop `i`, which is shared out among threads too: groups, blocks and warps "
+            "are of that one");
+  EXPECT_EQ(reason_of(spmm, "stage(loop=i, width=32)"),
+            "loop `i` is not shared out among threads of a GPU; `threads` does it");
+  EXPECT_EQ(reason_of(spmm, "threads(loop=i, each=1); stage(loop=i, width=32)"),
+            "32 threads stage the entries of an iteration of loop `i`, and no loop over columns stands around "
+            "it");
+  EXPECT_EQ(reason_of(spmm, columns_outside + "threads(loop=k, each=1); threads(loop=i, each=1/8); "
+                                              "group(loop=i, width=8, reduce=parallel); stage(loop=i, "
+                                              "width=8)"),
+            "8 threads stage the entries of an iteration of loop `i`, and adjacent threads differ in more "
+            "than their columns");
+  EXPECT_EQ(reason_of("C(i,k) = A(i,j) * B(j,k)",
+                      columns_outside + "threads(loop=k, each=1); threads(loop=i, each=1); stage(loop=i, "
+                                        "width=8)",
+                      "coo"),
+            "8 threads stage the entries of an iteration of loop `i`, and no loop inside it walks one "
+            "compressed list by itself");
+}
+
+TEST(GpuErrors, RowsThatCannotBeMergedWithEntries) {
+  const std::string entries = columns_outside + "threads(loop=k, each=1); pos(loop=j, from=i); ";
+  EXPECT_EQ(reason_of(spmm, entries + "threads(loop=i, each=32); merge_path(loop=i)"),
+            "no error: forall(k threads 1, forall(i positions 2 threads 32 merge_path, forall(j, C(i,k) += "
+            "A(i,j) * B(j,k))))");
+  const std::string other =
+      "threads take rows and entries of loop `i` together, and it does not walk the entries of a dense and a "
+      "compressed level: `pos` does it";
+  EXPECT_EQ(reason_of(spmm, "threads(loop=i, each=32); merge_path(loop=i)"), other);
+  EXPECT_EQ(reason_of(spmm, entries + "threads(loop=i, each=32); merge_path(loop=i)", "dcsr"), other);
+  EXPECT_EQ(reason_of(spmm, "merge_path(loop=i)"),
+            "loop `i` is not shared out among threads of a GPU; `threads` does it");
+}
+
 TEST(GpuErrors, Syntax) {
   EXPECT_EQ(reason_of(spmm, "threads(loop=i, each=2/4)"),
             "no error: forall(i threads 2/4, forall(k, forall(j, C(i,k) += A(i,j) * B(j,k))))");

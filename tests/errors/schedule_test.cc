@@ -25,7 +25,7 @@ TEST(TraceErrors, UnknownDirectiveIsNamedWithTheNearest) {
   EXPECT_EQ(parse_error("loopfus(path={}, loc=1, pol=left)"),
             "invalid [unknown-directive]: `loopfus` is no directive; there are permute, reorder, "
             "loopfuse, block, share, sequence, distribute, parallelize, split, divide, unroll, bound, "
-            "collapse, pos, threads, group, launch, stage, gather, store and mask; did "
+            "collapse, pos, threads, group, launch, stage, merge_path, gather, store and mask; did "
             "you mean `loopfuse`?\n"
             "  --> schedule:1:1\n"
             "  | loopfus(path={}, loc=1, pol=left)\n"
@@ -33,7 +33,7 @@ TEST(TraceErrors, UnknownDirectiveIsNamedWithTheNearest) {
   EXPECT_EQ(parse_error("linear; reorder(path={}, order={i})"),
             "invalid [unknown-directive]: `linear` is no directive; there are permute, reorder, loopfuse, "
             "block, share, sequence, distribute, parallelize, split, divide, unroll, bound, "
-            "collapse, pos, threads, group, launch, stage, gather, store and mask\n"
+            "collapse, pos, threads, group, launch, stage, merge_path, gather, store and mask\n"
             "  --> schedule:1:1\n"
             "  | linear; reorder(path={}, order={i})\n"
             "  | ^~~~~~");
@@ -529,7 +529,7 @@ TEST(DirectiveErrors, NewLoopsComeBeforeAnnotations) {
   EXPECT_EQ(apply_error("parallelize(loop=i, races=none); reorder(order={l,i,j,k})"),
             "invalid [illegal-directive]: `reorder` makes new loops and drops the annotations of the present "
             "ones; it comes "
-            "before parallelize, unroll, bound, collapse, pos, threads, group, launch, stage and gather\n"
+            "before parallelize, unroll, bound, collapse, pos, threads, group, launch, stage, merge_path and gather\n"
             "  --> schedule:1:43\n"
             "  | parallelize(path={}, loop=i, races=none); reorder(path={}, order={l,i,j,k})\n"
             "  |                                           ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~");

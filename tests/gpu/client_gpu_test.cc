@@ -12,6 +12,7 @@
 #include "tests/support/fake_device.h"
 #include "tests/support/gpu_batch.h"
 #include "tests/support/problem_of.h"
+#include "tests/support/temporary_directory.h"
 
 // The client's side of kernels for GPUs against a driver on the host (fake_driver.c), which runs the kernel's
 // emulation; and, where there is one, a device.
@@ -117,6 +118,33 @@ struct Product {
   }
   PackedTensor a, b, c;
 };
+
+/// The times are those of the host, so that only their use is checked.
+TEST_F(FakeGpu, RatesAreMeasuredStoredAndUsed) {
+  const auto gpu = open();
+  ASSERT_TRUE(gpu.ok()) << support::render(gpu.error());
+  set<std::int64_t>("fake_to_device", 0);
+  const auto rates = gpu->measure_rates();
+  ASSERT_TRUE(rates.ok()) << support::render(rates.error());
+  EXPECT_GT(*static_cast<std::int64_t*>(dlsym(library_, "fake_to_device")), 9 * (std::int64_t{64} << 20));
+  EXPECT_GT(rates->bytes_per_second, 0);
+  EXPECT_GT(rates->transferred_bytes_per_second, 0);
+  EXPECT_GT(rates->transfer_seconds, 0);
+  EXPECT_GE(rates->launch_seconds, 0);
+  const test_support::TemporaryDirectory directory;
+  const GpuRates known{2e12, 5e10, 3e-6, 4e-6};
+  ASSERT_TRUE(store_gpu_rates(directory / "data", gpu->name(), known).ok());
+  const auto again = Gpu::open({SCHAAS_FAKE_DRIVER, 0, directory / "data"});
+  ASSERT_TRUE(again.ok());
+  EXPECT_EQ(again->facts().bytes_per_second, 2e12);
+  EXPECT_EQ(again->facts().transferred_bytes_per_second, 5e10);
+  EXPECT_EQ(again->facts().transfer_seconds, 3e-6);
+  EXPECT_EQ(again->facts().launch_seconds, 4e-6);
+  EXPECT_EQ(gpu->facts().launch_seconds, GpuFacts().launch_seconds) << "without stored rates";
+  EXPECT_FALSE(stored_gpu_rates(directory / "data", "Another GPU"));
+  set<std::size_t>("fake_free_bytes", 1 << 20);
+  EXPECT_TRUE(gpu->measure_rates().ok()) << "in the memory that is free";
+}
 
 TEST_F(FakeGpu, RunsAKernelAgainAndAgain) {
   const auto gpu = open();

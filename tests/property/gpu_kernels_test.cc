@@ -210,11 +210,11 @@ TEST(GpuKernels, EveryLegalPointOfTheGridIsRight) {
   const char* const only = std::getenv("SCHAAS_CASE");
   for (const auto& one : cases()) {
     if (only != nullptr && one.name != only) continue;
-    for (const bool f32 : {false, true}) {
+    for (const std::string type : {"f64", "f32", "bf16"}) {
       problem::ProblemText text;
       text.expression = one.expression;
       text.formats = one.formats;
-      text.value_type = f32 ? "f32" : "f64";
+      text.value_type = type;
       const auto problem = problem::build(text).value();
       std::shared_ptr<Trials> trials;
       std::size_t of_case = 0;
@@ -281,6 +281,98 @@ TEST(GpuKernels, ProposedSchedulesAreRight) {
   EXPECT_EQ(failures, 0u);
 }
 
+/// Every row has as many entries as `lengths` say, in turn.
+void set_row_lengths(RandomTensor& tensor, const std::vector<std::size_t>& lengths) {
+  const auto rows = static_cast<std::size_t>(tensor.dense.extents[0]);
+  const std::size_t row = tensor.dense.values.size() / rows;
+  for (std::size_t n = 0; n < tensor.dense.values.size(); ++n) {
+    const bool stored = n % row < lengths[n / row % lengths.size()];
+    tensor.stored[n] = stored;
+    tensor.dense.values[n] = stored ? 0.25 * static_cast<double>(n % 7 + 1) : 0;
+  }
+}
+
+/// Rows of no, 1, 31, 32, 33 and 70 entries, and columns on both sides of what groups of threads have.
+std::shared_ptr<Trials> trials_of_staging(const problem::Problem& problem, std::mt19937_64& random) {
+  std::vector<RandomInput> inputs;
+  const auto indices = problem.indices();
+  for (const std::int64_t columns : {1, 3, 31, 32, 33, 64, 100}) {
+    Extents extents;
+    for (const auto& index : indices) extents[index] = 3;
+    for (const auto& index : indices) {
+      if (index == "i") extents[index] = 13;
+      if (index == "k") extents[index] = columns;
+      if (index == "j") extents[index] = 70;
+    }
+    auto input = random_input(problem, extents, random);
+    set_row_lengths(input.operands.at("A"), columns == 64 ? std::vector<std::size_t>{0, 0, 70, 0, 0, 0, 1}
+                                                          : std::vector<std::size_t>{31, 0, 32, 33, 1, 70});
+    inputs.push_back(std::move(input));
+  }
+  return std::make_shared<Trials>(problem, std::move(inputs));
+}
+
+TEST(GpuKernels, StagedEntriesAreRight) {
+  SCOPED_TRACE("seed " + std::to_string(seed()));
+  std::mt19937_64 random(seed());
+  std::size_t failures = 0, staged = 0;
+  KernelQueue queue = emulated(random, failures);
+  for (const std::string format : {"csr", "dcsr"}) {
+    for (const std::string type : {"f64", "f32", "bf16"}) {
+      problem::ProblemText text;
+      text.expression = "C(i,k) = A(i,j) * B(j,k)";
+      text.formats = {{"A", format}};
+      text.value_type = type;
+      const auto problem = problem::build(text).value();
+      const auto trials = trials_of_staging(problem, random);
+      for (const std::string columns : {"1", "2", "3", "4"}) {
+        for (const std::string rows : {"threads(loop=i, each=1)", "threads(loop=i, each=3)",
+                                       "pos(loop=j, from=i); threads(loop=i, each=32)"}) {
+          const std::string width = staged % 3 == 0 ? "32" : staged % 3 == 1 ? "16" : "8";
+          const auto trace = schedule::parse("reorder(order={k,i,j}); threads(loop=k, each=" + columns +
+                                             "); " + rows + "; stage(loop=i, width=" + width + ")");
+          const auto source = cuda_source_of(trace.value(), problem);
+          ASSERT_TRUE(source.ok()) << support::render(source.error());
+          EXPECT_NE(source->find("stage_entries<" + width + ">("), std::string::npos);
+          const auto added = queue.add(*trace, problem, trials);
+          EXPECT_TRUE(added.ok()) << support::render(added.error());
+          ++staged;
+        }
+      }
+    }
+  }
+  queue.finish();
+  std::printf("staged %zu; kernels times inputs %zu, failures %zu\n", staged, queue.combinations(), failures);
+  EXPECT_EQ(failures, 0u);
+}
+
+TEST(GpuKernels, MergePathsAreRight) {
+  SCOPED_TRACE("seed " + std::to_string(seed()));
+  std::mt19937_64 random(seed());
+  std::size_t failures = 0;
+  KernelQueue queue = emulated(random, failures);
+  for (const std::string type : {"f64", "f32", "bf16"}) {
+    problem::ProblemText text;
+    text.expression = "C(i,k) = A(i,j) * B(j,k)";
+    text.formats = {{"A", "csr"}};
+    text.value_type = type;
+    const auto problem = problem::build(text).value();
+    const auto trials = trials_of_staging(problem, random);
+    for (const std::string how :
+         {"1); pos(loop=j, from=i); threads(loop=i, each=1", "1); pos(loop=j, from=i); threads(loop=i, each=3", "2); pos(loop=j, from=i); threads(loop=i, each=32",
+          "4); pos(loop=j, from=i); threads(loop=i, each=100", "1); pos(loop=j, from=i); threads(loop=i, each=8); group(loop=i, width=8, reduce=segment",
+          "3); pos(loop=j, from=i); threads(loop=i, each=32); stage(loop=i, width=16"}) {
+      const auto trace = schedule::parse("reorder(order={k,i,j}); threads(loop=k, each=" +
+                                         how + "); merge_path(loop=i)");
+      const auto added = queue.add(trace.value(), problem, trials);
+      EXPECT_TRUE(added.ok()) << support::render(added.error());
+    }
+  }
+  queue.finish();
+  std::printf("kernels times inputs %zu, failures %zu\n", queue.combinations(), failures);
+  EXPECT_EQ(failures, 0u);
+}
+
 TEST(GpuKernels, RandomSchedulesOfRandomProductsAreRight) {
   SCOPED_TRACE("seed " + std::to_string(seed()));
   std::mt19937_64 random(seed());
@@ -311,12 +403,12 @@ TEST(GpuKernels, NvccCompilesThem) {
   if (nvcc.empty()) GTEST_SKIP() << "no nvcc is installed";
   std::vector<std::string> sources;
   for (const auto& one : cases()) {
-    for (const bool f32 : {true, false}) {
-      if (!f32 && every > 1) continue;
+    for (const std::string type : {"f32", "bf16", "f64"}) {
+      if (type == "f64" && every > 1) continue;
       problem::ProblemText text;
       text.expression = one.expression;
       text.formats = one.formats;
-      text.value_type = f32 ? "f32" : "f64";
+      text.value_type = type;
       const auto problem = problem::build(text).value();
       std::size_t at = 0;
       for (const auto& point : grid_of(one)) {

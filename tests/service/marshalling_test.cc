@@ -290,7 +290,7 @@ answers::Frontier a_frontier() {
   gpu.tree = "gpu tree";
   gpu.point = "point";
   gpu.nondeterministic = true;
-  gpu.phases = {{true, 4, 1, 2, 3, 8, true, 32, 256, true}};
+  gpu.phases = {{true, 4, 1, 2, 3, 8, true, 32, 256, true, 32, true}};
   gpu.nests = a_variant().nests;
   gpu.memory_terms = some_memory();
   f.gpu = {gpu};
@@ -350,6 +350,7 @@ TEST(Replies, SetEveryField) {
   EXPECT_EQ(phase.take(), 2u);
   EXPECT_EQ(phase.width(), 8u);
   EXPECT_EQ(phase.side_by_side(), 32u);
+  EXPECT_EQ(phase.stage(), 32u);
   EXPECT_EQ(frontier.counts().stage3(), "4");
   EXPECT_EQ(frontier.counts().witnesses(), 12u);
   EXPECT_EQ(frontier.counts().log_proofs(), 11u);

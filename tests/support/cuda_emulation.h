@@ -200,6 +200,7 @@ inline unsigned __ballot_sync(unsigned mask, bool vote) {
 inline void __syncwarp(unsigned mask) { schaas_emulation::meet(mask, 1 << 22, 0); }
 inline int __ffs(int bits) { return __builtin_ffs(bits); }
 inline int __float_as_int(float x) { return schaas_emulation::same_bits_as<int>(x); }
+inline float __uint_as_float(unsigned x) { return schaas_emulation::same_bits_as<float>(x); }
 inline float __int_as_float(int x) { return schaas_emulation::same_bits_as<float>(x); }
 inline long long __double_as_longlong(double x) { return schaas_emulation::same_bits_as<long long>(x); }
 inline double __longlong_as_double(long long x) { return schaas_emulation::same_bits_as<double>(x); }

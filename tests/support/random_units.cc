@@ -8,7 +8,7 @@
 #include "compiler/schedule/replay/apply.h"
 
 // Random thread mappings of a GPU on a given trace. For each phase, directives are drawn for its two
-// outermost loops: grain, threads per item, groups with a reduction, launches. At most 40 are drawn, and at
+// outermost loops: grain, threads per item, groups with a reduction, launches, staging, merge paths. At most 40 are drawn, and at
 // most five that schedule::apply accepts stay. So mappings that replay allows are tested, also those that the
 // search never proposes.
 namespace schaas::test_support {
@@ -47,7 +47,7 @@ schedule::Directive random_unit(const Root& root, std::mt19937_64& random) {
   static constexpr std::array<int, 6> widths = {1, 2, 4, 8, 16, 32};
   const auto width = [&] { return widths[random() % widths.size()]; };
   const auto& loop = root.loops[random() % std::min<std::size_t>(root.loops.size(), 2)];
-  const auto kind = random() % 8;
+  const auto kind = random() % 10;
   if (kind < 2) return schedule::Threads{root.path, loop, static_cast<int>(1 + random() % 5), 1};
   if (kind < 4) return schedule::Threads{root.path, loop, 1, width()};
   if (kind < 6) {
@@ -59,6 +59,8 @@ schedule::Directive random_unit(const Root& root, std::mt19937_64& random) {
     const int warp = random() % 2 == 0 ? 0 : width();
     return schedule::Launch{root.path, loop, 32 << (random() % 5), warp};
   }
+  if (kind == 8) return schedule::Stage{root.path, loop, 8 << (random() % 3)};
+  if (kind == 9) return schedule::MergePath{root.path, loop};
   return schedule::Pos{root.path, root.loops[random() % root.loops.size()], random() % 2 == 0 ? loop : ""};
 }
 

@@ -98,6 +98,7 @@ support::Result<Gpu> Session::gpu(int device) const {
   if (known != state_->gpus.end()) return known->second;
   GpuOptions options;
   options.device = device;
+  options.rates_directory = default_data_directory();
   SCHAAS_ASSIGN_OR_RETURN(Gpu opened, Gpu::open(options));
   return state_->gpus.emplace(device, std::move(opened)).first->second;
 }

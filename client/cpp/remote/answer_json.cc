@@ -98,7 +98,8 @@ bool has_sound_numbers(const GpuSchedule& schedule) {
   return phases == schedule.phases.size() &&
          std::all_of(schedule.phases.begin(), schedule.phases.end(), [&](const GpuPhase& phase) {
            return is_number(phase.columns_take) && is_number(phase.take) && is_number(phase.share) &&
-                  is_number(phase.width) && is_number(phase.side_by_side) && is_number(phase.block);
+                  is_number(phase.width) && is_number(phase.side_by_side) && is_number(phase.block) &&
+                  is_number(phase.stage + 1);
          });
 }
 

@@ -34,6 +34,10 @@ constexpr double latency_cycles = 62, first_cycles = 5400;
 constexpr double cache_speed = 3.1;  ///< second-level cache to memory
 /// An atomic write waits for the one before it to the same element: 0.57e9 a second.
 constexpr double contended_seconds = 1.8e-9;
+/// Entries that threads stage at a time. Cycles that a warp issues for them, and until they have come. Threads
+/// then wait for what the entries locate alone: cycles from one trip to the next. Not measured: counted from
+/// the loads that depend on each other (docs/performance/gpu_code.md).
+constexpr double staged_entries = 32, stage_cycles = 24, stage_latency = 500, staged_latency_cycles = 45;
 /// Part of the times beside the largest that does not overlap with it.
 constexpr double exposed = 0.79;
 
@@ -74,18 +78,24 @@ class NestModel {
     columns_ = units.columns ? std::max(trips_[0], 1.0) : 1;
     in_thread_ = std::min<double>(units.columns_take, columns_);
     shares_ = std::ceil(columns_ / units.columns_take);
+    // Groups that stage are whole: some of their threads may have no column.
+    if (units.stage > 0) shares_ = std::ceil(shares_ / units.stage) * units.stage;
+    stages_ = units.stage > 0 && columns_ >= static_cast<double>(units.stage) * units.columns_take;
     inside_ = first_ + static_cast<std::size_t>(units.rows);
     divided_ = branch > 0 ? branch : inside_;
     rows_ = product(first_, inside_);
+    items_ = rows_ + (units.merge_path ? trips_[first_] : 0);
+    taken_ = units.take * rows_ / std::max(items_, 1.0);
     per_row_ = product(inside_, trips_.size());
     set_lengths(nest, sizes);
   }
 
-  double threads() const { return std::ceil(rows_ / units_.take) * units_.share * shares_; }
+  double threads() const { return std::ceil(items_ / units_.take) * units_.share * shares_; }
   /// Cycles that all warps issue.
   double cycles() const {
     const double trip = trip_cycles + column_cycles * in_thread_;
-    const double rows = units_.take * (row_cycles + column_cycles * in_thread_ + warp_trips_ * trip);
+    const double rows = taken_ * (row_cycles + column_cycles * in_thread_ + warp_trips_ * trip +
+                                       chunks(warp_trips_) * stage_cycles);
     return std::ceil(threads() / warp) * (rows + reduction_cycles() + find_cycles());
   }
   /// From the first to the last cycle of the thread that has most to do, and of one like most.
@@ -93,8 +103,8 @@ class NestModel {
   double mean_cycles() const { return thread_cycles(warp_trips_); }
   /// Times that an element of the target is written, and the most that follow each other to one.
   double writes() const {
-    const double covered = units_.share > 1 ? static_cast<double>(units_.width) / units_.share
-                                            : static_cast<double>(units_.take) * units_.width;
+    const double covered =
+        units_.share > 1 ? static_cast<double>(units_.width) / units_.share : taken_ * units_.width;
     const double together = std::max(covered, 1.0);
     const double runs = std::min(together, 1 + together / rows_of_an_element());
     const bool distributed = divided_ != inside_ || (nest_.accesses.front().loops >> inside_ & 1U) != 0;
@@ -104,7 +114,7 @@ class NestModel {
   }
   double max_chain() const {
     return std::max(rows_of_an_element(), max_rows_) /
-           std::max(1.0, static_cast<double>(units_.take) * units_.width / units_.share);
+           std::max(1.0, taken_ * units_.width / units_.share);
   }
   const Nest& nest() const { return nest_; }
 
@@ -170,9 +180,14 @@ class NestModel {
   }
 
   double thread_cycles(double trips) const {
-    return first_cycles + units_.take * trips * (latency_cycles + column_cycles * in_thread_) +
-           reduction_cycles() + find_steps() * search_latency;
+    const double latency = stages_ ? staged_latency_cycles : latency_cycles;
+    return first_cycles + taken_ * trips * (latency + column_cycles * in_thread_) +
+           taken_ * chunks(trips) * stage_latency + reduction_cycles() + find_steps() * search_latency;
   }
+
+  /// Chunks of entries that a row's threads stage one after the other, a part of one for what a thread with
+  /// several rows has of each.
+  double chunks(double trips) const { return stages_ ? std::max(trips / staged_entries, 1.0 / taken_) : 0; }
 
   // Threads that share a row fold their sums pairwise: log2(width) steps for each column.
   double reduction_cycles() const {
@@ -181,8 +196,12 @@ class NestModel {
     const double halvings = folds * std::log2(static_cast<double>(folding));
     return halvings * in_thread_ * (units_.segments ? segment_cycles : shuffle_cycles);
   }
-  // Threads over entries find the row of their first entry by binary search.
-  double find_steps() const { return units_.rows > 1 ? std::log2(std::max(trips_[first_], 2.0)) : 0; }
+  // Threads over entries find the row of their first entry by binary search, those of a merge path both ends
+  // of their entries before.
+  double find_steps() const {
+    if (units_.rows <= 1) return 0;
+    return std::log2(std::max(trips_[first_], 2.0)) * (units_.merge_path ? 3 : 1);
+  }
   double find_cycles() const { return search_cycles * find_steps(); }
 
   /// Iterations of the rows that write the same element.
@@ -234,6 +253,8 @@ class NestModel {
   std::size_t divided_ = 0;  ///< the loop that the threads of a row share
   double columns_ = 1, in_thread_ = 1, shares_ = 1, rows_ = 1, per_row_ = 1;
   double warp_trips_ = 0, max_trips_ = 0, max_rows_ = 0;
+  double items_ = 0, taken_ = 1;  ///< rows, and what a merge path counts besides; iterations of a thread
+  bool stages_ = false;           ///< threads stage entries, and some group has all of its columns
 };
 
 /// Returns the loops around the branch whose nests the threads of a row share; 0: there is none. Where the
@@ -251,7 +272,9 @@ std::size_t shared_branch(const NumberedGpuPhase& phase) {
 // atomics), most of the others, and its launches. Threads beyond those that a device holds come in further
 // waves.
 double seconds_of(const NumberedGpuPhase& phase, const std::vector<double>& values, const Sizes& sizes,
-                  double value_bytes, const GpuTarget& target) {
+                  ValueType type, const GpuTarget& target) {
+  const auto value_bytes = static_cast<double>(bytes_of(type));
+  const auto result_bytes = static_cast<double>(bytes_of(arithmetic_type(type)));
   const GpuFacts& device = target.device;
   const double position_bytes = target.position_bits / 8.0;
   double cycles = 0, longest = 0, cached = 0, moved = 0, threads = 1, contended = 0, launches = 1, mean = 0;
@@ -273,11 +296,11 @@ double seconds_of(const NumberedGpuPhase& phase, const std::vector<double>& valu
     for (std::size_t a = 1; a < nest.nest->accesses.size(); ++a) add(nest.nest->accesses[a]);
     const Nest::Access& target_access = nest.nest->accesses.front();
     if (phase.units.exclusive_writes) {
-      moved += model.writes() * value_bytes;
-      cached += model.writes() * value_bytes;
+      moved += model.writes() * result_bytes;
+      cached += model.writes() * result_bytes;
       continue;
     }
-    const double size = model.bytes(target_access, value_bytes, 0).second;
+    const double size = model.bytes(target_access, result_bytes, 0).second;
     moved += 2 * size;
     contended = std::max(contended, model.max_chain() * contended_seconds);
     launches = 2;  // zeros come first
@@ -327,17 +350,17 @@ struct GpuSelector::State {
   State(const State&) = delete;
 
   GpuPrediction predict(std::size_t s, const std::vector<double>& values, const Sizes& sizes,
-                        double value_bytes, const GpuTarget& target) const {
+                        ValueType type, const GpuTarget& target) const {
     GpuPrediction out;
     for (const NumberedGpuPhase& phase : numbered[s].phases)
-      out.seconds += seconds_of(phase, values, sizes, value_bytes, target);
+      out.seconds += seconds_of(phase, values, sizes, type, target);
     double elements = 0;
     for (const Temporary& term : numbered[s].temporaries) {
       double product = term.weight * (term.scope == Scope::thread ? gpu_workspace_threads : 1);
       for (const int variable : term.variables) product *= values[static_cast<std::size_t>(variable)];
       if (!term.variables.empty()) elements += product;
     }
-    out.bytes = target.tensor_bytes + elements * value_bytes;
+    out.bytes = target.tensor_bytes + elements * static_cast<double>(bytes_of(arithmetic_type(type)));
     out.fits = out.bytes <= target.device.free_bytes;
     out.left_out = target.deterministic && schedules[s].nondeterministic;
     return out;
@@ -357,12 +380,11 @@ support::Result<GpuSelection> GpuSelector::select(const Sizes& sizes, ValueType 
                                                   const GpuTarget& target) const {
   GpuSelection out;
   SCHAAS_ASSIGN_OR_RETURN(const std::vector<double> values, state_->unknowns.values(sizes));
-  const auto value_bytes = static_cast<double>(bytes_of(value_type));
   out.copy_seconds = target.seconds_there();
   std::size_t wide = 0, chance = 0;
   double least = 0;
   for (std::size_t s = 0; s < state_->schedules.size(); ++s) {
-    const auto& one = out.evaluated.emplace_back(state_->predict(s, values, sizes, value_bytes, target));
+    const auto& one = out.evaluated.emplace_back(state_->predict(s, values, sizes, value_type, target));
     chance += one.left_out ? 1 : 0;
     if (one.left_out) continue;
     // The least memory is for the message that no schedule fits.

@@ -35,6 +35,44 @@ auto fields_of(Given& rates) {
                                {"memory_threads", &rates.memory_threads}}};
 }
 
+template <typename Given>
+auto gpu_fields_of(Given& rates) {
+  using Field = std::pair<const char*, decltype(&rates.launch_seconds)>;
+  return std::array<Field, 4>{{{"bytes_per_second", &rates.bytes_per_second},
+                               {"transferred_bytes_per_second", &rates.transferred_bytes_per_second},
+                               {"transfer_seconds", &rates.transfer_seconds},
+                               {"launch_seconds", &rates.launch_seconds}}};
+}
+
+// A file for each device, named by the letters and digits of its name.
+std::string path_in(const std::string& directory, std::string device) {
+  for (char& each : device) {
+    const bool plain = (each >= 'a' && each <= 'z') || (each >= 'A' && each <= 'Z') || (each >= '0' && each <= '9');
+    if (!plain) each = '_';
+  }
+  return path_in(directory) + "_" + device;
+}
+
+// Writes a header, the host, and a line for each field.
+template <class Fields>
+support::Result<void> store(const std::string& directory, const std::string& path, const Fields& fields) {
+  if (directory.empty())
+    return support::invalid("file-unwritable",
+                            "rates cannot be stored: neither XDG_DATA_HOME nor HOME is set");
+  // A new folder is the user's alone; an existing one keeps its mode.
+  std::error_code error;
+  if (std::filesystem::create_directories(directory, error))
+    std::filesystem::permissions(directory, std::filesystem::perms::owner_all, error);
+  SCHAAS_ASSIGN_OR_RETURN(FileSink sink, FileSink::create(path));
+  sink.write(std::string(rates_header) + "\nhost " + host_text() + "\n");
+  for (const auto& [name, value] : fields) {
+    sink.write(std::string(name) + " ");
+    sink.write(*value);
+    sink.write("\n");
+  }
+  return sink.close();
+}
+
 // The line `name value` of a rates file.
 bool read_field(std::istream& file, const std::string& name, double& to) {
   std::string line;
@@ -42,6 +80,18 @@ bool read_field(std::istream& file, const std::string& name, double& to) {
   const char* end = line.data() + line.size();
   const auto read = std::from_chars(line.data() + name.size() + 1, end, to);
   return read.ec == std::errc() && read.ptr == end && std::isfinite(to) && to >= 0;
+}
+
+// Reads the fields of a file that this host wrote.
+template <class Fields>
+bool read(const std::string& path, const Fields& fields) {
+  std::ifstream file(path);
+  std::string line;
+  if (!std::getline(file, line) || line != rates_header) return false;
+  if (!std::getline(file, line) || line != "host " + host_text()) return false;
+  for (const auto& [name, value] : fields)
+    if (!read_field(file, name, *value)) return false;
+  return true;
 }
 
 }  // namespace
@@ -77,32 +127,25 @@ std::string host_text() {
 }
 
 support::Result<void> store_rates(const std::string& directory, const Rates& rates) {
-  if (directory.empty())
-    return support::invalid("file-unwritable",
-                            "rates cannot be stored: neither XDG_DATA_HOME nor HOME is set");
-  // A new folder is the user's alone; an existing one keeps its mode.
-  std::error_code error;
-  if (std::filesystem::create_directories(directory, error))
-    std::filesystem::permissions(directory, std::filesystem::perms::owner_all, error);
-  SCHAAS_ASSIGN_OR_RETURN(FileSink sink, FileSink::create(path_in(directory)));
-  sink.write(std::string(rates_header) + "\nhost " + host_text() + "\n");
-  for (const auto& [name, value] : fields_of(rates)) {
-    sink.write(std::string(name) + " ");
-    sink.write(*value);
-    sink.write("\n");
-  }
-  return sink.close();
+  return store(directory, path_in(directory), fields_of(rates));
 }
 
 Rates stored_rates(const std::string& directory) {
-  std::ifstream file(path_in(directory));
-  std::string line;
-  if (!std::getline(file, line) || line != rates_header) return {};
-  if (!std::getline(file, line) || line != "host " + host_text()) return {};
   Rates rates;
-  for (const auto& [name, value] : fields_of(rates))
-    if (!read_field(file, name, *value)) return {};
-  return rates.nanoseconds > 0 && rates.memory_threads >= 1 ? rates : Rates{};
+  const bool found = read(path_in(directory), fields_of(rates));
+  return found && rates.nanoseconds > 0 && rates.memory_threads >= 1 ? rates : Rates{};
+}
+
+support::Result<void> store_gpu_rates(const std::string& directory, const std::string& device,
+                                      const GpuRates& rates) {
+  return store(directory, path_in(directory, device), gpu_fields_of(rates));
+}
+
+std::optional<GpuRates> stored_gpu_rates(const std::string& directory, const std::string& device) {
+  GpuRates rates;
+  const bool found = read(path_in(directory, device), gpu_fields_of(rates));
+  const bool sound = rates.bytes_per_second > 0 && rates.transferred_bytes_per_second > 0;
+  return found && sound ? std::optional(rates) : std::nullopt;
 }
 
 }  // namespace schaas::client

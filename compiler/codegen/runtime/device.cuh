@@ -32,6 +32,16 @@ __device__ static inline int64_t SEARCH(const Index* a, int64_t low, int64_t hig
   }
   return low;
 }
+/* Returns how many rows end among the first `both` rows and entries, where a row's end comes after its entries. */
+template <class Index>
+__device__ static inline int64_t rows_merged(const Index* positions, int64_t rows, int64_t entries, int64_t both) {
+  int64_t low = both > entries ? both - entries : 0, high = both < rows ? both : rows;
+  while (low < high) {
+    const int64_t middle = low + (high - low) / 2;
+    if (positions[middle + 1] < both - middle) low = middle + 1; else high = middle;
+  }
+  return low;
+}
 template <class Index>
 __device__ static inline int64_t FIND(const Index* a, int64_t low, int64_t high, int64_t key) {
   if (low == high) return -1;

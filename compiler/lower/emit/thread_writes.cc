@@ -79,6 +79,11 @@ void ThreadWrites::close(Statements& out, loop_ir::Phase& phase) const {
   phase.mapping = mapping_of(facts_.mapped);
   if (facts_.mapped.columns != nullptr)
     phase.mapping->columns = facts_.builder.extent(facts_.mapped.columns->index);
+  if (!facts_.mapped.mapping.merge_path) return;
+  const Loop& rows = *facts_.mapped.rows;
+  const int walked = facts_.operand(operand_at(rows, facts_.tree)).tensor;
+  phase.mapping->merged_positions = facts_.builder.positions(walked, 1);
+  phase.mapping->rows = facts_.builder.extent(rows.index);
 }
 
 loop_ir::StatementPtr ThreadWrites::interleaved(const loop_ir::StatementPtr& statement) const {

@@ -9,6 +9,7 @@
 #include "compiler/schedule/directives/group.h"
 #include "compiler/schedule/directives/launch.h"
 #include "compiler/schedule/directives/loopfuse.h"
+#include "compiler/schedule/directives/merge_path.h"
 #include "compiler/schedule/directives/parallelize.h"
 #include "compiler/schedule/directives/permute.h"
 #include "compiler/schedule/directives/pos.h"
@@ -48,6 +49,7 @@ Result<StatementPtr> apply_directive(const Directive& directive, const Statement
       [&](const Group& group) { return apply_group(tree, group); },
       [&](const Launch& launch) { return apply_launch(tree, launch); },
       [&](const Stage& stage) { return apply_stage(tree, stage); },
+      [&](const MergePath& merge) { return apply_merge_path(tree, merge); },
       [&](const WorkspaceStorage& gather) { return apply_workspace_storage(tree, gather, problem); },
       [](const Store&) -> Result<StatementPtr> {
         return illegal("`store` stands before all other directives: they work on what it leads to");

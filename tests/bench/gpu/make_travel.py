@@ -166,6 +166,9 @@ def main():
     tiny = [{j for j in range(31) if i == 7 or (i * j) % 11 == 3} if i % 4 else set() for i in range(45)]
     tiny[7] = set(range(31))
     write_csr(options.out / "tiny.bin", 45, 31, tiny)
+    # Rows on both sides of 32 entries, empty ones beside a long one. Never measured.
+    lengths = (31, 0, 32, 33, 0, 0, 0, 1, 70)
+    write_csr(options.out / "ragged.check", 27, 70, [set(range(lengths[i % 9])) for i in range(27)])
     for kind in ("even", "skewed"):
         if not options.entries:
             continue

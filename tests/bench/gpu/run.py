@@ -54,12 +54,13 @@ def compile_emulated(build):
 
 
 def check_emulated(program):
-    """Every kernel on the small matrix. The number of those that are wrong."""
+    """Every kernel on small matrices. The number of those that are wrong."""
     rows = []
     for problem in json.loads((HERE / "problems.json").read_text()):
-        for n in (1, 3, 4, 33, 64):  # 4 and 64: aligned rows
-            done = subprocess.run([program, HERE / "tiny.bin", "tiny", str(n), "0", problem], capture_output=True, text=True, check=True)
-            rows += [json.loads(line) for line in done.stdout.splitlines()]
+        for matrix in ("tiny.bin", "ragged.check"):
+            for n in (1, 3, 4, 31, 32, 33, 64, 100, 128):  # multiples of 4: aligned rows; 32 and more: whole warps
+                done = subprocess.run([program, HERE / matrix, matrix, str(n), "0", problem], capture_output=True, text=True, check=True)
+                rows += [json.loads(line) for line in done.stdout.splitlines()]
     wrong = [row for row in rows if not row["error"] < 1e-4]
     for row in wrong[:10]:
         print("  wrong:", row["problem"], row["kernel"], row["n"], row["error"])

@@ -73,6 +73,19 @@ std::string taken(const Sizes& at, const GpuTarget& target = {}) {
 }
 double seconds(const Sizes& at, std::size_t which) { return select(at).evaluated[which].seconds; }
 
+TEST(GpuSelection, StagingPaysForLongRowsAndWholeGroups) {
+  auto staged = spmm("staged", 1, 1, 1, 1, 1, false);
+  staged.phases.front().stage = 32;
+  const GpuSelector both({spmm("row", 1, 1, 1, 1, 1, false), staged});
+  const auto gain = [&](const Sizes& at) {
+    const auto found = both.select(at, ValueType::f32, {}).value().evaluated;
+    return found[0].seconds / found[1].seconds;
+  };
+  EXPECT_GT(gain(sizes(1'000, 500, 0, 500, 64)), 1);
+  EXPECT_LT(gain(sizes(100'000, 3, 1, 9, 64)), 1);
+  EXPECT_LT(gain(sizes(100'000, 30, 1, 35, 8)), 1) << "24 of 32 threads have no column";
+}
+
 TEST(GpuSelection, ARowWithMostOfTheEntriesIsShared) {
   // One thread would walk two million entries.
   const auto skewed = sizes(200'000, 20, 4'500, 2'000'000, 4);

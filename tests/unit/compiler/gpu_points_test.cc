@@ -58,7 +58,7 @@ TEST(GpuPoints, OfSpmmAreTheFourFamilies) {
   EXPECT_THAT(found, AllOf(Contains("{<1 row, 1 col>, 1}"), Contains("{<1/8 row, 4 col>, 8 parallel}"),
                            Contains("{<1 nnz, 2 col>, 32 segment}"), Contains("{<32 nnz, 1 col>, 1}")));
   EXPECT_EQ(found.front(), "{<1 row, 1 col>, 1}");
-  EXPECT_EQ(found.size(), 33u);
+  EXPECT_EQ(found.size(), 42u);
 }
 
 TEST(GpuPoints, StandAfterTheScheduleTheyAreOf) {
@@ -88,6 +88,14 @@ TEST(GpuPoints, BoundsTakeThreadsAwayThatHaveNothingToDo) {
   EXPECT_THAT(found, Contains("{<1 row, 2 col>, 1}"));
   EXPECT_THAT(found, Contains("{<1/8 row, 1 col>, 8 parallel}"));
   EXPECT_THAT(found, Each(Not(HasSubstr("1/16 row"))));
+}
+
+TEST(GpuPoints, StageWhereAGroupHasAllOfItsColumns) {
+  EXPECT_THAT(texts(points(spmm())),
+              AllOf(Contains("{<1 row, 4 col>, 1, stage 32}"), Contains("{<32 nnz, 1 col>, 1, stage 32}")));
+  const auto narrow = points(bounded("C(i,k) = A(i,j) * B(j,k)", {{"A", "csr"}}, {"k <= 64"}));
+  EXPECT_THAT(texts(narrow), AllOf(Contains("{<1 row, 2 col>, 1, stage 32}"),
+                                   Not(Contains("{<1 row, 4 col>, 1, stage 32}"))));
 }
 
 TEST(GpuPoints, SayWhatRoundsByChance) {

@@ -581,6 +581,34 @@ TEST(LoopIr, VerifierChecksWideLoads) {
   EXPECT_EQ("internal [loop-ir]: an alignment to single values", wide(" aligned 1 extents n arrays B", ""));
 }
 
+TEST(LoopIr, StagedEntriesRoundTripAndAreChecked) {
+  const std::string arrays =
+      "array A: value = values 0 written\narray B: value = values 1\narray s: value = staged 32 written\n";
+  const auto staged = [&](const std::string& mapping, const std::string& what) {
+    return verdict(arrays, "phase range n mapping grain 1 per_item 1 group 1 tile 1 block 256" + mapping +
+                               " { if staged { " + what + " } }\n");
+  };
+  const std::string columns = " columns n grain 1 stage 32", copy = "stage 32 from 0 count n to s of B";
+  EXPECT_EQ("right", staged(columns, copy));
+  EXPECT_EQ("internal [loop-ir]: entries are staged by other threads",
+            staged(columns, "stage 16 from 0 count n to s of B"));
+  EXPECT_EQ("internal [loop-ir]: entries are staged by threads that do not have columns of one row",
+            staged(" stage 32", copy));
+  EXPECT_EQ("internal [loop-ir]: `B` is no staged array",
+            staged(columns, "stage 32 from 0 count n to B of B"));
+  EXPECT_EQ("internal [loop-ir]: `s` cannot stage elements of `A`",
+            staged(columns, "stage 32 from 0 count n to s of A"));
+  const std::string text =
+      "kernel f32 arguments 2 {\n  extent n = argument 0 mode 0\n  array B: value = values 1\n"
+      "  array s: value = staged 32 written\n"
+      "  phase range n mapping grain 1 per_item 1 group 1 tile 1 block 256 columns n grain 1 stage 32 {\n"
+      "    stage 32 from 0 count n to s of B\n  }\n}\n";
+  const auto kernel = parse(text);
+  ASSERT_TRUE(kernel.ok()) << support::render(kernel.error());
+  EXPECT_EQ(text, print(*kernel));
+  EXPECT_TRUE(equal(kernel->phases[0].body, parse(text)->phases[0].body));
+}
+
 TEST(LoopIr, VerifierKnowsWhenTheResultIsThere) {
   const std::string arrays =
       "array A: value = values 0 written\narray c: index64 = shared 0 count (n + 1) written\n";

@@ -136,12 +136,12 @@ TEST(Passes, AreSelectedByName) {
   EXPECT_EQ(names(lower::all_passes()), selected(""));
   EXPECT_EQ(names(lower::all_passes()), selected("all"));
   EXPECT_EQ(
-      "count-unstored,block-registers,coarsen-threads,keep-rows,vectorise-loads,store-whole-rows,unroll-"
-      "entries",
+      "count-unstored,block-registers,coarsen-threads,keep-rows,vectorise-loads,store-whole-rows,stage-"
+      "entries,unroll-entries",
       selected("baseline"));
   EXPECT_EQ("block-registers,unroll-and-jam", selected("unroll-and-jam,block-registers"));
   EXPECT_EQ("count-unstored,block-registers,unroll-and-jam,coarsen-threads,store-whole-rows,unroll-entries",
-            selected("baseline,unroll-and-jam,-keep-rows,-vectorise-loads"));
+            selected("baseline,unroll-and-jam,-keep-rows,-vectorise-loads,-stage-entries"));
   EXPECT_EQ(selected("all,-specialise"), selected("-specialise"));
   EXPECT_EQ(std::string::npos, selected("-specialise").find("specialise"));
   EXPECT_EQ("count-unstored,block-registers,split-rows,coalesce-rows,prefetch-gathers",
@@ -155,7 +155,7 @@ TEST(Passes, UnknownNamesAreRejected) {
       "prefetch-rows, "
       "pack-panels, supernodes, expand-rows, probe-lists, numeric-phases, flatten-loops, specialise, "
       "coarsen-threads, "
-      "keep-rows, vectorise-loads, store-whole-rows, unroll-entries";
+      "keep-rows, vectorise-loads, store-whole-rows, stage-entries, unroll-entries";
   EXPECT_EQ(
       "invalid [pass]: unknown pass `unrol-and-jam`; did you mean `unroll-and-jam`?; known are all, "
       "baseline, " +

@@ -9,6 +9,7 @@
 #include "compiler/support/result.h"
 #include "proto/gpu_abi.h"
 #include "schaas/gpu_select.h"
+#include "schaas/rates.h"
 #include "schaas/tensor.h"
 
 /// Kernels on a GPU, through the driver that is found at run time (docs/gpu.md). Nothing is linked.
@@ -36,6 +37,7 @@ class GpuKernel {
 struct GpuOptions {
   std::string driver = "libcuda.so.1";
   int device = 0;
+  std::string rates_directory{};  ///< of stored_gpu_rates; "": what the driver reports, and defaults, count
 };
 
 /// One device. Copies share it; the driver's primary context, which the CUDA runtime uses too, is kept as
@@ -48,8 +50,12 @@ class Gpu {
   std::string name() const;
   int architecture() const;           ///< 80, 90, ...
   std::int64_t memory_bytes() const;  ///< memory of the device
-  /// Returns the facts that the driver reports, with the memory that is free now; defaults for the others.
+  /// Returns the facts that the driver reports, with the memory that is free now; measured rates where they
+  /// are stored, defaults for the others.
   GpuFacts facts() const;
+  /// Measures copies and launches on the device, in about a second, with at most a quarter of its free memory.
+  /// Errors: exhausted [memory]; internal [gpu-failed].
+  support::Result<GpuRates> measure_rates() const;
 
   /// Checks that the arrays of a tensor lie on this device. Errors: invalid [not-on-device].
   support::Result<void> check_is_there(const PackedTensor& tensor, const std::string& name) const;

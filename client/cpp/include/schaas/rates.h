@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -51,6 +52,20 @@ support::Result<Calibration> calibrate(Connection& connection, int threads,
 /// The processor as the system names it, its caches and threads: rates and measured times are of one such
 /// host. One line.
 std::string host_text();
+
+/// What a GPU takes for copies and launches, measured on it (`schaas calibrate --device`).
+struct GpuRates {
+  double bytes_per_second = 0;              ///< from its memory
+  double transferred_bytes_per_second = 0;  ///< between host and device
+  double transfer_seconds = 0;              ///< latency of a copy between host and device
+  double launch_seconds = 0;                ///< from one launch to the next
+  bool operator==(const GpuRates&) const = default;
+};
+/// DIRECTORY/rates_DEVICE, as store_rates. Errors: those of store_rates.
+support::Result<void> store_gpu_rates(const std::string& directory, const std::string& device,
+                                      const GpuRates& rates);
+/// The stored ones of a device with this name on this host; nothing where there are none.
+std::optional<GpuRates> stored_gpu_rates(const std::string& directory, const std::string& device);
 
 /// DIRECTORY/rates, written at once or not at all; the directory is made when it is not there. Errors:
 /// invalid [file-unwritable], exhausted [disk-full].
