@@ -233,11 +233,11 @@ void CudaPrinter::print_thread_range(const loop_ir::ThreadMapping& mapping) {
   out_.line("if (begin > parameters.range) begin = parameters.range;");
   out_.line("if (end > parameters.range) end = parameters.range;");
   if (mapping.rows) {
-    // What remains of a range of rows and entries without the rows are the entries.
+    // A range of rows and entries without its rows is one of entries.
     const std::string rows = expressions_.print(mapping.rows);
     for (const std::string bound : {"begin", "end"})
-      out_.line(bound + " -= rows_merged(" + mapping.merged_positions + ", " + rows + ", parameters.range - " +
-                rows + ", " + bound + ");");
+      out_.line(bound + " -= rows_merged(" + mapping.merged_positions + ", " + rows +
+                ", parameters.range - " + rows + ", " + bound + ");");
   }
   out_.line("(void)lane, (void)begin, (void)end;");
   if (mapping.stage == 0) return;
@@ -368,8 +368,7 @@ void CudaPrinter::print_host(std::size_t phase) {
   out_.line("if (!" + prefix_ + "check(args)) return -1;");
   out_.line(prefix_ + "parameters* const to = (" + prefix_ + "parameters*)parameters;");
   for (const auto& array : kernel_.arrays) {
-    const std::string type =
-        std::string(array.written ? "" : "const ") + type_of(array) + "*";
+    const std::string type = std::string(array.written ? "" : "const ") + type_of(array) + "*";
     const std::string source = std::visit(
         Match{
             [](const loop_ir::ArgumentValues& x) { return "args[" + text_of(x.argument) + "]->values"; },

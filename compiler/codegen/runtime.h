@@ -59,7 +59,8 @@ std::string_view exponential_declarations();
 std::string_view gpu_abi_declarations();
 /// Device functions: searches, and division of mostly small numbers.
 std::string_view device_declarations();
-/// Device functions that widen narrow operands: value_widened, load_adjacent. Needs device_declarations() above it.
+/// Device functions that widen narrow operands: value_widened, load_adjacent. Needs device_declarations()
+/// above it.
 std::string_view narrow_declarations();
 /// Monoids, each with its fold and its atomic step: monoid_sum, monoid_max, ...
 std::string_view monoid_declarations();

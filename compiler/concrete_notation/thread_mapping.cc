@@ -233,8 +233,7 @@ Result<void> check_stage(const MappedLoops& loops, const problem::Problem& probl
   if (mapping.stage == 0) return {};
   const std::string rows = quoted(loops.rows->index);
   const std::string start = threads_of(mapping.stage) + " stage the entries of an iteration of loop " + rows;
-  if (mapping.stage < 8 || !is_power_of_two(mapping.stage, 32))
-    return illegal(start + "; 8, 16 or 32 do");
+  if (mapping.stage < 8 || !is_power_of_two(mapping.stage, 32)) return illegal(start + "; 8, 16 or 32 do");
   if (loops.columns == nullptr) return illegal(start + ", and no loop over columns stands around it");
   if (mapping.threads_per_item > 1 || mapping.group_size > 1 || mapping.tile > 1)
     return illegal(start + ", and adjacent threads differ in more than their columns");
@@ -248,11 +247,12 @@ Result<void> check_stage(const MappedLoops& loops, const problem::Problem& probl
   return {};
 }
 
-/// Checks that the entries are those of a matrix by rows, of which each thread takes a part of a merge with the
+/// Checks that the entries are those of a matrix by rows. Each thread takes a part of their merge with the
 /// rows (Merrill and Garland, SC 2016).
 Result<void> check_merge_path(const MappedLoops& loops, const problem::Problem& problem) {
   if (!loops.mapping.merge_path) return {};
-  const std::string start = "threads take rows and entries of loop " + quoted(loops.rows->index) + " together";
+  const std::string start =
+      "threads take rows and entries of loop " + quoted(loops.rows->index) + " together";
   if (loops.mapping.threads_per_item > 1) return illegal(start + ", and several share an entry");
   const auto rows = rows_of(loops);
   const auto by_rows = [&](const index_notation::Access& access) {
@@ -264,7 +264,8 @@ Result<void> check_merge_path(const MappedLoops& loops, const problem::Problem& 
   const auto operands = reads(loops.rows->body);
   if (loops.rows->annotation.positions == 2 && std::any_of(operands.begin(), operands.end(), by_rows))
     return {};
-  return illegal(start + ", and it does not walk the entries of a dense and a compressed level: `pos` does it");
+  return illegal(start +
+                 ", and it does not walk the entries of a dense and a compressed level: `pos` does it");
 }
 
 /// Checks that elements of the target may be written in any order.

@@ -113,8 +113,8 @@ struct ThreadMapping {
   /// Above 0: so many adjacent threads have the same range and adjacent columns, and stage entries together.
   /// The body knows as `staged` that each of them has `columns_grain` columns: 1, else 0.
   int stage = 0;
-  /// Positions of a level below `rows` rows; "": none. The range counts its entries. Threads have `grain` rows
-  /// and entries together, and [begin, end) are the entries among these.
+  /// Positions of a level below `rows` rows; "": none. The range counts its entries. Threads have `grain`
+  /// rows and entries together, and [begin, end) are the entries among these.
   std::string merged_positions{};
   ExpressionPtr rows{};
   bool operator==(const ThreadMapping&) const = default;

@@ -98,6 +98,50 @@ Result<void> check_wide_store(const std::vector<StatementPtr>& statements, std::
   return {};
 }
 
+Result<void> check_over(const Phase& phase, const Kernel& kernel) {
+  if (phase.over.empty()) return {};
+  for (const auto& array : kernel.arrays) {
+    const auto* shared = std::get_if<Shared>(&array.origin);
+    if (array.name == phase.over && shared != nullptr && shared->referenced) return {};
+  }
+  return wrong("a phase over `" + phase.over + "`, which is no list of referenced coordinates");
+}
+
+Result<void> check_mapping(const Phase& phase, const Kernel& kernel) {
+  const ThreadMapping& mapping = *phase.mapping;
+  const bool positive =
+      mapping.grain > 0 && mapping.threads_per_item > 0 && mapping.tile > 0 && mapping.columns_grain > 0;
+  const bool whole = mapping.group_size > 0 &&
+                     mapping.tile * mapping.threads_per_item % mapping.group_size == 0 &&
+                     mapping.block % 32 == 0 && mapping.block > 0;
+  if (!positive || !whole) return wrong("a thread mapping that no GPU has");
+  if (phase.row_split || phase.fold) return wrong("a phase for a GPU splits rows or reduces");
+  const bool alone = mapping.columns && mapping.threads_per_item == 1 && mapping.tile == 1;
+  if (mapping.stage != 0 && (!alone || mapping.stage < 0 || mapping.stage > 32 || 32 % mapping.stage != 0))
+    return wrong("entries are staged by threads that do not have columns of one row");
+  if (!mapping.rows) return {};
+  for (const auto& array : kernel.arrays) {
+    if (array.name == mapping.merged_positions && std::holds_alternative<Positions>(array.origin)) return {};
+  }
+  return wrong("`" + mapping.merged_positions + "` holds no positions of entries");
+}
+
+Result<void> check_stage(const Stage& stage, int threads, const Kernel& kernel) {
+  if (stage.threads != threads || threads == 0) return wrong("entries are staged by other threads");
+  const auto find = [&](const std::string& name) {
+    return std::find_if(kernel.arrays.begin(), kernel.arrays.end(),
+                        [&](const Array& array) { return array.name == name; });
+  };
+  for (const auto& copy : stage.copies) {
+    const auto to = find(copy.to), from = find(copy.from);
+    if (to == kernel.arrays.end() || !std::holds_alternative<Staged>(to->origin))
+      return wrong("`" + copy.to + "` is no staged array");
+    if (from == kernel.arrays.end() || from->written || from->element != to->element)
+      return wrong("`" + copy.to + "` cannot stage elements of `" + copy.from + "`");
+  }
+  return {};
+}
+
 bool is_wide_store(const StatementPtr& statement) {
   const auto target = store_target(statement);
   return target && target->wide > 1;

@@ -27,4 +27,12 @@ support::Result<void> check_wide_store(const std::vector<StatementPtr>& statemen
 /// counters.
 support::Result<void> check_around(const Kernel& kernel);
 
+/// Checks that the phase runs over a list of referenced coordinates, where it runs over a list.
+support::Result<void> check_over(const Phase& phase, const Kernel& kernel);
+/// Checks the numbers of a phase's mapping, the groups that stage entries, and the positions by which rows
+/// are merged with entries.
+support::Result<void> check_mapping(const Phase& phase, const Kernel& kernel);
+/// Checks that the `threads` of the phase stage elements of arrays in staged ones like them.
+support::Result<void> check_stage(const Stage& stage, int threads, const Kernel& kernel);
+
 }  // namespace schaas::loop_ir

@@ -93,7 +93,8 @@ class Parser : private ExpressionParser {
     // The words are in the order of the enumerators.
     array.element = static_cast<Element>(choose({"value", "index32", "index64", "byte"}));
     expect("=");
-    const int kind = choose({"values", "positions", "coordinates", "shared", "scratch", "carry_out", "staged"});
+    const int kind =
+        choose({"values", "positions", "coordinates", "shared", "scratch", "carry_out", "staged"});
     // Number of an argument or slot; scratch and carry-out arrays have none.
     const int first = kind >= 4 ? 0 : small_number();
     if (kind == 0) array.origin = ArgumentValues{first};

@@ -50,7 +50,7 @@ class Verifier {
     for (const auto& array : kernel.arrays) SCHAAS_RETURN_IF_ERROR(declare_array(array, kernel.arguments));
     for (const auto& phase : kernel.phases) {
       SCHAAS_RETURN_IF_ERROR(expect(phase.range, Type::index));
-      SCHAAS_RETURN_IF_ERROR(over(phase));
+      SCHAAS_RETURN_IF_ERROR(check_over(phase, *kernel_));
       if (phase.fold) SCHAAS_RETURN_IF_ERROR(fold(phase, *phase.fold));
       const auto outside = names_;
       counts_ = phase.step == Step::symbolic;
@@ -79,33 +79,15 @@ class Verifier {
     if (in_mapping_ != for_gpu) return wrong("some phases are for a GPU and some are not");
     if (!in_mapping_) return {};
     const ThreadMapping& mapping = *phase.mapping;
-    const bool positive =
-        mapping.grain > 0 && mapping.threads_per_item > 0 && mapping.tile > 0 && mapping.columns_grain > 0;
-    const bool whole = mapping.group_size > 0 &&
-                       mapping.tile * mapping.threads_per_item % mapping.group_size == 0 &&
-                       mapping.block % 32 == 0 && mapping.block > 0;
-    if (!positive || !whole) return wrong("a thread mapping that no GPU has");
-    if (phase.row_split || phase.fold) return wrong("a phase for a GPU splits rows or reduces");
+    SCHAAS_RETURN_IF_ERROR(check_mapping(phase, *kernel_));
     SCHAAS_RETURN_IF_ERROR(declare("lane", Kind::index));
     stage_ = mapping.stage;
-    const bool alone = mapping.columns && mapping.threads_per_item == 1 && mapping.tile == 1;
-    if (stage_ > 0 && (!alone || stage_ > 32 || 32 % stage_ != 0))
-      return wrong("entries are staged by threads that do not have columns of one row");
     if (stage_ > 0) SCHAAS_RETURN_IF_ERROR(declare("staged", Kind::index));
-    SCHAAS_RETURN_IF_ERROR(merge_path(mapping));
+    if (mapping.rows) SCHAAS_RETURN_IF_ERROR(expect(mapping.rows, Type::index));
     if (!mapping.columns) return {};
     SCHAAS_RETURN_IF_ERROR(expect(mapping.columns, Type::index));
     for (const char* name : column_names) SCHAAS_RETURN_IF_ERROR(declare(name, Kind::index));
     return {};
-  }
-
-  /// Rows and entries are merged by the positions of a level.
-  Result<void> merge_path(const ThreadMapping& mapping) {
-    if (!mapping.rows) return {};
-    const auto found = arrays_.find(mapping.merged_positions);
-    if (found == arrays_.end() || !std::holds_alternative<Positions>(found->second.origin))
-      return wrong("`" + mapping.merged_positions + "` holds no positions of entries");
-    return expect(mapping.rows, Type::index);
   }
 
   Result<void> alignment(const Phase& phase) {
@@ -131,21 +113,6 @@ class Verifier {
     SCHAAS_RETURN_IF_ERROR(writable(store.array, store.value));
     SCHAAS_RETURN_IF_ERROR(expect(store.index, Type::index));
     return expect(store.value, Type::value);
-  }
-
-  /// The threads are those of the phase, and arrays get elements of arrays like them.
-  Result<void> stage(const Stage& stage) {
-    if (stage.threads != stage_ || stage_ == 0) return wrong("entries are staged by other threads");
-    SCHAAS_RETURN_IF_ERROR(expect(stage.begin, Type::index));
-    SCHAAS_RETURN_IF_ERROR(expect(stage.count, Type::index));
-    for (const auto& copy : stage.copies) {
-      const auto to = arrays_.find(copy.to), from = arrays_.find(copy.from);
-      if (to == arrays_.end() || !std::holds_alternative<Staged>(to->second.origin))
-        return wrong("`" + copy.to + "` is no staged array");
-      if (from == arrays_.end() || from->second.written || from->second.element != to->second.element)
-        return wrong("`" + copy.to + "` cannot stage elements of `" + copy.from + "`");
-    }
-    return {};
   }
 
   Result<void> deferred(const std::string& name) const {
@@ -185,16 +152,6 @@ class Verifier {
     names_ = outside;
     if (!phase.parallel || phase.balance_argument < 0)
       return wrong("rows are split in a phase that is not balanced");
-    return {};
-  }
-
-  /// The phase runs over referenced coordinates, which are read in order.
-  Result<void> over(const Phase& phase) const {
-    if (phase.over.empty()) return {};
-    const auto found = arrays_.find(phase.over);
-    const auto* shared = found == arrays_.end() ? nullptr : std::get_if<Shared>(&found->second.origin);
-    if (shared == nullptr || !shared->referenced)
-      return wrong("a phase over `" + phase.over + "`, which is no list of referenced coordinates");
     return {};
   }
 
@@ -411,7 +368,11 @@ class Verifier {
               return expect(x.value, Type::value);
             },
             [&](const Flush& x) { return deferred(x.name); },
-            [&](const Stage& x) { return stage(x); },
+            [&](const Stage& x) -> Result<void> {
+              SCHAAS_RETURN_IF_ERROR(expect(x.begin, Type::index));
+              SCHAAS_RETURN_IF_ERROR(expect(x.count, Type::index));
+              return check_stage(x, stage_, *kernel_);
+            },
         },
         statement_ptr->node);
   }

@@ -64,8 +64,8 @@ support::Result<Lowered> lower_tree(const concrete_notation::StatementPtr& state
   const bool for_gpu = is_for_gpu(tree);
   if (for_gpu && !operators::runs_on_gpu(problem.value_type))
     return support::unsupported(
-        "value-type",
-        std::string("kernels for GPUs compute with f64, f32 and bf16, the values are ") + name(problem.value_type));
+        "value-type", std::string("kernels for GPUs compute with f64, f32 and bf16, the values are ") +
+                          name(problem.value_type));
   if (for_gpu) SCHAAS_RETURN_IF_ERROR(check_mapped_loops(tree));
   // Passes and emission then see a dense result with an element for each entry.
   const int entries_of = for_gpu ? keep_result_by_entries(tree) : -1;

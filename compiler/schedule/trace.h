@@ -177,8 +177,8 @@ struct Stage {
   bool operator==(const Stage&) const = default;
 };
 
-/// merge_path(path={}, loop=i): threads take equal shares of rows and entries together (Merrill and Garland, SC
-/// 2016).
+/// merge_path(path={}, loop=i): threads take equal shares of rows and entries together (Merrill and Garland,
+/// SC 2016).
 struct MergePath {
   Path path;
   std::string loop;
@@ -200,10 +200,9 @@ using Store = problem::CopyRequest;
 /// (ReACT, section 4.2). Stands before all directives of other kinds but `store`.
 using Mask = problem::MaskRequest;
 
-using Directive =
-    std::variant<Permute, Reorder, LoopFuse, Block, Share, Sequence, Distribute, Parallelize, Unroll, Split,
-                 Divide, Bound, Collapse, Pos, Threads, Group, Launch, Stage, MergePath, WorkspaceStorage, Store,
-                 Mask>;
+using Directive = std::variant<Permute, Reorder, LoopFuse, Block, Share, Sequence, Distribute, Parallelize,
+                               Unroll, Split, Divide, Bound, Collapse, Pos, Threads, Group, Launch, Stage,
+                               MergePath, WorkspaceStorage, Store, Mask>;
 
 /// The directive annotates loops and leaves the tree as it is. Such directives come last: the others make new
 /// loops.

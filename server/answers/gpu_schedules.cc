@@ -127,9 +127,9 @@ Result<pipeline::GpuSchedule> GpuSchedules::schedule(const std::string& id) cons
 
 support::Diagnostic no_gpu_schedule(problem::ValueType type) {
   if (!operators::runs_on_gpu(type))
-    return support::unsupported("no-gpu-schedule",
-                                std::string("kernels for GPUs compute with f64, f32 and bf16, the values are ") +
-                                    name(type) + "; `--target cpu` computes them");
+    return support::unsupported(
+        "no-gpu-schedule", std::string("kernels for GPUs compute with f64, f32 and bf16, the values are ") +
+                               name(type) + "; `--target cpu` computes them");
   return support::unsupported(
       "no-gpu-schedule",
       "none of the schedules of the frontier runs on a GPU: they append to a sparse result, "

@@ -187,14 +187,16 @@ TEST(GpuErrors, EntriesThatCannotBeStaged) {
             "B(j,k))))");
   EXPECT_EQ(reason_of(spmm, columns + "stage(loop=i, width=4)"),
             "4 threads stage the entries of an iteration of loop `i`; 8, 16 or 32 do");
-  EXPECT_EQ(reason_of(spmm, columns + "stage(loop=k, width=32)"),
-            "loop `k` stands around loop `i`, which is shared out among threads too: groups, blocks and warps "
-            "are of that one");
+  EXPECT_EQ(
+      reason_of(spmm, columns + "stage(loop=k, width=32)"),
+      "loop `k` stands around loop `i`, which is shared out among threads too: groups, blocks and warps "
+      "are of that one");
   EXPECT_EQ(reason_of(spmm, "stage(loop=i, width=32)"),
             "loop `i` is not shared out among threads of a GPU; `threads` does it");
-  EXPECT_EQ(reason_of(spmm, "threads(loop=i, each=1); stage(loop=i, width=32)"),
-            "32 threads stage the entries of an iteration of loop `i`, and no loop over columns stands around "
-            "it");
+  EXPECT_EQ(
+      reason_of(spmm, "threads(loop=i, each=1); stage(loop=i, width=32)"),
+      "32 threads stage the entries of an iteration of loop `i`, and no loop over columns stands around "
+      "it");
   EXPECT_EQ(reason_of(spmm, columns_outside + "threads(loop=k, each=1); threads(loop=i, each=1/8); "
                                               "group(loop=i, width=8, reduce=parallel); stage(loop=i, "
                                               "width=8)"),

@@ -529,7 +529,8 @@ TEST(DirectiveErrors, NewLoopsComeBeforeAnnotations) {
   EXPECT_EQ(apply_error("parallelize(loop=i, races=none); reorder(order={l,i,j,k})"),
             "invalid [illegal-directive]: `reorder` makes new loops and drops the annotations of the present "
             "ones; it comes "
-            "before parallelize, unroll, bound, collapse, pos, threads, group, launch, stage, merge_path and gather\n"
+            "before parallelize, unroll, bound, collapse, pos, threads, group, launch, stage, merge_path and "
+            "gather\n"
             "  --> schedule:1:43\n"
             "  | parallelize(path={}, loop=i, races=none); reorder(path={}, order={l,i,j,k})\n"
             "  |                                           ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~");

@@ -193,9 +193,9 @@ std::shared_ptr<Trials> trials_of(const Case& one, const problem::Problem& probl
 }
 
 /// Kernels are emulated; the first few failures are told, all are counted.
-KernelQueue emulated(std::mt19937_64& random, std::size_t& failures) {
+KernelQueue emulated(std::mt19937_64& random, std::size_t& failures, std::size_t inputs = 6) {
   return KernelQueue(
-      6, random,
+      inputs, random,
       [&failures](const std::string& what) {
         if (++failures <= 5) ADD_FAILURE() << what;
       },
@@ -316,7 +316,7 @@ TEST(GpuKernels, StagedEntriesAreRight) {
   SCOPED_TRACE("seed " + std::to_string(seed()));
   std::mt19937_64 random(seed());
   std::size_t failures = 0, staged = 0;
-  KernelQueue queue = emulated(random, failures);
+  KernelQueue queue = emulated(random, failures, 7);
   for (const std::string format : {"csr", "dcsr"}) {
     for (const std::string type : {"f64", "f32", "bf16"}) {
       problem::ProblemText text;
@@ -350,7 +350,7 @@ TEST(GpuKernels, MergePathsAreRight) {
   SCOPED_TRACE("seed " + std::to_string(seed()));
   std::mt19937_64 random(seed());
   std::size_t failures = 0;
-  KernelQueue queue = emulated(random, failures);
+  KernelQueue queue = emulated(random, failures, 7);
   for (const std::string type : {"f64", "f32", "bf16"}) {
     problem::ProblemText text;
     text.expression = "C(i,k) = A(i,j) * B(j,k)";
@@ -359,11 +359,14 @@ TEST(GpuKernels, MergePathsAreRight) {
     const auto problem = problem::build(text).value();
     const auto trials = trials_of_staging(problem, random);
     for (const std::string how :
-         {"1); pos(loop=j, from=i); threads(loop=i, each=1", "1); pos(loop=j, from=i); threads(loop=i, each=3", "2); pos(loop=j, from=i); threads(loop=i, each=32",
-          "4); pos(loop=j, from=i); threads(loop=i, each=100", "1); pos(loop=j, from=i); threads(loop=i, each=8); group(loop=i, width=8, reduce=segment",
+         {"1); pos(loop=j, from=i); threads(loop=i, each=1",
+          "1); pos(loop=j, from=i); threads(loop=i, each=3",
+          "2); pos(loop=j, from=i); threads(loop=i, each=32",
+          "4); pos(loop=j, from=i); threads(loop=i, each=100",
+          "1); pos(loop=j, from=i); threads(loop=i, each=8); group(loop=i, width=8, reduce=segment",
           "3); pos(loop=j, from=i); threads(loop=i, each=32); stage(loop=i, width=16"}) {
-      const auto trace = schedule::parse("reorder(order={k,i,j}); threads(loop=k, each=" +
-                                         how + "); merge_path(loop=i)");
+      const auto trace =
+          schedule::parse("reorder(order={k,i,j}); threads(loop=k, each=" + how + "); merge_path(loop=i)");
       const auto added = queue.add(trace.value(), problem, trials);
       EXPECT_TRUE(added.ok()) << support::render(added.error());
     }

@@ -8,9 +8,9 @@
 #include "compiler/schedule/replay/apply.h"
 
 // Random thread mappings of a GPU on a given trace. For each phase, directives are drawn for its two
-// outermost loops: grain, threads per item, groups with a reduction, launches, staging, merge paths. At most 40 are drawn, and at
-// most five that schedule::apply accepts stay. So mappings that replay allows are tested, also those that the
-// search never proposes.
+// outermost loops: grain, threads per item, groups with a reduction, launches, staging, merge paths. At most
+// 40 are drawn, and at most five that schedule::apply accepts stay. So mappings that replay allows are
+// tested, also those that the search never proposes.
 namespace schaas::test_support {
 namespace {
 

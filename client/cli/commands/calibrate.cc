@@ -9,8 +9,9 @@
 #include "schaas/host.h"
 #include "schaas/rates.h"
 
-// schaas calibrate: measures this machine's caches and memory, or its GPU, for all later selections. The figures are
-// stored with a description of the host, so a copied home folder does not mislead another machine.
+// schaas calibrate: measures this machine's caches and memory, or its GPU, for all later selections. The
+// figures are stored with a description of the host, so a copied home folder does not mislead another
+// machine.
 namespace schaas::cli {
 namespace {
 

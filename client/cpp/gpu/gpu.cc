@@ -141,7 +141,8 @@ support::Result<GpuRates> Gpu::measure_rates() const {
   SCHAAS_ASSIGN_OR_RETURN(void* const from, arrays.room(copied));
   SCHAAS_ASSIGN_OR_RETURN(const Buffer host, allocate(moved, 1, "what is copied to the device"));
   const auto of_host = [&](std::int64_t bytes) {
-    return median_seconds(arrays, [&] { return arrays.copy(to, host.data(), static_cast<std::size_t>(bytes)); });
+    return median_seconds(arrays,
+                          [&] { return arrays.copy(to, host.data(), static_cast<std::size_t>(bytes)); });
   };
   const auto of_device = [&](std::int64_t bytes) {
     return median_seconds(arrays, [&] { return arrays.copy(to, from, static_cast<std::size_t>(bytes)); });

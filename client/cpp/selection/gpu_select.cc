@@ -34,9 +34,9 @@ constexpr double latency_cycles = 62, first_cycles = 5400;
 constexpr double cache_speed = 3.1;  ///< second-level cache to memory
 /// An atomic write waits for the one before it to the same element: 0.57e9 a second.
 constexpr double contended_seconds = 1.8e-9;
-/// Entries that threads stage at a time. Cycles that a warp issues for them, and until they have come. Threads
-/// then wait for what the entries locate alone: cycles from one trip to the next. Not measured: counted from
-/// the loads that depend on each other (docs/performance/gpu_code.md).
+/// Entries that threads stage at a time. Cycles that a warp issues for them, and until they have come.
+/// Threads then wait for what the entries locate alone: cycles from one trip to the next. Not measured:
+/// counted from the loads that depend on each other (docs/performance/gpu_code.md).
 constexpr double staged_entries = 32, stage_cycles = 24, stage_latency = 500, staged_latency_cycles = 45;
 /// Part of the times beside the largest that does not overlap with it.
 constexpr double exposed = 0.79;
@@ -95,7 +95,7 @@ class NestModel {
   double cycles() const {
     const double trip = trip_cycles + column_cycles * in_thread_;
     const double rows = taken_ * (row_cycles + column_cycles * in_thread_ + warp_trips_ * trip +
-                                       chunks(warp_trips_) * stage_cycles);
+                                  chunks(warp_trips_) * stage_cycles);
     return std::ceil(threads() / warp) * (rows + reduction_cycles() + find_cycles());
   }
   /// From the first to the last cycle of the thread that has most to do, and of one like most.
@@ -113,8 +113,7 @@ class NestModel {
     return rows_ / together * runs * parts * columns_ * written_below();
   }
   double max_chain() const {
-    return std::max(rows_of_an_element(), max_rows_) /
-           std::max(1.0, taken_ * units_.width / units_.share);
+    return std::max(rows_of_an_element(), max_rows_) / std::max(1.0, taken_ * units_.width / units_.share);
   }
   const Nest& nest() const { return nest_; }
 
@@ -185,8 +184,7 @@ class NestModel {
            taken_ * chunks(trips) * stage_latency + reduction_cycles() + find_steps() * search_latency;
   }
 
-  /// Chunks of entries that a row's threads stage one after the other, a part of one for what a thread with
-  /// several rows has of each.
+  /// Chunks of entries that are staged for a row, one after the other. A thread stages one at least.
   double chunks(double trips) const { return stages_ ? std::max(trips / staged_entries, 1.0 / taken_) : 0; }
 
   // Threads that share a row fold their sums pairwise: log2(width) steps for each column.
@@ -196,8 +194,7 @@ class NestModel {
     const double halvings = folds * std::log2(static_cast<double>(folding));
     return halvings * in_thread_ * (units_.segments ? segment_cycles : shuffle_cycles);
   }
-  // Threads over entries find the row of their first entry by binary search, those of a merge path both ends
-  // of their entries before.
+  // Threads over entries find the row of their first entry by binary search. A merge path takes two more.
   double find_steps() const {
     if (units_.rows <= 1) return 0;
     return std::log2(std::max(trips_[first_], 2.0)) * (units_.merge_path ? 3 : 1);
@@ -349,8 +346,8 @@ struct GpuSelector::State {
   }
   State(const State&) = delete;
 
-  GpuPrediction predict(std::size_t s, const std::vector<double>& values, const Sizes& sizes,
-                        ValueType type, const GpuTarget& target) const {
+  GpuPrediction predict(std::size_t s, const std::vector<double>& values, const Sizes& sizes, ValueType type,
+                        const GpuTarget& target) const {
     GpuPrediction out;
     for (const NumberedGpuPhase& phase : numbered[s].phases)
       out.seconds += seconds_of(phase, values, sizes, type, target);

@@ -47,7 +47,8 @@ auto gpu_fields_of(Given& rates) {
 // A file for each device, named by the letters and digits of its name.
 std::string path_in(const std::string& directory, std::string device) {
   for (char& each : device) {
-    const bool plain = (each >= 'a' && each <= 'z') || (each >= 'A' && each <= 'Z') || (each >= '0' && each <= '9');
+    const bool plain =
+        (each >= 'a' && each <= 'z') || (each >= 'A' && each <= 'Z') || (each >= '0' && each <= '9');
     if (!plain) each = '_';
   }
   return path_in(directory) + "_" + device;
@@ -55,7 +56,8 @@ std::string path_in(const std::string& directory, std::string device) {
 
 // Writes a header, the host, and a line for each field.
 template <class Fields>
-support::Result<void> store(const std::string& directory, const std::string& path, const Fields& fields) {
+support::Result<void> store_fields(const std::string& directory, const std::string& path,
+                                   const Fields& fields) {
   if (directory.empty())
     return support::invalid("file-unwritable",
                             "rates cannot be stored: neither XDG_DATA_HOME nor HOME is set");
@@ -84,7 +86,7 @@ bool read_field(std::istream& file, const std::string& name, double& to) {
 
 // Reads the fields of a file that this host wrote.
 template <class Fields>
-bool read(const std::string& path, const Fields& fields) {
+bool read_fields(const std::string& path, const Fields& fields) {
   std::ifstream file(path);
   std::string line;
   if (!std::getline(file, line) || line != rates_header) return false;
@@ -127,23 +129,23 @@ std::string host_text() {
 }
 
 support::Result<void> store_rates(const std::string& directory, const Rates& rates) {
-  return store(directory, path_in(directory), fields_of(rates));
+  return store_fields(directory, path_in(directory), fields_of(rates));
 }
 
 Rates stored_rates(const std::string& directory) {
   Rates rates;
-  const bool found = read(path_in(directory), fields_of(rates));
+  const bool found = read_fields(path_in(directory), fields_of(rates));
   return found && rates.nanoseconds > 0 && rates.memory_threads >= 1 ? rates : Rates{};
 }
 
 support::Result<void> store_gpu_rates(const std::string& directory, const std::string& device,
                                       const GpuRates& rates) {
-  return store(directory, path_in(directory, device), gpu_fields_of(rates));
+  return store_fields(directory, path_in(directory, device), gpu_fields_of(rates));
 }
 
 std::optional<GpuRates> stored_gpu_rates(const std::string& directory, const std::string& device) {
   GpuRates rates;
-  const bool found = read(path_in(directory, device), gpu_fields_of(rates));
+  const bool found = read_fields(path_in(directory, device), gpu_fields_of(rates));
   const bool sound = rates.bytes_per_second > 0 && rates.transferred_bytes_per_second > 0;
   return found && sound ? std::optional(rates) : std::nullopt;
 }

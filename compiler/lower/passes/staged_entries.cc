@@ -82,8 +82,7 @@ class StagedPhases {
   /// The guard compares the end of a thread's columns with that of all columns that a thread may have.
   bool is_of_columns(const loop_ir::If& guard, Function function) const {
     const auto* sides = loop_ir::arguments_of(guard.condition, function);
-    const auto last =
-        loop_ir::add(loop_ir::column_begin(), loop_ir::integer(mapping_->columns_grain));
+    const auto last = loop_ir::add(loop_ir::column_begin(), loop_ir::integer(mapping_->columns_grain));
     return sides != nullptr && loop_ir::equal((*sides)[0], loop_ir::column_end()) &&
            loop_ir::equal((*sides)[1], last);
   }
@@ -124,8 +123,7 @@ class StagedPhases {
     std::set<std::string> all = arrays;
     for (const auto& [from, to] : staged_) all.insert(from);
     for (const auto& each : all) bytes += bytes_of(array(each).element, kernel_.value_type);
-    return !arrays.empty() &&
-           bytes * chunk_entries * (mapping_->block / mapping_->stage) <= max_shared_bytes;
+    return !arrays.empty() && bytes * chunk_entries * (mapping_->block / mapping_->stage) <= max_shared_bytes;
   }
 
   /// Returns the staged array for an array, declared when first needed.
@@ -161,11 +159,11 @@ class StagedPhases {
     chunks.variable = chunk, chunks.begin = loop.begin, chunks.end = loop_ir::name(stop);
     chunks.step = chunk_entries;
     const auto left = loop_ir::subtract(loop_ir::name(stop), loop_ir::name(chunk));
-    chunks.body = loop_ir::block(
-        {make(loop_ir::Let{count, loop_ir::Type::index,
-                           loop_ir::minimum(left, loop_ir::integer(chunk_entries))}),
-         make(std::move(stage)), make(std::move(entries))});
-    return loop_ir::block({make(loop_ir::Let{stop, loop_ir::Type::index, loop.end}), make(std::move(chunks))});
+    chunks.body = loop_ir::block({make(loop_ir::Let{count, loop_ir::Type::index,
+                                                    loop_ir::minimum(left, loop_ir::integer(chunk_entries))}),
+                                  make(std::move(stage)), make(std::move(entries))});
+    return loop_ir::block(
+        {make(loop_ir::Let{stop, loop_ir::Type::index, loop.end}), make(std::move(chunks))});
   }
 
   /// Replaces the loads of an expression for which `map` returns another one.
@@ -192,9 +190,8 @@ class StagedPhases {
   /// Replaces all expressions of a body of plain statements, bounds and conditions included.
   template <class Map>
   static StatementPtr mapped(const StatementPtr& statement, const Map& map) {
-    const auto inside = loop_ir::map_children(
-        loop_ir::map_expressions(statement, map),
-        [&](const StatementPtr& each) { return mapped(each, map); });
+    const auto inside = loop_ir::map_children(loop_ir::map_expressions(statement, map),
+                                              [&](const StatementPtr& each) { return mapped(each, map); });
     if (const auto* guard = as<loop_ir::If>(inside))
       return make(loop_ir::If{map(guard->condition), guard->body});
     const auto* loop = as<loop_ir::For>(inside);

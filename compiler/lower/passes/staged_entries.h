@@ -11,12 +11,17 @@ namespace schaas::lower {
 ///
 ///     for pj in A_pos1[i] .. A_pos1[(i + 1)] entries of A_crd1 {       if staged {
 ///       let j: index = A_crd1[pj]                                        let stop: index = A_pos1[(i + 1)]
-///       t += (A[pj] * B[((j * n_k) + k)])                      ->        for chunk in A_pos1[i] .. stop by 32 {
-///     }                                                                    let count: index = min((stop - chunk), 32)
-///                                                                          stage 32 from chunk count count ...
-///                                                                          for pj in 0 .. count entries of A_crd1_staged {
-///                                                                            let j: index = A_crd1_staged[pj]
-///                                                                            t += (A_staged[pj] * B[((j * n_k) + k)])
+///       t += (A[pj] * B[((j * n_k) + k)])                      ->        for chunk in A_pos1[i] .. stop by
+///       32 {
+///     }                                                                    let count: index = min((stop -
+///     chunk), 32)
+///                                                                          stage 32 from chunk count count
+///                                                                          ... for pj in 0 .. count entries
+///                                                                          of A_crd1_staged {
+///                                                                            let j: index =
+///                                                                            A_crd1_staged[pj] t +=
+///                                                                            (A_staged[pj] * B[((j * n_k) +
+///                                                                            k)])
 ///                                                                          }
 ///                                                                        }
 ///                                                                      }

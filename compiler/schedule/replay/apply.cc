@@ -43,9 +43,10 @@ Diagnostic at_directive(const Diagnostic& error, const Trace& trace, std::size_t
 
 /// Returns the error of a directive that follows an annotation.
 Diagnostic too_late(const Directive& directive) {
-  return illegal("`" + name(directive) +
-                 "` makes new loops and drops the annotations of the present ones; it comes before "
-                 "parallelize, unroll, bound, collapse, pos, threads, group, launch, stage, merge_path and gather");
+  return illegal(
+      "`" + name(directive) +
+      "` makes new loops and drops the annotations of the present ones; it comes before "
+      "parallelize, unroll, bound, collapse, pos, threads, group, launch, stage, merge_path and gather");
 }
 
 /// Verifies a tree that no further directive changes.

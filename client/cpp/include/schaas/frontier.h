@@ -117,8 +117,8 @@ struct GpuPhase {
   int side_by_side = 1;          ///< iterations, before the columns change
   int block = 256;               ///< threads
   bool exclusive_writes = true;  ///< each element is written by one thread; else writes are atomic
-  int stage = 0;            ///< adjacent threads that stage the entries of a row together; 0: none do
-  bool merge_path = false;  ///< `take` counts rows besides their entries
+  int stage = 0;                 ///< adjacent threads that stage the entries of a row together; 0: none do
+  bool merge_path = false;       ///< `take` counts rows besides their entries
   bool operator==(const GpuPhase&) const = default;
 };
 /// An entry's loops shared out among the threads of a GPU. Its kernel has isa "cuda" and its id.

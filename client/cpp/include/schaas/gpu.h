@@ -37,7 +37,7 @@ class GpuKernel {
 struct GpuOptions {
   std::string driver = "libcuda.so.1";
   int device = 0;
-  std::string rates_directory{};  ///< of stored_gpu_rates; "": what the driver reports, and defaults, count
+  std::string rates_directory{};  ///< directory of stored_gpu_rates; "": the driver's figures count
 };
 
 /// One device. Copies share it; the driver's primary context, which the CUDA runtime uses too, is kept as
@@ -53,8 +53,8 @@ class Gpu {
   /// Returns the facts that the driver reports, with the memory that is free now; measured rates where they
   /// are stored, defaults for the others.
   GpuFacts facts() const;
-  /// Measures copies and launches on the device, in about a second, with at most a quarter of its free memory.
-  /// Errors: exhausted [memory]; internal [gpu-failed].
+  /// Measures copies and launches on the device, in about a second, with at most a quarter of its free
+  /// memory. Errors: exhausted [memory]; internal [gpu-failed].
   support::Result<GpuRates> measure_rates() const;
 
   /// Checks that the arrays of a tensor lie on this device. Errors: invalid [not-on-device].

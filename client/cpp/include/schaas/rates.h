@@ -53,7 +53,7 @@ support::Result<Calibration> calibrate(Connection& connection, int threads,
 /// host. One line.
 std::string host_text();
 
-/// What a GPU takes for copies and launches, measured on it (`schaas calibrate --device`).
+/// Rates of copies and launches of a GPU, measured on it (`schaas calibrate --device`).
 struct GpuRates {
   double bytes_per_second = 0;              ///< from its memory
   double transferred_bytes_per_second = 0;  ///< between host and device

@@ -97,9 +97,9 @@ bool is_for_gpu(const NestTree& tree) {
 
 loop_ir::ThreadMapping mapping_of(const MappedLoops& loops) {
   const auto& mapping = loops.mapping;
-  return {mapping.grain,      mapping.threads_per_item,
-          mapping.group_size, concrete_notation::adjacent_iterations(mapping),
-          mapping.block,      nullptr,
+  return {mapping.grain,       mapping.threads_per_item,
+          mapping.group_size,  concrete_notation::adjacent_iterations(mapping),
+          mapping.block,       nullptr,
           loops.columns_grain, mapping.stage};
 }
 
