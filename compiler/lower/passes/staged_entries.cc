@@ -72,9 +72,17 @@ class StagedPhases {
     if (loop == nullptr) return inside(together && !as<loop_ir::Merge>(statement));
     const bool bound_varies = varies(loop->begin) || varies(loop->end);
     if (bound_varies) varying_.insert(loop->variable);
+    if (loop_ir::is_over_columns(*loop) && mapping_->columns_grain == 1) return only_column(*loop, together);
     const bool in_step = together && (!bound_varies || loop_ir::is_over_columns(*loop));
     if (in_step && can_stage(*loop)) return staged(*loop);
     return inside(in_step);
+  }
+
+  /// Returns the body for the one column that the thread has.
+  StatementPtr only_column(const loop_ir::For& loop, bool together) {
+    Statements out = {make(loop_ir::Let{loop.variable, loop_ir::Type::index, loop.begin})};
+    for (const auto& each : loop_ir::statements_of(of(loop.body, together))) out.push_back(each);
+    return loop_ir::block(std::move(out));
   }
 
   bool varies(const ExpressionPtr& expression) const { return loop_ir::mentions(expression, varying_); }
