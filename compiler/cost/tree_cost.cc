@@ -397,6 +397,24 @@ class TreeCosts::Walk {
     }
   }
 
+  /// The producer adds terms element by element: nothing is summed below it.
+  static bool adds_terms(const StatementPtr& producer) {
+    const auto& kept = leaf_of(producer).target.indices;
+    const StatementPtr* at = &producer;
+    while (const auto* loop = std::get_if<Forall>(&(*at)->node)) {
+      if (!support::contains(kept, loop->index)) return false;
+      at = &loop->body;
+    }
+    if (const auto* sum = std::get_if<Terms>(&(*at)->node))
+      return std::all_of(sum->terms.begin(), sum->terms.end(), adds_elements);
+    return false;
+  }
+  static bool adds_elements(const StatementPtr& term) {
+    const auto* loop = std::get_if<Forall>(&term->node);
+    if (loop == nullptr) return std::holds_alternative<Assign>(term->node);
+    return support::contains(leaf_of(term).target.indices, loop->index) && adds_elements(loop->body);
+  }
+
   /// Adds the listing, sorting and appending of what the producer wrote, entry by entry. These are all
   /// elements when it writes all of them, else at most as many as it writes.
   void append(const Where& both, const Position& position) {
@@ -409,7 +427,9 @@ class TreeCosts::Walk {
                           [&](const std::string& index) { return bounds(way, number(index)); });
     });
     if (!all) {
-      for (Term trips : last_leaf_) cost_.time.push_back(make_term(trips, Access::gathered));
+      // Terms seldom meet in an entry; products do, and list it once.
+      const Access listed = adds_terms(both.producer) ? Access::merged : Access::gathered;
+      for (Term trips : last_leaf_) cost_.time.push_back(make_term(trips, listed));
       return;
     }
     for (Term above : trips_of(written, position))

@@ -445,8 +445,8 @@ class Search {
 /// Schedules of a product with a sparse result that are listed one by one, some 2 microseconds each.
 constexpr std::size_t max_listed = 1'000'000;
 
-/// All schedules when they can be listed in a third of the time; else those on the frontier of the schedules that append in order,
-/// and those on the frontier of the dense result, completed with workspaces.
+/// All schedules when they can be listed in a third of the time; else those on the frontier of the schedules
+/// that append in order, and those on the frontier of the dense result, completed with workspaces.
 support::Result<Frontier> compute_appending(const problem::Problem& problem, const Options& options,
                                             const Progress& progress,
                                             const support::Cancellation& cancellation) {

@@ -419,8 +419,7 @@ TEST(TreeCost, StepsOfUnitedListsAreComparedWithUpToThreeOthers) {
   EXPECT_EQ(time("y(i) = max(j)(B(i,j) * C(i,j) + D(i,j))"),
             "6*i*j'D + 6*i*j'B&C + merge(i*j'D) + merge(i*j'D) + merge(i*j'B|C) + merge(i*j'B|C)");
   // One list is located at coordinates of the other.
-  EXPECT_EQ(time("y(i) = max(j)(B(i,j) + C(i,j))", {{"C", "dense,bitmap"}}),
-            "6*i*j'B + 6*i*j'C");
+  EXPECT_EQ(time("y(i) = max(j)(B(i,j) + C(i,j))", {{"C", "dense,bitmap"}}), "6*i*j'B + 6*i*j'C");
 }
 
 TEST(Gathering, ATableHoldsWhatTheLeavesBelowItsBranchWrite) {
