@@ -153,7 +153,8 @@ Result<problem::Problem> problem_of(const Trace& trace, const problem::Problem& 
 
 namespace {
 
-Result<StatementPtr> apply(const Trace& trace, const problem::Problem& requested, Verified verified_trees) {
+Result<StatementPtr> replay_requested(const Trace& trace, const problem::Problem& requested,
+                                      Verified verified_trees) {
   SCHAAS_ASSIGN_OR_RETURN(const problem::Problem problem, problem_of(trace, requested));
   const auto factors = problem::factors_of(problem);
   if (!factors) return replay(trace, problem, verified_trees);
@@ -164,11 +165,11 @@ Result<StatementPtr> apply(const Trace& trace, const problem::Problem& requested
 }  // namespace
 
 Result<StatementPtr> apply(const Trace& trace, const problem::Problem& problem) {
-  return apply(trace, problem, Verified::each);
+  return replay_requested(trace, problem, Verified::each);
 }
 
 Result<StatementPtr> apply_own(const Trace& trace, const problem::Problem& problem) {
-  return apply(trace, problem, Verified::last);
+  return replay_requested(trace, problem, Verified::last);
 }
 
 }  // namespace schaas::schedule
