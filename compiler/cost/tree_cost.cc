@@ -2,6 +2,7 @@
 #include <bit>
 #include <map>
 #include <optional>
+#include <utility>
 
 #include "compiler/concrete_notation/masked_elements.h"
 #include "compiler/concrete_notation/result_workspace.h"
@@ -149,12 +150,30 @@ class TreeCosts::Walk {
     if (std::any_of(space.begin(), space.end(), [&](OperandSet way) { return lists_of(index, way) == 0; }))
       return;
     const ListSet beside = lists_of(index, operands_of(body) & ~needed);
+    const std::size_t comparisons = comparisons_of(lists_of(index, needed) | beside, space);
     for (OperandSet way : space) {
-      const Intersection* both = variables_.intersection(lists_of(index, way) | beside);
-      if (both == nullptr) continue;
+      const bool merged = variables_.intersection(lists_of(index, way) | beside) != nullptr;
+      if (!merged && comparisons == 0) continue;
+      const Term steps = this->steps(index, way, beside);
       for (Term above : trips_of({way}, position))
-        cost_.time.push_back(make_term(above | both->steps | position.serial, Access::merged));
+        add_steps(above | steps | position.serial, std::max<std::size_t>(comparisons, 1));
     }
+  }
+
+  /// The comparisons of a step with the heads of united lists; 0 where no lists are united.
+  std::size_t comparisons_of(ListSet lists, const IterationSpace& space) const {
+    const auto heads = static_cast<std::size_t>(std::popcount(lists));
+    return papers_ || space.size() < 2 || heads < 2 ? 0 : std::min(heads, max_heads) - 1;
+  }
+
+  /// The coordinates that a merge of these operands' lists visits, with lists beside them.
+  Term steps(int index, OperandSet set, ListSet beside) const {
+    const Intersection* both = variables_.intersection(lists_of(index, set) | beside);
+    return both != nullptr ? both->steps : trips(index, set);
+  }
+
+  void add_steps(Term steps, std::size_t comparisons) {
+    cost_.time.insert(cost_.time.end(), comparisons, make_term(steps, Access::merged));
   }
 
   /// The sparse operands that a statement reads.
@@ -170,18 +189,23 @@ class TreeCosts::Walk {
   void add_leaf(const Assign& leaf, const Position& position) {
     const Access access = this->access(leaf, position);
     last_leaf_.clear();
-    // Operands whose entries are united are merged: each coordinate is compared with all of their heads.
-    const auto add = [&](const std::vector<Term>& sum, const IterationSpace& united) {
-      const std::size_t heads = papers_ ? 1 : std::clamp<std::size_t>(united.size(), 1, max_heads);
+    const auto add = [&](const std::vector<Term>& sum) {
       for (Term trips : sum) {
-        cost_.time.insert(cost_.time.end(), heads, make_term(trips | position.serial, access));
+        cost_.time.push_back(make_term(trips | position.serial, access));
         last_leaf_.push_back(trips | position.serial);
       }
     };
     const IterationSpace space = space_of(leaf, {});
-    if (const auto stored = walked_entries(leaf, space, position))
-      return add(counted_trips(*stored, position), *stored);
-    add(trips_of(space, position), space);
+    if (const auto stored = walked_entries(leaf, space, position)) {
+      const auto [entries, steps] = counted_trips(*stored, position);
+      add(entries);
+      OperandSet all = 0;
+      for (const OperandSet way : *stored) all |= way;
+      const std::size_t comparisons = comparisons_of(lists_of(position.above.back().index, all), *stored);
+      for (Term each : steps) add_steps(each | position.serial, comparisons);
+      return;
+    }
+    add(trips_of(space, position));
     if (papers_) return;
     for (const index_notation::Expression* call : index_notation::costly_calls(leaf.value)) {
       for (Term trips : trips_of(space, known_before(*call, position)))
@@ -209,16 +233,20 @@ class TreeCosts::Walk {
   }
 
   /// Returns the trips of a reduction whose innermost loop walks these entries, a term for each way to be
-  /// stored.
-  std::vector<Term> counted_trips(const IterationSpace& stored, Position position) const {
-    std::vector<Term> sum;
+  /// stored, and the steps of that loop.
+  std::pair<std::vector<Term>, std::vector<Term>> counted_trips(const IterationSpace& stored,
+                                                                Position position) const {
+    std::vector<Term> sum, merged;
     const int innermost = position.above.back().index;
     position.above.pop_back();
     for (Term around : trips_of(everywhere, position)) {
-      for (OperandSet way : stored) sum.push_back(around | trips(innermost, way));
+      for (OperandSet way : stored) {
+        sum.push_back(around | trips(innermost, way));
+        merged.push_back(around | steps(innermost, way, 0));
+      }
     }
     std::sort(sum.begin(), sum.end());
-    return sum;
+    return {std::move(sum), std::move(merged)};
   }
 
   /// Returns the loops that a call is computed in: those below the innermost branch down to the last one
@@ -369,6 +397,24 @@ class TreeCosts::Walk {
     }
   }
 
+  /// The producer adds terms element by element: nothing is summed below it.
+  static bool adds_terms(const StatementPtr& producer) {
+    const auto& kept = leaf_of(producer).target.indices;
+    const StatementPtr* at = &producer;
+    while (const auto* loop = std::get_if<Forall>(&(*at)->node)) {
+      if (!support::contains(kept, loop->index)) return false;
+      at = &loop->body;
+    }
+    if (const auto* sum = std::get_if<Terms>(&(*at)->node))
+      return std::all_of(sum->terms.begin(), sum->terms.end(), adds_elements);
+    return false;
+  }
+  static bool adds_elements(const StatementPtr& term) {
+    const auto* loop = std::get_if<Forall>(&term->node);
+    if (loop == nullptr) return std::holds_alternative<Assign>(term->node);
+    return support::contains(leaf_of(term).target.indices, loop->index) && adds_elements(loop->body);
+  }
+
   /// Adds the listing, sorting and appending of what the producer wrote, entry by entry. These are all
   /// elements when it writes all of them, else at most as many as it writes.
   void append(const Where& both, const Position& position) {
@@ -381,7 +427,9 @@ class TreeCosts::Walk {
                           [&](const std::string& index) { return bounds(way, number(index)); });
     });
     if (!all) {
-      for (Term trips : last_leaf_) cost_.time.push_back(make_term(trips, Access::gathered));
+      // Terms seldom meet in an entry; products do, and list it once.
+      const Access listed = adds_terms(both.producer) ? Access::merged : Access::gathered;
+      for (Term trips : last_leaf_) cost_.time.push_back(make_term(trips, listed));
       return;
     }
     for (Term above : trips_of(written, position))

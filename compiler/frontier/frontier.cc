@@ -248,10 +248,7 @@ class Search {
 
   /// The end of a part of what is left of the time budget; none without a budget.
   std::optional<support::Cancellation::Clock::time_point> part_of_budget(double part) const {
-    using Clock = support::Cancellation::Clock;
-    if (options_.search_seconds <= 0) return std::nullopt;
-    const std::chrono::duration<double> left(std::max(0.0, options_.search_seconds - watch_.since_start()));
-    return Clock::now() + std::chrono::duration_cast<Clock::duration>(left * part);
+    return watch_.end_of(part, options_.search_seconds);
   }
 
   /// One fold with at most `part` of what is left of the time budget.
@@ -448,27 +445,38 @@ class Search {
 /// Schedules of a product with a sparse result that are listed one by one, some 2 microseconds each.
 constexpr std::size_t max_listed = 1'000'000;
 
-/// All schedules when they can be listed; else those on the frontier of the schedules that append in order,
-/// and those on the frontier of the dense result, completed with workspaces.
+/// All schedules when they can be listed in a third of the time; else those on the frontier of the schedules
+/// that append in order, and those on the frontier of the dense result, completed with workspaces.
 support::Result<Frontier> compute_appending(const problem::Problem& problem, const Options& options,
                                             const Progress& progress,
                                             const support::Cancellation& cancellation) {
-  SCHAAS_ASSIGN_OR_RETURN(
-      auto all, space::appending_members(problem, max_listed, options.members_per_class, cancellation));
-  if (all) {
-    const auto list = [&]() -> support::Result<space::ListedMembers> { return std::move(*all); };
-    return compute_listed(problem, list, options, progress, cancellation);
+  const Stopwatch watch;
+  // Options with a part of the time that is left.
+  const auto in_part = [&](double part) {
+    Options result = options;
+    if (options.search_seconds > 0)
+      result.search_seconds = std::max(0.01, part * (options.search_seconds - watch.since_start()));
+    return result;
+  };
+  const support::Cancellation budget(cancellation, watch.end_of(1.0 / 3, options.search_seconds));
+  auto all = space::appending_members(problem, max_listed, options.members_per_class, budget);
+  SCHAAS_RETURN_IF_ERROR(cancellation.check("listing the schedule space"));
+  if (!all.ok() && all.error().family != support::Family::exhausted) return all.error();
+  if (all.ok() && *all) {
+    const auto list = [&]() -> support::Result<space::ListedMembers> { return std::move(**all); };
+    return compute_listed(problem, list, in_part(1), progress, cancellation);
   }
   std::vector<schedule::Trace> traces;
   const auto add = [&](const Frontier& found) {
     for (const Survivor& survivor : found.survivors)
       traces.insert(traces.end(), survivor.traces.begin(), survivor.traces.end());
   };
-  const auto in_order = Search(problem, options, progress, cancellation).run();
+  const Options third = in_part(1.0 / 3);
+  const auto in_order = Search(problem, third, progress, cancellation).run();
   if (!in_order.ok() && in_order.error().code != "no-schedule") return in_order;
   if (in_order.ok()) add(*in_order);
   SCHAAS_ASSIGN_OR_RETURN(const Frontier dense,
-                          compute(space::with_dense_result(problem), options, progress, cancellation));
+                          compute(space::with_dense_result(problem), in_part(0.5), progress, cancellation));
   add(dense);
   const auto list = [&]() -> support::Result<space::ListedMembers> {
     space::ListedMembers found = space::listed(traces, problem);
@@ -479,7 +487,7 @@ support::Result<Frontier> compute_appending(const problem::Problem& problem, con
         "or are on the frontier of the dense result";
     return found;
   };
-  return compute_listed(problem, list, options, progress, cancellation);
+  return compute_listed(problem, list, in_part(1), progress, cancellation);
 }
 
 }  // namespace

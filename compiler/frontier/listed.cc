@@ -106,15 +106,17 @@ class ListedSearch {
     ProvenDominance dominance(bounds_, pairwise_samples, free_elements(problem_.profile),
                               options_.max_temporary_elements);
     Pairwise pairwise(bounds_, dominance, *solver_, options_, frontier_.counts);
+    const support::Cancellation budget(cancellation_, watch_.end_of(0.8, options_.search_seconds));
     SCHAAS_ASSIGN_OR_RETURN(Pairwise::Outcome outcome, pairwise.prune(
                                                            std::move(costs),
                                                            [&](std::uint64_t done, std::uint64_t of) {
                                                              report({"stage3", done, of});
                                                            },
-                                                           cancellation_));
+                                                           cancellation_, budget));
     frontier_.removals.insert(frontier_.removals.end(), std::make_move_iterator(outcome.removals.begin()),
                               std::make_move_iterator(outcome.removals.end()));
     frontier_.complete = frontier_.complete && outcome.complete;
+    if (outcome.ended) say_limited();
     sort_classes(outcome.kept, dominance.samples().front());
     std::uint64_t trees = 0;
     for (cost::Cost& cost : outcome.kept) {
@@ -128,6 +130,13 @@ class ListedSearch {
     frontier_.counts.stage3 = std::to_string(trees);
     watch_.lap(frontier_.seconds.stage3);
     return {};
+  }
+
+  void say_limited() {
+    frontier_.complete = false;
+    frontier_.limited += std::string(frontier_.limited.empty() ? "" : "; ") +
+                         "the time for the search ended while classes were compared: more are kept than can "
+                         "win";
   }
 
   void report(const Stage& stage) const {

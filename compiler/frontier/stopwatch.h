@@ -1,15 +1,25 @@
 #pragma once
+#include <algorithm>
 #include <chrono>
+#include <optional>
 
 namespace schaas::frontier {
 
-/// Adds the time since the last lap to a field of Seconds.
+/// Adds the time since the last lap to a field of Seconds, and divides budgets.
 class Stopwatch {
  public:
   void lap(double& seconds) {
     const auto now = std::chrono::steady_clock::now();
     seconds += std::chrono::duration<double>(now - last_).count();
     last_ = now;
+  }
+
+  /// Returns the end of a part of what is left of a budget of so many seconds; nothing for 0, no budget.
+  std::optional<std::chrono::steady_clock::time_point> end_of(double part, double budget_seconds) const {
+    using Clock = std::chrono::steady_clock;
+    if (budget_seconds <= 0) return std::nullopt;
+    const std::chrono::duration<double> left(std::max(0.0, budget_seconds - since_start()));
+    return Clock::now() + std::chrono::duration_cast<Clock::duration>(left * part);
   }
 
   double since_start() const {

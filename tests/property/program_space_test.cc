@@ -1,6 +1,7 @@
 // The schedules of programs against a naive enumeration that shares nothing with compiler/space: every order
 // of the statements, every order of each one's loops, every number of loops shared by neighbours, built as
 // trees and judged by the verifier alone.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -264,14 +265,16 @@ TEST(SumsOfSparse, AreAddedToAWorkspaceFromThreeOperandsOn) {
     return costs;
   };
   EXPECT_EQ(sum("A(i,j) = B(i,j) + C(i,j)"),
-            (std::vector<std::string>{"6*i*j'B + 6*i*j'B + 6*i*j'C + 6*i*j'C, 0: linear"}));
+            (std::vector<std::string>{"6*i*j'B + 6*i*j'C + merge(i*j'B) + merge(i*j'C), 0: linear"}));
   const auto three = sum("A(i,j) = B(i,j) + C(i,j) + D(i,j)");
-  ASSERT_EQ(three.size(), 2U);
-  EXPECT_EQ(
-      three[0],
-      "6*i*j'B + 6*i*j'B + 6*i*j'B + 6*i*j'C + 6*i*j'C + 6*i*j'C + 6*i*j'D + 6*i*j'D + 6*i*j'D, 0: linear");
+  ASSERT_EQ(three.size(), 3U);
+  EXPECT_THAT(three[0], testing::HasSubstr("gather(storage=hash)"));
   EXPECT_EQ(three[1],
-            "6*i*j'B + 6*i*j'B + 6*i*j'C + 6*i*j'C + 6*i*j'D + 6*i*j'D, j + j: distribute(path={}, depth=1)");
+            "6*i*j'B + 6*i*j'C + 6*i*j'D + merge(i*j'B) + merge(i*j'B) + merge(i*j'C) + merge(i*j'C) + "
+            "merge(i*j'D) + merge(i*j'D), 0: linear");
+  EXPECT_EQ(three[2],
+            "6*i*j'B + 6*i*j'C + 6*i*j'D + merge(i*j'B) + merge(i*j'C) + merge(i*j'D), j + j: "
+            "distribute(path={}, depth=1)");
 }
 
 /// Products with a sparse result: every schedule of the dense result, each with the cost of its own tree.
@@ -373,6 +376,16 @@ TEST(SparseResult, RowsOfAMatrixProductAreGatheredInAWorkspace) {
   ASSERT_TRUE(rows.ok());
   // Rows of a dense C: every element of the row is written, so it is appended once.
   EXPECT_EQ(cost::print_time(rows->survivors[0].cost, cost::variables_of(dense)), "i*j*k' + 6*i*j");
+}
+
+// Issue 38: a schedule that stores full rows was kept beside two that do not, and removed both of them.
+TEST(ResultEntries, OneSetStandsForThoseThatNoOtherHasFewerThan) {
+  const space::ResultEntries first{{{"B(i,j)"}}}, second{{{"C(i,j)"}}}, more{{{"B(i,j)"}, {"D(i,j)"}}},
+      full{{{}}, true};
+  EXPECT_EQ(space::with_fewest_entries({full, second, first, more, first}),
+            (std::vector<bool>{false, false, true, false, true}));
+  EXPECT_EQ(space::with_fewest_entries({more, full}), (std::vector<bool>{true, false}));
+  EXPECT_EQ(space::with_fewest_entries({}), std::vector<bool>());
 }
 
 INSTANTIATE_TEST_SUITE_P(Examples, SparseResults, testing::ValuesIn(appending),

@@ -119,6 +119,32 @@ class SparseResults(unittest.TestCase):
         self.assertEqual((again.shape, again.has_sorted_indices), ((40, 30), True))
         self.assertEqual(abs(again - 2 * b).sum(), 0)
 
+    def test_operands_with_other_patterns_of_as_many_entries(self):
+        def matrix(seed):
+            draw = np.random.default_rng(seed)
+            at = draw.choice(40 * (10 + 3 * seed), 300, False)  # in fewer rows or in more
+            return sp.csr_matrix((draw.random(300) + 0.5, (at // 40, at % 40)), shape=(40, 40))
+
+        def unsorted(matrix):
+            made = matrix.copy()
+            for begin, end in zip(made.indptr, made.indptr[1:]):
+                made.indices[begin:end], made.data[begin:end] = made.indices[begin:end][::-1].copy(), made.data[begin:end][::-1].copy()
+            return made
+
+        given = [matrix(seed) for seed in range(10)]
+        self.assertEqual({b.nnz for b in given}, {300})
+        for text, format, theirs in (("A(i,j) = B(i,j) + C(i,j)", "csr", lambda b, c: b + c),
+                                     ("A(i,j) = B(i,j) * C(i,j)", "csr", lambda b, c: b.multiply(c)),
+                                     ("A(i,k) = B(i,j) * C(j,k)", "csr", lambda b, c: b @ c),
+                                     ("A(i,j) = B(i,j) + 2 * C(j,i)", "csr", lambda b, c: b + 2 * c.T),
+                                     ("A(i,j) = B(i,j) - C(i,j)", "coo", lambda b, c: b - c)):
+            f = schaas.kernel(text, A=format)
+            for threads in (1, 2):
+                pairs = list(zip(given, given[1:])) * 2
+                results = [f(B=unsorted(b) if number % 4 == 3 else b, C=c, threads=threads) for number, (b, c) in enumerate(pairs)]
+                for result, (b, c) in zip(results, pairs):
+                    self.assertLess(abs(sp.csr_matrix(result) - theirs(b, c)).max(), 1e-12, (text, threads))
+
     def test_results_outlive_the_kernel_and_are_freed(self):
         b = self.matrices()[0]
         for _ in range(3):

@@ -129,19 +129,29 @@ std::unique_ptr<schaas_computation> kept(schaas_kernels& kernels, const std::str
   return found;
 }
 
-// Computes to where the caller says, by a computation that is kept. It is taken out of the store while it
-// runs, and given back only after it succeeded.
-support::Result<void> compute_kept(schaas_kernels& kernels, const std::string& key,
-                                   const schaas_operand* operands, std::int32_t count,
-                                   const schaas_options& options) {
+/// Moves a result out of its computation; null: the caller's tensor has it.
+schaas_storage* result_of(schaas_computation& computation) {
+  if (computation.given.result) return nullptr;
+  auto storage = std::make_unique<schaas_storage>();
+  storage->tensor = std::move(computation.computation->result());
+  storage->view = storage->tensor.view();
+  return storage.release();
+}
+
+// Computes by a computation that is kept. It is taken out of the store while it runs, and given back only
+// after it succeeded.
+support::Result<schaas_storage*> compute_kept(schaas_kernels& kernels, const std::string& key,
+                                              const schaas_operand* operands, std::int32_t count,
+                                              const schaas_options& options) {
   auto computation = kept(kernels, key, operands, count, options);
   if (!computation) {
     SCHAAS_ASSIGN_OR_RETURN(computation, bound(&kernels, operands, count, &options, Runs::kept));
   }
   SCHAAS_RETURN_IF_ERROR(computation->computation->run());
+  schaas_storage* const result = result_of(*computation);
   if (!computation->given.has_copies && computation->computation->is_rebindable())
     kernels.kept.give(key, std::move(computation));
-  return {};
+  return result;
 }
 
 }  // namespace
@@ -267,21 +277,15 @@ int32_t schaas_compute(schaas_kernels* kernels, const schaas_operand* operands, 
     if (kernels == nullptr) return null_argument("kernels");
     // An empty key: the call names something that a kept computation does not have.
     if (const std::string key = key_of_call(operands, count, options); !key.empty()) {
-      SCHAAS_RETURN_IF_ERROR(compute_kept(*kernels, key, operands, count, *options));
-      if (result != nullptr) *result = nullptr;  // the caller's tensor has it
+      SCHAAS_ASSIGN_OR_RETURN(schaas_storage* const made,
+                              compute_kept(*kernels, key, operands, count, *options));
+      if (result != nullptr) *result = made;
       return {};
     }
     SCHAAS_ASSIGN_OR_RETURN(auto made, bound(kernels, operands, count, options, Runs::once));
     SCHAAS_RETURN_IF_ERROR(made->computation->run());
-    // The result is in the caller's tensor; no storage is made.
-    if (made->given.result) {
-      if (result != nullptr) *result = nullptr;  // the caller's tensor has it
-      return {};
-    }
-    auto storage = std::make_unique<schaas_storage>();
-    storage->tensor = std::move(made->computation->result());
-    storage->view = storage->tensor.view();
-    *result = storage.release();
+    schaas_storage* const storage = result_of(*made);
+    if (result != nullptr) *result = storage;
     return {};
   });
 }

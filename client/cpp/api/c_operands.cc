@@ -167,6 +167,7 @@ support::Result<bool> take_arrays(const schaas_kernels& kernels, const schaas_op
     SCHAAS_RETURN_IF_ERROR(borrow_again(to.operands.at(name), *operands[n].tensor, name,
                                         is_unordered ? Trust::bounds : needed, threads));
   }
+  if (!to.result) return true;
   const std::string& name = kernels.set.program().result().tensor;
   SCHAAS_RETURN_IF_ERROR(borrow_again(*to.result, *given.result, name, Trust::check, threads));
   // A result in memory of an operand needs another computation than the one that is kept.

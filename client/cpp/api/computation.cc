@@ -76,18 +76,24 @@ support::Result<void> BoundKernel::check_order(const std::map<std::string, Packe
 
 bool Computation::order_matters() const { return state_->bound.order_matters(); }
 
-// Only a computation whose result and operands are the caller's, as kernels write them, takes other arrays.
-// All of them lie on the processor, or all on the device.
+// Only a computation whose operands are the caller's, as kernels read them, takes other arrays, with a result
+// as kernels write it. All of them lie on the processor, or all on the device.
 bool Computation::is_rebindable() const {
   const State& state = *state_;
   const bool is_plain =
       !state.converted && state.before == nullptr && state.kept.empty() && state.producers.empty();
-  if (!is_plain || state.written == &state.own) return false;
-  if (state.gpu) return state.bound.on_gpu && state.bound.on_gpu->is_rebindable();
+  if (!is_plain) return false;
+  if (state.gpu)
+    return state.written != &state.own && state.bound.on_gpu && state.bound.on_gpu->is_rebindable();
   return state.bound.execution->is_rebindable();
 }
 
 bool Computation::rebind() {
+  if (state_->written == &state_->own) {
+    auto fresh = state_->make_own();
+    if (!fresh.ok()) return false;
+    state_->own = std::move(fresh).value();
+  }
   return state_->bound.on_gpu ? state_->bound.on_gpu->rebind() : state_->bound.execution->rebind();
 }
 

@@ -39,10 +39,11 @@ struct BoundKernel {
 std::string brought_text(const std::vector<std::string>& names, const std::string& where);
 
 struct Computation::State {
-  PackedTensor own;                          ///< result of the kernel when the caller gave no tensor for it
-  PackedTensor* written = nullptr;           ///< by the kernel
-  const PackedTensor* before = nullptr;      ///< update: the tensor it starts from
-  std::optional<ConvertedResult> converted;  ///< result in another storage, or apart
+  PackedTensor own;  ///< result of the kernel when the caller gave no tensor for it
+  std::function<support::Result<PackedTensor>()> make_own;  ///< makes `own` anew, once it was moved away
+  PackedTensor* written = nullptr;                          ///< by the kernel
+  const PackedTensor* before = nullptr;                     ///< update: the tensor it starts from
+  std::optional<ConvertedResult> converted;                 ///< result in another storage, or apart
   std::vector<std::unique_ptr<PackedTensor>> kept{};        ///< operands, of KeptLevels
   std::vector<std::unique_ptr<PackedTensor>> selections{};  ///< operands, for any arrays of these extents
   std::vector<Computation> producers{};                     ///< their results are operands (split_program.h)

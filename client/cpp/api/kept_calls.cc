@@ -51,8 +51,7 @@ void append(std::string& key, const schaas_tensor& tensor) {
 // Options that change the decision, or that a caller may change between calls, rule a call out.
 bool is_plain_call(const schaas_options* options) {
   return options != nullptr && SCHAAS_HAS(*options, progress_context) && options->deterministic == 0 &&
-         options->extent_count == 0 && options->schedule == nullptr && options->wait_seconds == 0 &&
-         options->result != nullptr;
+         options->extent_count == 0 && options->schedule == nullptr && options->wait_seconds == 0;
 }
 
 // All tensors lie on the device, the result too: there is nothing to bring there or back.
@@ -96,7 +95,9 @@ void KeptCalls::give(const std::string& key, std::unique_ptr<schaas_computation>
 }
 
 std::string key_of_call(const schaas_operand* operands, std::int32_t count, const schaas_options* options) {
-  if (!is_plain_call(options) || operands == nullptr || !is_readable(options->result)) return "";
+  if (!is_plain_call(options) || operands == nullptr) return "";
+  const schaas_tensor* const result = options->result;
+  if (result == nullptr ? options->gpu != nullptr : !is_readable(result)) return "";
   std::string key;
   append(key, options->threads);
   if (const schaas_gpu* gpu = options->gpu) {
@@ -105,7 +106,8 @@ std::string key_of_call(const schaas_operand* operands, std::int32_t count, cons
     append(key, gpu->alone);
     append(key, gpu->stream);
   }
-  append(key, *options->result);
+  append(key, result != nullptr);
+  if (result != nullptr) append(key, *result);
   for (std::int32_t n = 0; n < count; ++n) {
     if (operands[n].name == nullptr || !is_readable(operands[n].tensor)) return "";
     key.append(operands[n].name).push_back('\0');

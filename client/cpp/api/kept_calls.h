@@ -31,8 +31,8 @@ class KeptCalls {
 };
 
 /// Returns the properties of a call without its arrays: names, extents, formats, numbers of entries, types,
-/// threads. "": the call is not kept. Such calls name schedules, extents, a device or a wait limit, ask for a
-/// deterministic result, or leave the result to the library.
+/// threads. "": the call is not kept. Such calls name schedules, extents or a wait limit, ask for a
+/// deterministic result, or have some tensors on a device and others not.
 std::string key_of_call(const schaas_operand* operands, std::int32_t count, const schaas_options* options);
 
 }  // namespace schaas::client

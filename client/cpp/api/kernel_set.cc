@@ -354,7 +354,8 @@ support::Result<void> KernelSet::State::choose_result(const Sizes& sizes, const 
     computation.converted.emplace(result_format, result.tensor, bind.result, bind.gpu);
   const PackOptions pack{result.tensor, arithmetic_type(problem.value_type),
                          problem.position_bits == "32" ? 32 : 64, program.semiring->zero};
-  SCHAAS_ASSIGN_OR_RETURN(computation.own, zeros(extents, written, pack));
+  computation.make_own = [=] { return zeros(extents, written, pack); };
+  SCHAAS_ASSIGN_OR_RETURN(computation.own, computation.make_own());
   computation.written = &computation.own;
   return {};
 }

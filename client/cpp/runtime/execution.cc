@@ -313,8 +313,8 @@ support::Result<void> Execution::State::rerun_values(Team& team) {
   return done;
 }
 
-// A binding can be moved to other arrays when all that it holds is addresses and borders of pieces. Counts,
-// copies, lists of coordinates, and arrays of reductions depend on contents.
+// A binding can be moved to other arrays when all that it holds is addresses and borders of pieces. Copies,
+// lists of coordinates, and arrays of reductions depend on contents. Entries of a result are counted anew.
 bool Execution::State::is_rebindable() const {
   const auto holds_more = [](const DividedPhase& phase) {
     return phase.reduction || phase.partial_results || phase.splits_iterations();
@@ -324,14 +324,20 @@ bool Execution::State::is_rebindable() const {
   };
   for (std::int32_t s = 0; descriptor().shared != nullptr && s < descriptor().shared_count; ++s)
     if (lists(s)) return false;
-  return !counts() && !update && arguments.copied().empty() &&
-         std::none_of(phases.begin(), phases.end(), holds_more);
+  return !update && arguments.copied().empty() && std::none_of(phases.begin(), phases.end(), holds_more);
 }
 
 bool Execution::State::rebind() {
   arguments.view_again();
-  return shared.suit(descriptor(), arguments.data()) && scratch.suit() && divide_phases().ok() &&
-         is_rebindable();
+  if (!shared.suit(descriptor(), arguments.data()) || !scratch.suit() || !divide_phases().ok() ||
+      !is_rebindable())
+    return false;
+  // Arrays of another result may lie where those of the last one did.
+  structure.reset();
+  appending.reset();
+  if (options.may_append) prepare_appending();
+  ResultStorage::set_fill_value(result, descriptor().result_fill);
+  return true;
 }
 
 bool Execution::is_rebindable() const { return state_->is_rebindable(); }

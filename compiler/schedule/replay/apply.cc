@@ -87,8 +87,11 @@ void add_masks(problem::Problem problem, Trace& trace) {
   }
 }
 
+/// Trees that are verified: after each directive, so that an error points at its cause, or the last one.
+enum class Verified { each, last };
+
 /// Replays the other directives on the default nest of `problem`.
-Result<StatementPtr> replay(const Trace& trace, const problem::Problem& problem) {
+Result<StatementPtr> replay(const Trace& trace, const problem::Problem& problem, Verified verified_trees) {
   const auto& directives = trace.directives;
   // The first annotation: no directive may change loops from there on.
   const auto changing = static_cast<std::size_t>(
@@ -97,15 +100,16 @@ Result<StatementPtr> replay(const Trace& trace, const problem::Problem& problem)
   StatementPtr tree = default_nest(problem, names);
   // Cyclic storage orders, as in B(i,j) * C(j,k) * D(k,i) by rows, allow no nest, but trees once they are
   // split. Only the last tree must then be legal.
-  const auto legal_nest = check_default_nest(tree, problem);
   const std::size_t stores = problem_directives_of(trace);
+  const bool is_checked = verified_trees == Verified::each || changing == stores;
+  const auto legal_nest = is_checked ? check_default_nest(tree, problem) : Result<void>();
   // Nothing follows that could split the nest, so its own error is the clearest.
   if (!legal_nest.ok() && changing == stores) return legal_nest.error();
   for (std::size_t number = stores; number < changing; ++number) {
     auto next = apply_directive(directives[number], tree, problem, names);
     if (!next.ok()) return at_directive(next.error(), trace, number);
     tree = std::move(next).value();
-    if (!legal_nest.ok() && number + 1 < changing) continue;
+    if ((!legal_nest.ok() || !is_checked) && number + 1 < changing) continue;
     const auto verified = check(tree, problem);
     if (!verified.ok()) return at_directive(verified.error(), trace, number);
   }
@@ -148,12 +152,25 @@ Result<problem::Problem> problem_of(const Trace& trace, const problem::Problem& 
   return out;
 }
 
-Result<StatementPtr> apply(const Trace& trace, const problem::Problem& requested) {
+namespace {
+
+Result<StatementPtr> replay_requested(const Trace& trace, const problem::Problem& requested,
+                                      Verified verified_trees) {
   SCHAAS_ASSIGN_OR_RETURN(const problem::Problem problem, problem_of(trace, requested));
   const auto factors = problem::factors_of(problem);
-  if (!factors) return replay(trace, problem);
-  SCHAAS_ASSIGN_OR_RETURN(const StatementPtr tree, replay(trace, factors->contraction));
+  if (!factors) return replay(trace, problem, verified_trees);
+  SCHAAS_ASSIGN_OR_RETURN(const StatementPtr tree, replay(trace, factors->contraction, verified_trees));
   return with_factors(tree, *factors);
+}
+
+}  // namespace
+
+Result<StatementPtr> apply(const Trace& trace, const problem::Problem& problem) {
+  return replay_requested(trace, problem, Verified::each);
+}
+
+Result<StatementPtr> apply_own(const Trace& trace, const problem::Problem& problem) {
+  return replay_requested(trace, problem, Verified::last);
 }
 
 }  // namespace schaas::schedule

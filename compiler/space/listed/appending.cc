@@ -122,16 +122,24 @@ class AppendingClasses {
  public:
   explicit AppendingClasses(const problem::Problem& problem) : problem_(problem) {}
 
-  /// Takes a schedule; `trace()` makes its trace, of which `traces` are kept for each class, of other trees.
+  /// Takes a schedule of a member; `trace()` makes its trace, of which `traces` are kept for each class, of
+  /// other trees.
   template <class Trace>
-  void add(const cost::Cost& cost, TreeId tree, std::size_t traces, const Trace& trace) {
+  void add(const cost::Cost& cost, const Members::Listed& one_member, std::size_t traces,
+           const Trace& trace) {
     std::vector<Class>& same = by_cost_[cost];
+    const TreeId tree = one_member.tree;
     std::optional<schedule::Trace> made;
     std::size_t number = 0;
     if (looked_at_ < max_looked_at || same.empty()) {
-      ++looked_at_;
       made = trace();
-      number = with(entries_of(*made), same);
+      // A hash table appends what the array in its place does.
+      if (last_ != one_member.member) {
+        ++looked_at_;
+        last_ = one_member.member;
+        last_entries_ = entries_of(*made);
+      }
+      number = with(last_entries_, same);
     }
     Class& one = same[number];
     ++one.schedules;
@@ -162,7 +170,7 @@ class AppendingClasses {
   }
 
  private:
-  static constexpr std::size_t max_looked_at = 2'000;  ///< some 150 microseconds each
+  static constexpr std::size_t max_looked_at = 2'000;  ///< 100 microseconds to a millisecond each
 
   /// Returns the number of the class with these entries.
   static std::size_t with(ResultEntries entries, std::vector<Class>& classes) {
@@ -173,7 +181,7 @@ class AppendingClasses {
   }
 
   ResultEntries entries_of(const schedule::Trace& trace) const {
-    const auto tree = schedule::apply(trace, problem_);
+    const auto tree = schedule::apply_own(trace, problem_);
     const auto nests = tree.ok() ? schedule::nests_of(*tree) : tree.error();
     return nests.ok() ? result_entries(*nests, problem_) : ResultEntries{{{}}, true};
   }
@@ -181,6 +189,8 @@ class AppendingClasses {
   const problem::Problem& problem_;
   std::map<cost::Cost, std::vector<Class>> by_cost_;
   std::size_t looked_at_ = 0;
+  MemberPtr last_;  ///< member whose entries are `last_entries_`
+  ResultEntries last_entries_;
 };
 
 std::vector<std::string> default_loops(const problem::Problem& problem) {
@@ -231,7 +241,7 @@ support::Result<ListedMembers> listed_by_cost(const problem::Problem& problem, s
     const Side root = recursion.roots()[n];
     const auto take = [&](const Members::Listed& one, const cost::Cost& cost, bool table) {
       ++steps;
-      classes.add(cost, one.tree, traces, [&] {
+      classes.add(cost, one, traces, [&] {
         schedule::Trace trace =
             trace_of(recursion, *one.member, recursion.operand_orders()[n], root.mirrored);
         from_default.adapt(trace);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <string>
+#include <tuple>
 
 #include "compiler/concrete_notation/loop_order.h"
 #include "compiler/cost/iteration_space.h"
@@ -210,14 +211,37 @@ bool has_no_more_entries(const ResultEntries& a, const ResultEntries& b) {
   return (b.filled || !a.filled) && std::all_of(a.points.begin(), a.points.end(), has_points_of);
 }
 
+namespace {
+
+/// Orders entries none of which are more than the others: those that fill no level first, then those of the
+/// fewest and most restricted points.
+bool is_before(const ResultEntries& a, const ResultEntries& b) {
+  const auto key = [](const ResultEntries& one) {
+    std::size_t operands = 0;
+    for (const auto& point : one.points) operands += point.size();
+    return std::tuple(one.filled, one.points.size(), ~operands);
+  };
+  return key(a) != key(b) ? key(a) < key(b) : a.points < b.points;
+}
+
+}  // namespace
+
 std::vector<bool> with_fewest_entries(const std::vector<ResultEntries>& schedules) {
-  const auto fewest = std::find_if(schedules.begin(), schedules.end(), [&](const ResultEntries& one) {
-    return std::all_of(schedules.begin(), schedules.end(),
-                       [&](const ResultEntries& other) { return has_no_more_entries(one, other); });
-  });
-  std::vector<bool> kept(schedules.size(), true);
-  if (fewest == schedules.end()) return kept;
-  for (std::size_t n = 0; n < schedules.size(); ++n) kept[n] = has_no_more_entries(schedules[n], *fewest);
+  std::vector<const ResultEntries*> distinct;
+  for (const ResultEntries& one : schedules) {
+    const bool is_new = std::none_of(distinct.begin(), distinct.end(),
+                                     [&](const ResultEntries* other) { return *other == one; });
+    if (is_new) distinct.push_back(&one);
+  }
+  const ResultEntries* fewest = nullptr;
+  for (const ResultEntries* one : distinct) {
+    const bool is_minimal = std::none_of(distinct.begin(), distinct.end(), [&](const ResultEntries* other) {
+      return has_no_more_entries(*other, *one) && !has_no_more_entries(*one, *other);
+    });
+    if (is_minimal && (fewest == nullptr || is_before(*one, *fewest))) fewest = one;
+  }
+  std::vector<bool> kept;
+  for (const ResultEntries& one : schedules) kept.push_back(has_no_more_entries(one, *fewest));
   return kept;
 }
 

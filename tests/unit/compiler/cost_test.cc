@@ -394,22 +394,32 @@ TEST(Functions, CallsKnownBeforeALoopAreComputedBeforeIt) {
             time("A(i,k) = B(i,j) * C(j,k) * abs(s(i)) * abs(u(j))", rows) + " + 48*i + 48*i*j'");
 }
 
-TEST(TreeCost, UnstoredElementsCountOnceForEachUnitedOperandUpToFour) {
-  const auto time = [](const std::string& text) {
-    std::map<std::string, std::string> formats;
+TEST(TreeCost, StepsOfUnitedListsAreComparedWithUpToThreeOthers) {
+  const auto time = [](const std::string& text, std::map<std::string, std::string> formats = {}) {
     for (const char* tensor : {"B", "C", "D", "E", "F"}) {
-      if (text.find(tensor) != std::string::npos) formats[tensor] = "csr";
+      if (text.find(tensor) != std::string::npos) formats.emplace(tensor, "csr");
     }
     const auto problem = problem_of(text, formats);
     return print_time(cost_of(problem, "linear"), variables_of(problem));
   };
   EXPECT_EQ(time("y(i) = max(j)(B(i,j))"), "i*j'");
-  EXPECT_EQ(time("y(i) = max(j)(B(i,j) + C(i,j))"), "6*i*j'B + 6*i*j'B + 6*i*j'C + 6*i*j'C");
-  std::string four;
-  for (const char* tensor :
-       {"B", "B", "B", "B", "C", "C", "C", "C", "D", "D", "D", "D", "E", "E", "E", "E", "F", "F", "F", "F"})
+  EXPECT_EQ(time("y(i) = B(i,j) + C(i,j)"), "i*j'B + i*j'C + 2*i");
+  const std::string two = "6*i*j'B + 6*i*j'C + merge(i*j'B) + merge(i*j'C)";
+  EXPECT_EQ(time("y(i) = max(j)(B(i,j) + C(i,j))"), two);
+  std::string four, merged;
+  for (const char* tensor : {"B", "C", "D", "E", "F"}) {
     four += (four.empty() ? "6*i*j'" : " + 6*i*j'") + std::string(tensor);
-  EXPECT_EQ(time("y(i) = max(j)(B(i,j) + C(i,j) + D(i,j) + E(i,j) + F(i,j))"), four);
+    for (int n = 0; n < 3; ++n) merged += " + merge(i*j'" + std::string(tensor) + ")";
+  }
+  EXPECT_EQ(time("y(i) = max(j)(B(i,j) + C(i,j) + D(i,j) + E(i,j) + F(i,j))"), four + merged);
+  // Rows below united lists are no lists.
+  EXPECT_EQ(time("A(i,j) = max(x(i) * G(i,j), z(i) * H(i,j))", {{"x", "compressed"}, {"z", "compressed"}}),
+            "3*i'x*j + 3*i'z*j + merge(i'x) + merge(i'z)");
+  // A product in a sum steps over what either of its lists holds.
+  EXPECT_EQ(time("y(i) = max(j)(B(i,j) * C(i,j) + D(i,j))"),
+            "6*i*j'D + 6*i*j'B&C + merge(i*j'D) + merge(i*j'D) + merge(i*j'B|C) + merge(i*j'B|C)");
+  // One list is located at coordinates of the other.
+  EXPECT_EQ(time("y(i) = max(j)(B(i,j) + C(i,j))", {{"C", "dense,bitmap"}}), "6*i*j'B + 6*i*j'C");
 }
 
 TEST(Gathering, ATableHoldsWhatTheLeavesBelowItsBranchWrite) {

@@ -102,11 +102,12 @@ class Execution {
   /// finds arrays in the result other than those it made.
   support::Result<void> rerun_values();
 
-  /// Takes the arrays that its tensors have now, of the same extents and numbers of entries. False: prepare
-  /// anew. Needs is_rebindable().
+  /// Takes the arrays that its tensors have now, of the same extents, operands of the same numbers of
+  /// entries. The next run counts the entries of a sparse result anew. False: prepare anew. Needs
+  /// is_rebindable().
   bool rebind();
-  /// False where something is made of what the tensors' arrays hold: copies, lists of coordinates, a
-  /// structure of the result, iterations that are cut inside.
+  /// False where something is made of what the tensors' arrays hold: copies, lists of coordinates, iterations
+  /// that are cut inside.
   bool is_rebindable() const;
 
   int threads() const;
