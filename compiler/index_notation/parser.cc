@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "compiler/index_notation/coordinates.h"
 #include "compiler/index_notation/expression_parser.h"
 #include "compiler/support/limits.h"
 #include "compiler/support/nearest_name.h"
@@ -41,7 +42,7 @@ class Parser : private TokenReader {
       take();
       if (next().kind == Token::Kind::end) break;
     }
-    if (next().kind == Token::Kind::end) return out;
+    if (next().kind == Token::Kind::end) return with_coordinates(out);
     if (next().is("[") || next().is("{")) return bracket();
     return syntax("expected an operator, `;` or the end of the expression");
   }

@@ -271,6 +271,10 @@ class Verifier {
                               SCHAAS_RETURN_IF_ERROR(expect(part, Type::index));
                             return Type::index;
                           },
+                          [&](const Convert& x) -> Result<Type> {
+                            SCHAAS_RETURN_IF_ERROR(expect(x.index, Type::index));
+                            return Type::value;
+                          },
                       },
                       expression->node);
   }

@@ -19,6 +19,7 @@ using index_notation::Access;
 using index_notation::Assignment;
 using index_notation::Call;
 using index_notation::Expression;
+using index_notation::Coordinate;
 using index_notation::Literal;
 using index_notation::Product;
 using index_notation::Reduction;
@@ -285,6 +286,8 @@ class Evaluation {
       return tensors_.at(access->tensor).at(offset(shapes_.at(access->tensor), coordinates));
     }
     if (const auto* literal = std::get_if<Literal>(&expression.node)) return leaf(literal->value);
+    if (const auto* coordinate = std::get_if<Coordinate>(&expression.node))
+      return leaf(static_cast<double>(point.at(coordinate->index)));
     if (const auto* reduction = std::get_if<Reduction>(&expression.node)) {
       // Over nothing the semiring's own sum is its zero: max-times is about numbers >= 0.
       const bool own = reduction->monoid == semiring_.sum;

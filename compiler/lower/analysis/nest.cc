@@ -199,6 +199,10 @@ class Numbering {
     }
     if (const auto* literal = std::get_if<index_notation::Literal>(&expression.node))
       return make_value({Constant{literal->value}});
+    if (const auto* coordinate = std::get_if<index_notation::Coordinate>(&expression.node)) {
+      SCHAAS_ASSIGN_OR_RETURN(const int index, index_number(coordinate->index));
+      return make_value({Coordinate{index}});
+    }
     std::vector<ValuePtr> parts;
     for (const auto& part : index_notation::parts(expression)) {
       SCHAAS_ASSIGN_OR_RETURN(auto value, convert_value(part, reads));

@@ -93,6 +93,9 @@ bool Values::is_known(const ValuePtr& value, const Scope& scope) const {
                                  levels_.is_complete(read.operand, scope);
                         },
                         [](const Constant&) { return true; },
+                        [&](const Coordinate& coordinate) {
+                          return scope.coordinates.count(coordinate.index) > 0;
+                        },
                         [&](const Multiplied& product) { return all(product.factors); },
                         [&](const Called& call) { return all(call.arguments); },
                     },
@@ -151,6 +154,9 @@ ExpressionPtr Values::evaluate(const ValuePtr& value, const Scope& scope,
                                                                  : value_of(read.operand, scope);
                         },
                         [&](const Constant& constant) { return loop_ir::number(constant.value); },
+                        [&](const Coordinate& coordinate) {
+                          return loop_ir::convert(loop_ir::name(scope.coordinates.at(coordinate.index)));
+                        },
                         [&](const Multiplied&) { return evaluate_zeros(value, scope, present); },
                         [&](const Called& call) {
                           if (call.function == Function::divide) return evaluate_zeros(value, scope, present);
