@@ -6,7 +6,6 @@
 #include <string>
 #include <utility>
 
-#include "compiler/index_notation/coordinates.h"
 #include "compiler/index_notation/parser.h"
 #include "compiler/support/limits.h"
 

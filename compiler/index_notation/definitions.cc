@@ -139,8 +139,8 @@ class Definitions {
     return {};
   }
   Diagnostic unknown_extent(const std::string& index, const std::string& reason, SourceRange range) const {
-    Diagnostic d =
-        support::invalid("extent-unknown", "nothing tells the extent of index " + quoted(index) + ": " + reason);
+    Diagnostic d = support::invalid("extent-unknown",
+                                    "nothing tells the extent of index " + quoted(index) + ": " + reason);
     return fail(support::noting(std::move(d),
                                 "an index must be on the result or on a tensor that no statement defines"),
                 range);

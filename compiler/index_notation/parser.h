@@ -18,4 +18,7 @@ support::Result<Program> parse(std::string_view text);
 /// Parses an expression alone. Errors: as above.
 support::Result<Expression> parse_expression(std::string_view text);
 
+/// Returns the expression with coordinates for the scalars that have the name of one of `indices`.
+Expression with_coordinates(const Expression& expression, const std::vector<std::string>& indices);
+
 }  // namespace schaas::index_notation

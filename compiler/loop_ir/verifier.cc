@@ -24,11 +24,9 @@ using support::Result;
 
 bool is_identifier(const std::string& text) {
   const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
-  if (text.empty() || !letter(text.front())) return false;
-  for (const char c : text) {
-    if (!letter(c) && !(c >= '0' && c <= '9') && c != '_') return false;
-  }
-  return true;
+  return !text.empty() && letter(text.front()) && std::all_of(text.begin(), text.end(), [&](char c) {
+    return letter(c) || (c >= '0' && c <= '9') || c == '_';
+  });
 }
 
 enum class Kind { index, value, sum, counter, deferred };

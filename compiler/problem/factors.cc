@@ -168,10 +168,9 @@ const Access* host_of(const Expression& factor, const std::vector<Access>& eleme
   const auto indices = index_notation::free_indices(factor);
   const Access* host = nullptr;
   for (const Access& element : elements) {
-    const bool has_all =
-        std::all_of(indices.begin(), indices.end(), [&](const std::string& index) {
-          return std::find(element.indices.begin(), element.indices.end(), index) != element.indices.end();
-        });
+    const bool has_all = std::all_of(indices.begin(), indices.end(), [&](const std::string& index) {
+      return std::find(element.indices.begin(), element.indices.end(), index) != element.indices.end();
+    });
     if (!has_all || (host != nullptr && is_dense(element, problem))) continue;
     if (host == nullptr || is_dense(*host, problem)) host = &element;
   }

@@ -75,7 +75,7 @@ std::vector<Access> sparse_factors(const Expression& expression, const Problem& 
     const double zero = problem.semiring->zero;
     if (call->function == operators::Function::where && zero == 0 && is_number(call->arguments[2], 0)) {
       const auto more = sparse_factors(call->arguments.front(), problem);
-      // Where the chosen value is zero the choice makes no difference.
+      // The choice makes no difference at elements at which the chosen value is zero.
       out = index_notation::coordinates(call->arguments.front()).empty()
                 ? std::vector<Access>{}
                 : sparse_factors(call->arguments[1], problem);

@@ -149,10 +149,10 @@ std::string reason_against(const Nests& nests, std::size_t number, const std::st
   const std::string name = "`" + index_notation::print(target) + "`";
   // An index that is on the left alone: the tree inside of the loop would not tell that the target had it.
   const auto reads = concrete_notation::reads(nests[number].assignment);
-  const bool depends =
-      support::contains(concrete_notation::coordinates(nests[number].assignment), index) ||
-      std::any_of(reads.begin(), reads.end(),
-                  [&](const Access& read) { return support::contains(read.indices, index); });
+  const bool depends = support::contains(concrete_notation::coordinates(nests[number].assignment), index) ||
+                       std::any_of(reads.begin(), reads.end(), [&](const Access& read) {
+                         return support::contains(read.indices, index);
+                       });
   if (!support::contains(nests[number].loops, index) || !depends)
     return name + " does not depend on it, and would be computed again in each iteration";
   const auto found = std::find(target.indices.begin(), target.indices.end(), index);

@@ -8,11 +8,12 @@
 #include "compiler/problem/problem.h"
 #include "tests/support/kernel_queue.h"
 
-// A small world in full: every expression of one to three matrix operands joined by + - * / and max, and those
-// of one or two with coordinates of the indices, as an element of a matrix, as sums of its rows and as a sum of
-// all, with every operand and a matrix result in every named format; compiled and run as f64, and without quotients also as i64 or i32, on random tensors,
-// against the dense oracle. The fast test takes every n-th. Of three operands at most one has a format that
-// results do not have; the others then are dense, csr or dcsr.
+// A small world in full: every expression of one to three matrix operands joined by + - * / and max, and
+// those of one or two with coordinates of the indices, as an element of a matrix, as sums of its rows and as
+// a sum of all, with every operand and a matrix result in every named format; compiled and run as f64, and
+// without quotients also as i64 or i32, on random tensors, against the dense oracle. The fast test takes
+// every n-th. Of three operands at most one has a format that results do not have; the others then are dense,
+// csr or dcsr.
 namespace schaas {
 namespace {
 

@@ -86,7 +86,7 @@ class IndexValues(unittest.TestCase):
         for type in (np.float32, np.int32, np.int64):
             B = np.arange(63).reshape(9, 7).astype(type)
             i, j = np.arange(9, dtype=type)[:, None], np.arange(7, dtype=type)[None, :]
-            got = dense(kernel("A(i,j) = (3 * i - j) * B(i,j) + (i == j)")(B=B))
+            got = dense(kernel("A(i,j) = (3 * i - j) * B(i,j) + (i == j)", dtype=type)(B=B))
             np.testing.assert_array_equal(got, (3 * i - j) * B + (i == j))
             self.assertEqual(got.dtype, type)
 

@@ -18,8 +18,8 @@ namespace {
 using index_notation::Access;
 using index_notation::Assignment;
 using index_notation::Call;
-using index_notation::Expression;
 using index_notation::Coordinate;
+using index_notation::Expression;
 using index_notation::Literal;
 using index_notation::Product;
 using index_notation::Reduction;
@@ -409,7 +409,11 @@ Evaluated evaluate(const index_notation::Program& program, const std::map<std::s
         last.back() =
             combined(operators::combine(*statement.update), leaf(before->values.at(n)), last.back());
       }
-      if (std::isfinite(last.back().value) && last.back().magnitude >= largest) last.back() = open_number();
+      // Integers wrap around, and so do sums with the largest one, which an extreme of nothing is.
+      const bool may_wrap = std::isinf(last.back().value)
+                                ? std::isfinite(largest) && program.semiring == &operators::plus_times()
+                                : last.back().magnitude >= largest;
+      if (may_wrap && !last.back().open()) last.back() = open_number();
     }
     shapes[statement.result.tensor] = shape;
     tensors[statement.result.tensor] = last;

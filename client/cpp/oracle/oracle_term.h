@@ -29,7 +29,7 @@ struct OracleTerm {
   enum class Kind { number, access, coordinate, operation } kind = Kind::number;
   Judged number{};
   int access = 0;
-  int index = 0;                     ///< its coordinate is the value
+  int index = 0;                    ///< its coordinate is the value
   ValueType type = ValueType::f64;  ///< type of a coordinate
   Function function = Function::add;
   std::optional<double> annihilator;  ///< value that annihilates; for which argument: see first_only
