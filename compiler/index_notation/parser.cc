@@ -32,7 +32,7 @@ void add_reduced(const Expression& expression, std::vector<std::string>& out) {
 
 /// Returns the program with coordinates for the scalars that have the name of an index and of no other
 /// tensor.
-Program with_coordinates(const Program& program) {
+Program with_indices_known(const Program& program) {
   std::vector<std::string> indices = index_variables(program.statements);
   std::set<std::string> tensors;
   for (const auto& statement : program.statements) {
@@ -67,7 +67,7 @@ class Parser : private TokenReader {
       take();
       if (next().kind == Token::Kind::end) break;
     }
-    if (next().kind == Token::Kind::end) return with_coordinates(out);
+    if (next().kind == Token::Kind::end) return with_indices_known(out);
     if (next().is("[") || next().is("{")) return bracket();
     return syntax("expected an operator, `;` or the end of the expression");
   }

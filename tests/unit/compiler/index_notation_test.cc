@@ -8,6 +8,7 @@
 #include "compiler/index_notation/lexer.h"
 #include "compiler/index_notation/parser.h"
 #include "compiler/index_notation/printer.h"
+#include "compiler/index_notation/rename.h"
 #include "compiler/index_notation/verifier.h"
 #include "compiler/support/limits.h"
 
