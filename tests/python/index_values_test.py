@@ -76,6 +76,20 @@ class IndexValues(unittest.TestCase):
                    "T(i,j) = Q(i,d) * K(j,d); E(i,j) = where(j <= i, exp(T(i,j)), 0); S(i) = E(i,j); "
                    "Y(i,k) = sum(j)(E(i,j) * V(j,k)) / S(i)", Q=Q, K=K, V=V)
 
+    def test_shifts(self):
+        rng = np.random.default_rng(9)
+        B, w = rng.random(40), rng.random(5)
+        for format in ("dense", "csf"):
+            sparse = np.where(B > 0.6, B, 0)
+            self.check(np.correlate(sparse, w), "A(i) = w(k) * B(p) * (p == i + k)", B=stored(sparse, format), w=w,
+                       out=np.empty(36))
+        image, kernel_ = rng.random((12, 10)), rng.random((3, 3))
+        windows = np.lib.stride_tricks.sliding_window_view(image, (3, 3))
+        self.check(np.einsum("ijkl,kl->ij", windows, kernel_),
+                   "A(i,j) = w(k,l) * B(p,q) * and(p == i + k, q == j + l)", B=image, w=kernel_, out=np.empty((10, 8)))
+        padded = np.pad(B, 2)
+        self.check(np.correlate(padded, w), "A(i) = w(k) * B(p) * (p == i + k - 2)", B=B, w=w, out=np.empty(40))
+
     def test_reductions_and_semirings(self):
         B = np.random.default_rng(8).random((6, 8))
         i, j = np.arange(6)[:, None], np.arange(8)[None, :]
