@@ -181,9 +181,8 @@ class Verifier {
 
   Result<void> declare_array(const Array& array, int arguments) {
     if (!is_identifier(array.name)) return wrong("`" + array.name + "` is no identifier");
-    if (names_.count(array.name) > 0 || !arrays_.emplace(array.name, array).second) {
+    if (names_.count(array.name) > 0 || !arrays_.emplace(array.name, array).second)
       return wrong("`" + array.name + "` is declared twice");
-    }
     const auto argument = [&](int number) -> Result<void> {
       if (number < 0 || number >= arguments)
         return wrong("`" + array.name + "` belongs to an argument that does not exist");
@@ -262,9 +261,8 @@ class Verifier {
                           },
                           [&](const Search& x) -> Result<Type> {
                             const auto found = arrays_.find(x.array);
-                            if (found == arrays_.end() || !holds_indices(found->second.element)) {
+                            if (found == arrays_.end() || !holds_indices(found->second.element))
                               return wrong("`" + x.array + "` is searched but holds no indices");
-                            }
                             for (const auto& part : {x.begin, x.end, x.key})
                               SCHAAS_RETURN_IF_ERROR(expect(part, Type::index));
                             return Type::index;
