@@ -145,6 +145,10 @@ void CExpressions::learn(const ExpressionPtr& expression) {
                  [&](const loop_ir::Search& x) {
                    needs_find_ = needs_find_ || x.layout != loop_ir::Layout::ascending;
                  },
+                 [&](const loop_ir::Convert& x) {
+                   needs_coordinates_ = true;
+                   learn(x.index);
+                 },
              },
              expression->node);
 }
@@ -225,6 +229,7 @@ bool CExpressions::is_value(const ExpressionPtr& expression) const {
           [&](const loop_ir::Apply& x) { return is_value(x.arguments.front()); },
           [&](const loop_ir::Choose& x) { return is_value(x.then); },
           [](const loop_ir::Search&) { return false; },
+          [](const loop_ir::Convert&) { return true; },
       },
       expression->node);
 }
@@ -239,6 +244,7 @@ std::string CExpressions::print(const ExpressionPtr& expression, const Loadable&
                           return is_narrow(x.array) ? "value_widened(" + x.array + " + " + index + ")"
                                                     : x.array + "[" + index + "]";
                         },
+                        [&](const loop_ir::Convert& x) { return "(value)(" + print(x.index) + ")"; },
                         [&](const loop_ir::Apply& x) { return apply(x, loadable); },
                         [&](const loop_ir::Choose& x) { return choose(x, loadable); },
                         [&](const loop_ir::Search& x) {

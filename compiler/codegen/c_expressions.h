@@ -49,6 +49,7 @@ class CExpressions {
   bool needs_sort() const { return needs_sort_; }
   bool needs_occupancy() const { return needs_occupancy_; }
   bool needs_terms() const { return needs_terms_; }
+  bool needs_coordinates() const { return needs_coordinates_; }
   bool needs_supernodes() const { return needs_supernodes_; }
   bool needs_selection() const { return needs_selection_; }
   bool needs_find() const { return needs_find_; }
@@ -80,6 +81,7 @@ class CExpressions {
   bool needs_sort_ = false;
   bool needs_occupancy_ = false;
   bool needs_terms_ = false;
+  bool needs_coordinates_ = false;
   bool needs_supernodes_ = false;
   std::string streaming_target_;
   std::set<std::string> beyond_rows_;

@@ -136,6 +136,7 @@ void KernelPrinter::print_prologue() {
   if (!expressions_.coordinates_beyond_rows().empty()) once("PREFETCH", std::string(prefetch_declarations()));
   if (!expressions_.streaming_target().empty()) once("STREAMS", std::string(streaming_store_declarations()));
   if (expressions_.needs_occupancy()) once("OCCUPANCY", std::string(occupancy_declarations()));
+  if (expressions_.needs_coordinates()) once("COORDINATES", std::string(coordinate_declarations()));
   if (expressions_.needs_terms()) once("TERMS", std::string(term_declarations()));
   if (expressions_.needs_supernodes()) once("SUPERNODES", std::string(supernode_declarations()));
 }

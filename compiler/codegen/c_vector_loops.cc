@@ -273,7 +273,11 @@ void CVectorLoops::open_extent(const loop_ir::For& loop) {
 /// Returns the address of the first element of a register.
 std::string CVectorLoops::address(const std::string& array, const ExpressionPtr& index, const Block& block,
                                   int part) const {
-  const std::string first = array + " + " + expressions_.print(index);
+  return offset(array + " + " + expressions_.print(index), block, part);
+}
+
+/// Returns where a register begins, given where the first one does.
+std::string CVectorLoops::offset(const std::string& first, const Block& block, int part) {
   if (!block.last.empty() && part == block.count - 1) return first + " + " + block.last;
   return part == 0 ? first : first + " + " + std::to_string(part) + " * WIDTH(" + block.type + ")";
 }
@@ -305,8 +309,14 @@ std::string CVectorLoops::vector_expression(const ExpressionPtr& expression, con
                    " : " + type + register_of(x.otherwise, block, part) + ")";
           },
           [](const loop_ir::Search&) -> std::string { SCHAAS_CHECK(false, "a search varies"); },
+          [&](const loop_ir::Convert& x) { return counted(x.index, block, part); },
       },
       expression->node);
+}
+
+/// Returns a register of adjacent indices as values.
+std::string CVectorLoops::counted(const ExpressionPtr& index, const Block& block, int part) const {
+  return block.type + "_counted(" + offset(expressions_.print(index), block, part) + ")";
 }
 
 /// Applies a function: operators accept a number beside a register, functions do not.

@@ -31,6 +31,8 @@ std::string_view sort_declarations();
 std::string_view occupancy_declarations();
 /// value_selected(first, a, b): a where `first` is 1, b where it is 0, without a branch.
 std::string_view merge_declarations();
+/// vec_counted(first), value_counted(first), ...: adjacent indices from `first` on, as values.
+std::string_view coordinate_declarations();
 /// EXPAND(list, values, coordinates, from, begin, end, scale) and COMPRESS(list, values, count) of
 /// loop_ir::Expand and Compress.
 std::string_view term_declarations();

@@ -13,20 +13,21 @@ namespace schaas::concrete_notation {
 
 namespace {
 
-// Collects what leaves read, a producer's accesses before its consumer's.
-void collect(const StatementPtr& statement, std::vector<index_notation::Access>& out) {
+// Appends what `of` gives for the value of each leaf, a producer's before its consumer's.
+template <class Of, class Found>
+void collect(const StatementPtr& statement, Of of, std::vector<Found>& out) {
   match(
-      statement->node, [&](const Forall& loop) { collect(loop.body, out); },
-      [&](const Blocks& blocks) { collect(blocks.body, out); },
+      statement->node, [&](const Forall& loop) { collect(loop.body, of, out); },
+      [&](const Blocks& blocks) { collect(blocks.body, of, out); },
       [&](const Where& branch) {
-        collect(branch.producer, out);
-        collect(branch.consumer, out);
+        collect(branch.producer, of, out);
+        collect(branch.consumer, of, out);
       },
       [&](const Terms& sum) {
-        for (const auto& term : sum.terms) collect(term, out);
+        for (const auto& term : sum.terms) collect(term, of, out);
       },
       [&](const Assign& leaf) {
-        for (auto& access : index_notation::operands(leaf.value)) out.push_back(std::move(access));
+        for (auto& found : of(leaf.value)) out.push_back(std::move(found));
       });
 }
 
@@ -134,7 +135,13 @@ bool equal(const StatementPtr& a, const StatementPtr& b) {
 
 std::vector<index_notation::Access> reads(const StatementPtr& statement) {
   std::vector<index_notation::Access> out;
-  collect(statement, out);
+  collect(statement, index_notation::operands, out);
+  return out;
+}
+
+std::vector<std::string> coordinates(const StatementPtr& statement) {
+  std::vector<std::string> out;
+  collect(statement, index_notation::coordinates, out);
   return out;
 }
 

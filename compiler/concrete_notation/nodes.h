@@ -132,6 +132,9 @@ bool equal(const StatementPtr& a, const StatementPtr& b);
 /// Returns original and temporary operands read anywhere below, left to right, producer before consumer.
 std::vector<index_notation::Access> reads(const StatementPtr& statement);
 
+/// Returns the indices whose coordinates leaves below take as numbers; they may repeat.
+std::vector<std::string> coordinates(const StatementPtr& statement);
+
 /// Replaces every access, read or written, by `changed` of it.
 StatementPtr with_accesses(const StatementPtr& statement,
                            const std::function<index_notation::Access(index_notation::Access)>& changed);

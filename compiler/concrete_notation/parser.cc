@@ -24,7 +24,8 @@
 //     sign      = "+=" | "*=" | "max=" | "min=" | "or=" | "and="
 //     access    = name [ "(" name { "," name } ")" ]
 //
-// where an expression of index notation goes to the next comma or closing parenthesis that is not its own.
+// where an expression of index notation goes to the next comma or closing parenthesis that is not its own. A
+// scalar in it that has the name of a loop around is the loop's coordinate.
 // Depth is bounded by Limits::nesting, so recursion is safe on any text.
 namespace schaas::concrete_notation {
 namespace {
@@ -76,7 +77,9 @@ class Parser {
     SCHAAS_ASSIGN_OR_RETURN(const SourceRange index, name("an index variable"));
     SCHAAS_ASSIGN_OR_RETURN(const LoopAnnotation annotation, parse_annotation());
     SCHAAS_RETURN_IF_ERROR(take(','));
+    loops_.push_back(text_at(index));
     SCHAAS_ASSIGN_OR_RETURN(auto body, parse_statement(depth + 1));
+    loops_.pop_back();
     SCHAAS_RETURN_IF_ERROR(take(')'));
     return forall(text_at(index), std::move(body), annotation);
   }
@@ -208,8 +211,8 @@ class Parser {
   Result<StatementPtr> parse_assign(SourceRange first) {
     SCHAAS_ASSIGN_OR_RETURN(auto target, parse_access(first));
     SCHAAS_ASSIGN_OR_RETURN(const auto monoid, parse_sign());
-    SCHAAS_ASSIGN_OR_RETURN(auto value, parse_value());
-    return assign(std::move(target), std::move(value), monoid);
+    SCHAAS_ASSIGN_OR_RETURN(const auto value, parse_value());
+    return assign(std::move(target), index_notation::with_coordinates(value, loops_), monoid);
   }
 
   Result<operators::Monoid> parse_sign() {
@@ -305,6 +308,7 @@ class Parser {
 
   std::string_view text_;
   std::size_t at_ = 0;
+  std::vector<std::string> loops_;  // those around
 };
 
 }  // namespace

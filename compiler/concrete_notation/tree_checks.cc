@@ -27,6 +27,16 @@ Result<void> check_bound(const Access& access, const std::vector<std::string>& l
   return {};
 }
 
+Result<void> check_coordinates(const index_notation::Expression& value,
+                               const std::vector<std::string>& loops) {
+  for (const auto& index : index_notation::coordinates(value)) {
+    if (std::find(loops.begin(), loops.end(), index) != loops.end()) continue;
+    return illegal("index " + quoted(index) + " of " + quoted(index_notation::print(value)) +
+                   " is not bound by a loop above it");
+  }
+  return {};
+}
+
 Result<void> check_order(const std::vector<LoopOrder>& orders, const std::vector<std::string>& loops) {
   const auto depth = [&](const std::string& index) { return std::find(loops.begin(), loops.end(), index); };
   for (const LoopOrder& order : orders) {

@@ -21,6 +21,9 @@ const Forall* inner_of(const Forall& loop);
 /// Every index of the access is one of the loops.
 support::Result<void> check_bound(const index_notation::Access& access,
                                   const std::vector<std::string>& loops);
+/// Every index whose coordinate the value takes as a number is one of the loops.
+support::Result<void> check_coordinates(const index_notation::Expression& value,
+                                        const std::vector<std::string>& loops);
 /// The loops among `loops` keep the orders.
 support::Result<void> check_order(const std::vector<LoopOrder>& orders,
                                   const std::vector<std::string>& loops);

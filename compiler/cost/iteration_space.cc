@@ -55,7 +55,8 @@ class Analysis {
         [&](const Literal& literal) {
           return Support{literal.value, {}};
         },
-        [&](const Call& call) { return of_call(call); }, [&](const Reduction&) { return unknown; });
+        [&](const Call& call) { return of_call(call); }, [&](const Reduction&) { return unknown; },
+        [&](const index_notation::Coordinate&) { return unknown; });
   }
 
  private:

@@ -253,14 +253,11 @@ class TreeCosts::Walk {
   /// that changes its arguments. Lowering computes it there, in blocks with the leaf.
   Position known_before(const index_notation::Expression& call, Position position) const {
     if (!in_blocks_.empty()) return position;
-    const auto operands = index_notation::operands(call);
+    const auto indices = index_notation::free_indices(call);
     std::size_t known = position.shared;
     for (std::size_t n = position.shared; n < position.above.size(); ++n) {
       const std::string& index = variables_.extents[static_cast<std::size_t>(position.above[n].index)].index;
-      const bool changes = std::any_of(operands.begin(), operands.end(), [&](const auto& operand) {
-        return support::contains(operand.indices, index);
-      });
-      if (changes) known = n + 1;
+      if (support::contains(indices, index)) known = n + 1;
     }
     position.above.resize(known);
     return position;

@@ -115,6 +115,7 @@ class Definitions {
     for (const auto& statement : program_.statements) {
       for (const auto& access : operands(statement.value))
         SCHAAS_RETURN_IF_ERROR(known_extents(access, known, classes));
+      SCHAAS_RETURN_IF_ERROR(known_coordinates(statement.value, known, classes));
       SCHAAS_RETURN_IF_ERROR(known_extents(statement.result, known, classes));
     }
     return {};
@@ -124,14 +125,25 @@ class Definitions {
     for (std::size_t mode = 0; mode < access.indices.size(); ++mode) {
       const std::string& index = access.indices[mode];
       if (index.empty() || known.count(classes.at(index)) != 0) continue;
-      Diagnostic d = support::invalid("extent-unknown", "nothing tells the extent of index " + quoted(index) +
-                                                            ": it stands on intermediates alone");
-      return fail(support::noting(std::move(d),
-                                  "an index must be on the result or on a tensor that no "
-                                  "statement defines"),
-                  mode < access.index_ranges.size() ? access.index_ranges[mode] : access.range);
+      return unknown_extent(index, "it stands on intermediates alone",
+                            mode < access.index_ranges.size() ? access.index_ranges[mode] : access.range);
     }
     return {};
+  }
+  Result<void> known_coordinates(const Expression& value, const std::set<std::string>& known,
+                                 const std::map<std::string, std::string>& classes) const {
+    if (const auto* coordinate = std::get_if<Coordinate>(&value.node);
+        coordinate != nullptr && known.count(classes.at(coordinate->index)) == 0)
+      return unknown_extent(coordinate->index, "it stands on no tensor that the caller passes", value.range);
+    for (const auto& part : parts(value)) SCHAAS_RETURN_IF_ERROR(known_coordinates(part, known, classes));
+    return {};
+  }
+  Diagnostic unknown_extent(const std::string& index, const std::string& reason, SourceRange range) const {
+    Diagnostic d = support::invalid("extent-unknown",
+                                    "nothing tells the extent of index " + quoted(index) + ": " + reason);
+    return fail(support::noting(std::move(d),
+                                "an index must be on the result or on a tensor that no statement defines"),
+                range);
   }
 
   const Program& program_;

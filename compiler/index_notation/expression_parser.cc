@@ -369,9 +369,10 @@ Diagnostic ExpressionParser::not_an_index(const Access& found) const {
     const std::uint32_t begin = found.range.begin;
     return unknown_function(found.tensor, {begin, begin + static_cast<std::uint32_t>(found.tensor.size())});
   }
-  return unsupported("operator",
-                     "arithmetic on an index of " + quoted(found.tensor) + " is not supported yet",
-                     "an index is a name, as in `B(i,j)`; a part of a mode is a range, as in `B(i(2:),j)`");
+  return unsupported(
+      "operator", "arithmetic on an index of " + quoted(found.tensor) + " is not supported yet",
+      "an index is a name, as in `B(i,j)`; a part of a mode is a range, as in `B(i(2:),j)`; a shift "
+      "`B(i+k)` is a sum over p of `B(p) * (p == i + k)`");
 }
 
 // "i(": the colon of a range follows at once, or after one bound.

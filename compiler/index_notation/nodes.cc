@@ -23,15 +23,22 @@ void add_new(std::vector<std::string>& names, const std::vector<std::string>& mo
   }
 }
 
+void collect_coordinates(const Expression& expression, std::vector<std::string>& out) {
+  if (const auto* coordinate = std::get_if<Coordinate>(&expression.node)) add_new(out, {coordinate->index});
+  for (const auto& part : parts(expression)) collect_coordinates(part, out);
+}
+
 // `bound`: indices of the reductions around the expression.
 void collect_free(const Expression& expression, std::vector<std::string>& bound,
                   std::vector<std::string>& out) {
   const std::size_t outside = bound.size();
+  const auto add = [&](const std::string& index) {
+    if (std::find(bound.begin(), bound.end(), index) == bound.end()) add_new(out, {index});
+  };
   if (const auto* access = std::get_if<Access>(&expression.node)) {
-    for (const auto& index : access->indices) {
-      if (std::find(bound.begin(), bound.end(), index) == bound.end()) add_new(out, {index});
-    }
+    for (const auto& index : access->indices) add(index);
   }
+  if (const auto* coordinate = std::get_if<Coordinate>(&expression.node)) add(coordinate->index);
   if (const auto* reduction = std::get_if<Reduction>(&expression.node)) {
     bound.insert(bound.end(), reduction->indices.begin(), reduction->indices.end());
   }
@@ -41,7 +48,7 @@ void collect_free(const Expression& expression, std::vector<std::string>& bound,
 
 }  // namespace
 
-// An access and a number have no parts.
+// An access, a number and a coordinate have no parts.
 const std::vector<Expression>& parts(const Expression& expression) {
   static const std::vector<Expression> none;
   if (const auto* product = std::get_if<Product>(&expression.node)) return product->factors;
@@ -70,6 +77,7 @@ bool operator==(const Access& a, const Access& b) {
 }
 bool operator==(const Product& a, const Product& b) { return a.factors == b.factors; }
 bool operator==(const Literal& a, const Literal& b) { return a.value == b.value; }
+bool operator==(const Coordinate& a, const Coordinate& b) { return a.index == b.index; }
 bool operator==(const Call& a, const Call& b) {
   return a.function == b.function && a.arguments == b.arguments;
 }
@@ -87,6 +95,12 @@ bool operator==(const Program& a, const Program& b) {
 std::vector<Access> operands(const Expression& expression) {
   std::vector<Access> out;
   collect(expression, out);
+  return out;
+}
+
+std::vector<std::string> coordinates(const Expression& expression) {
+  std::vector<std::string> out;
+  collect_coordinates(expression, out);
   return out;
 }
 
@@ -119,6 +133,7 @@ std::vector<std::string> index_variables(const Assignment& assignment) {
   std::vector<std::string> out;
   add_new(out, assignment.result.indices);
   for (const auto& access : operands(assignment.value)) add_new(out, access.indices);
+  collect_coordinates(assignment.value, out);
   return out;
 }
 

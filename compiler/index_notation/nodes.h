@@ -44,6 +44,11 @@ struct Literal {
   double value = 0;
 };
 
+/// The coordinate of an index as a number, written as the index alone: `i * x(i)`.
+struct Coordinate {
+  std::string index;
+};
+
 /// A function of its arguments; `multiply` is never among them (Product). Sums are flattened: no argument of
 /// `add` is itself an `add`. Comparisons and `subtract`, `divide` have two arguments, `negate` one.
 struct Call {
@@ -60,7 +65,7 @@ struct Reduction {
 
 /// Closed node set; equality is structural and ignores ranges.
 struct Expression {
-  std::variant<Access, Product, Literal, Call, Reduction> node;
+  std::variant<Access, Product, Literal, Call, Reduction, Coordinate> node;
   support::SourceRange range{};
 };
 
@@ -88,6 +93,7 @@ bool operator==(const Range& a, const Range& b);
 bool operator==(const Access& a, const Access& b);
 bool operator==(const Product& a, const Product& b);
 bool operator==(const Literal& a, const Literal& b);
+bool operator==(const Coordinate& a, const Coordinate& b);
 bool operator==(const Call& a, const Call& b);
 bool operator==(const Reduction& a, const Reduction& b);
 bool operator==(const Expression& a, const Expression& b);
@@ -111,11 +117,14 @@ bool is_product(const Expression& expression);
 Expression product_of(std::vector<Access> factors);
 /// The same expression with every access as `changed` gives it.
 Expression with_accesses(const Expression& expression, const std::function<Access(Access)>& changed);
-/// All index variables in order of first appearance: the result's, then the operands'; statement by
-/// statement.
+/// The indices that stand as numbers in an expression, distinct, left to right.
+std::vector<std::string> coordinates(const Expression& expression);
+/// All index variables in order of first appearance: the result's, then the operands', then those that stand
+/// as numbers; statement by statement.
 std::vector<std::string> index_variables(const Assignment& assignment);
 std::vector<std::string> index_variables(const std::vector<Assignment>& statements);
-/// The indices some access has outside of every reduction over it, in order of first appearance.
+/// The indices that an access has, or that stand as numbers, outside of every reduction over them, in order
+/// of first appearance.
 std::vector<std::string> free_indices(const Expression& expression);
 /// True when the expression has `index` free.
 bool has_free(const Expression& expression, const std::string& index);

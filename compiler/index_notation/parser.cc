@@ -1,15 +1,18 @@
 #include "compiler/index_notation/parser.h"
 
+#include <set>
 #include <utility>
 
 #include "compiler/index_notation/expression_parser.h"
+#include "compiler/support/contains.h"
 #include "compiler/support/limits.h"
 #include "compiler/support/nearest_name.h"
 
 // Statements around expressions, by recursive descent. A semiring is told from a statement by the colon after
 // its name, which is looked for beyond names joined by `-`; nothing else in the language has a colon. The
 // result and its update operator stand before the expression, so that `=` never needs look-ahead inside of
-// one.
+// one. A name without parentheses is read as a scalar: only the whole program tells whether it is an index. A
+// name that is an index and a tensor as well stays a scalar, which the verifier refuses.
 namespace schaas::index_notation {
 namespace {
 
@@ -20,6 +23,29 @@ using support::Result;
 using support::SourceRange;
 
 constexpr const char* what = "expression";
+
+void add_reduced(const Expression& expression, std::vector<std::string>& out) {
+  if (const auto* reduction = std::get_if<Reduction>(&expression.node))
+    out.insert(out.end(), reduction->indices.begin(), reduction->indices.end());
+  for (const auto& part : parts(expression)) add_reduced(part, out);
+}
+
+/// Returns the program with coordinates for the scalars that have the name of an index and of no other
+/// tensor.
+Program with_indices_known(const Program& program) {
+  std::vector<std::string> indices = index_variables(program.statements);
+  std::set<std::string> tensors;
+  for (const auto& statement : program.statements) {
+    add_reduced(statement.value, indices);
+    tensors.insert(statement.result.tensor);
+    for (const auto& access : operands(statement.value))
+      if (!access.indices.empty()) tensors.insert(access.tensor);
+  }
+  std::erase_if(indices, [&](const std::string& index) { return tensors.count(index) != 0; });
+  Program out = program;
+  for (auto& statement : out.statements) statement.value = with_coordinates(statement.value, indices);
+  return out;
+}
 
 class Parser : private TokenReader {
  public:
@@ -41,7 +67,7 @@ class Parser : private TokenReader {
       take();
       if (next().kind == Token::Kind::end) break;
     }
-    if (next().kind == Token::Kind::end) return out;
+    if (next().kind == Token::Kind::end) return with_indices_known(out);
     if (next().is("[") || next().is("{")) return bracket();
     return syntax("expected an operator, `;` or the end of the expression");
   }
@@ -162,6 +188,16 @@ class Parser : private TokenReader {
 };
 
 }  // namespace
+
+Expression with_coordinates(const Expression& expression, const std::vector<std::string>& indices) {
+  if (const auto* access = std::get_if<Access>(&expression.node)) {
+    const bool stands_alone = access->indices.empty() && support::contains(indices, access->tensor);
+    return stands_alone ? Expression{Coordinate{access->tensor}, expression.range} : expression;
+  }
+  std::vector<Expression> inner;
+  for (const auto& part : parts(expression)) inner.push_back(with_coordinates(part, indices));
+  return with_parts(expression, std::move(inner));
+}
 
 Result<Program> parse(std::string_view text) {
   SCHAAS_ASSIGN_OR_RETURN(std::vector<Token> tokens, lex(text, what));

@@ -11,11 +11,14 @@ namespace schaas::index_notation {
 /// [A-Za-z][A-Za-z0-9_]*, at most Limits::name_bytes long. Ranges point into `text`. Syntax only: `verify`
 /// checks meaning. Errors: invalid [syntax], [empty], [too-long], [name-too-long], [control-character],
 /// [nesting], [unknown-function], [unknown-reduction], [unknown-semiring], [arity], [chained-comparison],
-/// [number-range], [update], [reserved-name]; unsupported [operator], [literal] (arithmetic on indices, fixed
-/// coordinates), [too-many-terms], [too-many-statements].
+/// [number-range], [update], [reserved-name]; unsupported [operator] (also arithmetic on an index of a
+/// tensor), [too-many-terms], [too-many-statements].
 support::Result<Program> parse(std::string_view text);
 
 /// Parses an expression alone. Errors: as above.
 support::Result<Expression> parse_expression(std::string_view text);
+
+/// Returns the expression with coordinates for the scalars that have the name of one of `indices`.
+Expression with_coordinates(const Expression& expression, const std::vector<std::string>& indices);
 
 }  // namespace schaas::index_notation

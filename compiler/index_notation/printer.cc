@@ -129,6 +129,7 @@ std::string print(const Expression& expression) {
   if (const auto* product = std::get_if<Product>(&expression.node))
     return infix(product->factors, "*", of_product);
   if (const auto* literal = std::get_if<Literal>(&expression.node)) return number_text(literal->value);
+  if (const auto* coordinate = std::get_if<Coordinate>(&expression.node)) return coordinate->index;
   if (const auto* call = std::get_if<Call>(&expression.node)) return call_text(*call);
   const auto& reduction = std::get<Reduction>(expression.node);
   return listed(operators::name(reduction.monoid), reduction.indices) + '(' + print(reduction.body.front()) +

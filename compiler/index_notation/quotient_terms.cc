@@ -29,13 +29,14 @@ QuotientTerm term_of_product(const std::vector<Expression>& factors) {
 
 enum class Sums { implied, written_out };
 
-// True when no part but an access above has an index that is summed.
+// True when no part but an access above, or what coordinates decide alone, has an index that is summed.
 bool may_be_implied(const QuotientTerm& term, const std::vector<std::string>& sums) {
   const auto has_summed = [&](const Expression& part) {
     return std::any_of(sums.begin(), sums.end(), [&](const auto& index) { return has_free(part, index); });
   };
   const auto hides_one = [&](const Expression& part) {
-    return !std::holds_alternative<Access>(part.node) && has_summed(part);
+    const bool is_positional = operands(part).empty() && !is_additive(part);
+    return !std::holds_alternative<Access>(part.node) && !is_positional && has_summed(part);
   };
   return std::none_of(term.above.begin(), term.above.end(), hides_one) &&
          std::none_of(term.below.begin(), term.below.end(), has_summed);

@@ -22,6 +22,8 @@ Access renamed(const Access& access, const Renaming& names) {
 
 Expression renamed(const Expression& expression, const Renaming& names) {
   if (const auto* access = std::get_if<Access>(&expression.node)) return {renamed(*access, names), {}};
+  if (const auto* coordinate = std::get_if<Coordinate>(&expression.node))
+    return {Coordinate{name_in(names.indices, coordinate->index)}, {}};
   std::vector<Expression> inner;
   for (const auto& part : parts(expression)) inner.push_back(renamed(part, names));
   Expression out = with_parts(expression, std::move(inner));

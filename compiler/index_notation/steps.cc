@@ -26,7 +26,9 @@ const Reduction* as_sum(const Expression& value) {
 
 // True for what is only read, compared and chosen from: recomputed, it is the same number.
 bool is_exact(const Expression& value) {
-  if (std::holds_alternative<Access>(value.node) || std::holds_alternative<Literal>(value.node)) return true;
+  if (std::holds_alternative<Access>(value.node) || std::holds_alternative<Literal>(value.node) ||
+      std::holds_alternative<Coordinate>(value.node))
+    return true;
   const auto* called = std::get_if<Call>(&value.node);
   if (called == nullptr) return false;
   switch (called->function) {

@@ -149,16 +149,15 @@ class Verifier {
     return {};
   }
 
-  // `i < j` would compare two scalars that nobody meant.
+  // A name that is an index and a tensor does not tell which number it stands for.
   Result<void> no_index(const Access& access) const {
     if (!access.indices.empty() || !support::contains(index_variables(program_.statements), access.tensor))
       return {};
     return fail(
-        support::unsupported("index-as-value", quoted(access.tensor) + " is an index and cannot be used "
-                                                                       "as a number"),
+        support::invalid("index-as-value",
+                         quoted(access.tensor) + " is an index and a tensor, so it could be either number"),
         access.range,
-        "a tensor that holds the numbers works, as in `r(" + access.tensor +
-            ")`; a scalar needs a name that no index has");
+        "an index that stands alone is its coordinate; a tensor needs a name that no index has");
   }
 
   // A tree prints as forall(i, ...) and where(..., ...), so its words are no names; inf is a number.

@@ -11,8 +11,8 @@ namespace schaas::index_notation {
 /// [result-on-right], [used-before-definition], [redefined], [unused] and [update] (intermediates), each with
 /// a suggestion where one is near. Of indices: invalid [index-bound-twice], [index-reduced] (also on the
 /// left), [nothing-to-reduce], [ambiguous-sum], [ambiguous-update], [extent-unknown]. Of semirings: invalid
-/// [semiring-operator]. Unsupported: [diagonal] (an index repeated on the left), [index-as-value] and those
-/// of Limits, [too-many-factors], [too-many-operands], [too-many-indices], [order-too-high].
+/// [semiring-operator]. Of names that are indices: invalid [index-as-value]. Unsupported: those of Limits,
+/// [too-many-factors], [too-many-operands], [too-many-indices], [order-too-high].
 support::Result<void> verify(const Program& program, std::string_view source);
 
 }  // namespace schaas::index_notation

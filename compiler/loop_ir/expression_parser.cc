@@ -40,6 +40,11 @@ ExpressionPtr ExpressionParser::unbounded() {
     fail("three arguments of `choose` before this");
     return integer(0);
   }
+  if (text == "value" && accept("(")) {
+    auto index = expression();
+    expect(")");
+    return convert(std::move(index));
+  }
   // Without "(" the name of a function is an ordinary name.
   if (const auto function = called(text); function && accept("(")) {
     auto parts = arguments();

@@ -32,6 +32,10 @@ struct Load {
   std::string array;
   ExpressionPtr index;
 };
+/// An index as a value of the kernel's type.
+struct Convert {
+  ExpressionPtr index;
+};
 /// A function of its arguments, all of them values or all of them indices. Infix functions take exactly two.
 /// Of indices only: add, subtract, multiply, divide (whole
 /// numbers that are not negative), minimum, maximum, comparisons, and, or, not; `and` and `or` then
@@ -58,7 +62,7 @@ struct Search {
 };
 
 struct Expression {
-  std::variant<Integer, Number, Name, Load, Apply, Choose, Search> node;
+  std::variant<Integer, Number, Name, Load, Apply, Choose, Search, Convert> node;
 };
 
 }  // namespace schaas::loop_ir

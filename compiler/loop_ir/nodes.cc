@@ -122,6 +122,8 @@ ExpressionPtr minimum(ExpressionPtr left, ExpressionPtr right) {
   return apply(operators::Function::minimum, {std::move(left), std::move(right)});
 }
 
+ExpressionPtr convert(ExpressionPtr index) { return make_expression({Convert{std::move(index)}}); }
+
 ExpressionPtr search(std::string array, ExpressionPtr begin, ExpressionPtr end, ExpressionPtr key,
                      Layout layout) {
   return make_expression(
@@ -164,6 +166,7 @@ bool equal(const ExpressionPtr& a, const ExpressionPtr& b) {
         return x.layout == y.layout && x.array == y.array && equal(x.begin, y.begin) && equal(x.end, y.end) &&
                equal(x.key, y.key);
       },
+      [&](const Convert& x) { return equal(x.index, std::get<Convert>(b->node).index); },
   };
   return std::visit(same, a->node);
 }

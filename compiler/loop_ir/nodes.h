@@ -230,6 +230,7 @@ ExpressionPtr integer(std::int64_t value);
 ExpressionPtr number(double value);
 ExpressionPtr name(std::string text);
 ExpressionPtr load(std::string array, ExpressionPtr index);
+ExpressionPtr convert(ExpressionPtr index);
 /// Makes an application as written, without folding constants.
 ExpressionPtr apply(operators::Function function, std::vector<ExpressionPtr> arguments);
 /// Folds integers and x + 0 of indices.

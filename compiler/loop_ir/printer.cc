@@ -371,6 +371,7 @@ std::string print(const ExpressionPtr& expression) {
                         [](const Number& x) { return value_text(x.value); },
                         [](const Name& x) { return x.name; },
                         [](const Load& x) { return x.array + "[" + print(x.index) + "]"; },
+                        [](const Convert& x) { return "value(" + print(x.index) + ")"; },
                         [](const Apply& x) { return apply_text(x); },
                         [](const Choose& x) {
                           return "choose(" + print(x.condition) + ", " + print(x.then) + ", " +

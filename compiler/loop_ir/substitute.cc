@@ -40,6 +40,10 @@ ExpressionPtr substitute(const ExpressionPtr& expression, const Substitution& wi
                           const bool same = out.begin == x.begin && out.end == x.end && out.key == x.key;
                           return same ? expression : rebuilt(std::move(out));
                         },
+                        [&](const Convert& x) -> ExpressionPtr {
+                          const auto index = replaced(x.index);
+                          return index == x.index ? expression : rebuilt(Convert{index});
+                        },
                     },
                     expression->node);
 }

@@ -28,6 +28,7 @@ void collect_uses(const ExpressionPtr& expression, Uses& uses) {
                    uses.arrays.insert(x.array);
                    for (const auto& part : {x.begin, x.end, x.key}) collect_uses(part, uses);
                  },
+                 [&](const Convert& x) { collect_uses(x.index, uses); },
              },
              expression->node);
 }

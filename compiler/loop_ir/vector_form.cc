@@ -6,8 +6,8 @@
 
 // Legality of vector loops. Adjacent lanes must load adjacent elements: the index is the loop's variable
 // plus terms that all lanes share. Any other varying index would be a gather, a varying condition would need
-// a mask, and a search would end at different times. The loop's variable itself is an index, never a value
-// of a lane.
+// a mask, and a search would end at different times. The loop's variable itself is an index; as
+// a value it is converted.
 namespace schaas::loop_ir {
 
 bool is_vector_index(const ExpressionPtr& index, const std::string& variable,
@@ -41,6 +41,7 @@ bool is_vector_value(const ExpressionPtr& value, const std::string& variable,
                                  is_vector_value(x.otherwise, variable, varying);
                         },
                         [](const Search&) { return false; },
+                        [&](const Convert& x) { return is_vector_index(x.index, variable, varying); },
                     },
                     value->node);
 }

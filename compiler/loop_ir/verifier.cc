@@ -24,11 +24,9 @@ using support::Result;
 
 bool is_identifier(const std::string& text) {
   const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
-  if (text.empty() || !letter(text.front())) return false;
-  for (const char c : text) {
-    if (!letter(c) && !(c >= '0' && c <= '9') && c != '_') return false;
-  }
-  return true;
+  return !text.empty() && letter(text.front()) && std::all_of(text.begin(), text.end(), [&](char c) {
+    return letter(c) || (c >= '0' && c <= '9') || c == '_';
+  });
 }
 
 enum class Kind { index, value, sum, counter, deferred };
@@ -170,9 +168,8 @@ class Verifier {
 
   Result<void> declare_array(const Array& array, int arguments) {
     if (!is_identifier(array.name)) return wrong("`" + array.name + "` is no identifier");
-    if (names_.count(array.name) > 0 || !arrays_.emplace(array.name, array).second) {
+    if (names_.count(array.name) > 0 || !arrays_.emplace(array.name, array).second)
       return wrong("`" + array.name + "` is declared twice");
-    }
     const auto argument = [&](int number) -> Result<void> {
       if (number < 0 || number >= arguments)
         return wrong("`" + array.name + "` belongs to an argument that does not exist");
@@ -256,12 +253,15 @@ class Verifier {
                           },
                           [&](const Search& x) -> Result<Type> {
                             const auto found = arrays_.find(x.array);
-                            if (found == arrays_.end() || !holds_indices(found->second.element)) {
+                            if (found == arrays_.end() || !holds_indices(found->second.element))
                               return wrong("`" + x.array + "` is searched but holds no indices");
-                            }
                             for (const auto& part : {x.begin, x.end, x.key})
                               SCHAAS_RETURN_IF_ERROR(expect(part, Type::index));
                             return Type::index;
+                          },
+                          [&](const Convert& x) -> Result<Type> {
+                            SCHAAS_RETURN_IF_ERROR(expect(x.index, Type::index));
+                            return Type::value;
                           },
                       },
                       expression->node);

@@ -12,7 +12,8 @@
 // semiring's sum whatever its factors are. So a sum of one product has the schedules of the contraction of
 // the elements that its factors read. Signs and divisions are taken apart under plus-times alone. A function
 // may stand for a sparse element only if it is zero where nothing is stored. A dense divisor is computed with
-// an element that has its indices, a sparse one first, so that nothing is divided where nothing is stored.
+// an element that has its indices, a sparse one first, so that nothing is divided where nothing is stored. So
+// is a factor that coordinates of indices decide alone, `i <= j`.
 namespace schaas::problem {
 namespace {
 
@@ -38,6 +39,13 @@ bool is_factor(const Expression& expression, const Problem& problem) {
                      value_at_zero(expression, *problem.semiring) == problem.semiring->zero);
 }
 
+/// A number that the coordinates of indices decide alone, which takes no long.
+bool is_positional(const Expression& expression) {
+  return index_notation::operands(expression).empty() && !index_notation::coordinates(expression).empty() &&
+         index_notation::free_indices(expression) == index_notation::coordinates(expression) &&
+         index_notation::costly_calls(expression).empty();
+}
+
 Expression call(Function function, std::vector<Expression> arguments) {
   return Expression{Call{function, std::move(arguments)}, {}};
 }
@@ -51,6 +59,10 @@ class Apart {
   /// Returns false when there is something else than numbers, factors and sums of products.
   bool take(const Expression& expression) {
     if (const auto* literal = std::get_if<Literal>(&expression.node)) return scale(literal->value);
+    if (is_positional(expression)) {
+      factors_.push_back(expression);
+      return true;
+    }
     if (const auto* reduction = std::get_if<Reduction>(&expression.node)) {
       summed_.insert(summed_.end(), reduction->indices.begin(), reduction->indices.end());
       return reduction->monoid == problem_.semiring->sum && take(reduction->body.front());
@@ -107,6 +119,10 @@ class Apart {
       return scale(-1) && divide(call->arguments.front());
     if (call != nullptr && call->function == Function::divide)
       return divide(call->arguments[0]) && take(call->arguments[1]);
+    if (is_positional(divisor)) {
+      factors_.push_back(problem::call(Function::divide, {Expression{Literal{1}, {}}, divisor}));
+      return true;
+    }
     const auto element = element_of(divisor);
     if (!element || !is_dense(*element, problem_) || !is_factor(divisor, problem_)) return false;
     factors_.push_back(problem::call(Function::divide, {Expression{Literal{1}, {}}, divisor}));
@@ -146,15 +162,15 @@ void add_factor(const Expression& factor, const Access& element, std::vector<Acc
   functions.push_back({element, Expression{std::move(all), {}}});
 }
 
-/// Returns the element beside which a dense divisor with these indices can stand. It is a sparse one when
-/// there is any, so that nothing is divided where nothing is stored.
-const Access* host_of(const Access& divisor, const std::vector<Access>& elements, const Problem& problem) {
+/// Returns the element beside which a dense divisor, or a positional factor, can stand. It is a sparse one
+/// when there is any, so that nothing is divided where nothing is stored.
+const Access* host_of(const Expression& factor, const std::vector<Access>& elements, const Problem& problem) {
+  const auto indices = index_notation::free_indices(factor);
   const Access* host = nullptr;
   for (const Access& element : elements) {
-    const bool has_all =
-        std::all_of(divisor.indices.begin(), divisor.indices.end(), [&](const std::string& index) {
-          return std::find(element.indices.begin(), element.indices.end(), index) != element.indices.end();
-        });
+    const bool has_all = std::all_of(indices.begin(), indices.end(), [&](const std::string& index) {
+      return std::find(element.indices.begin(), element.indices.end(), index) != element.indices.end();
+    });
     if (!has_all || (host != nullptr && is_dense(element, problem))) continue;
     if (host == nullptr || is_dense(*host, problem)) host = &element;
   }
@@ -211,25 +227,27 @@ std::optional<Factors> factors_of(const Problem& problem) {
   const auto* product = std::get_if<Product>(&value.node);
   Factors out;
   std::vector<Access> elements;
-  std::vector<Expression> divisors;
+  std::vector<Expression> hosted;
   for (const Expression& factor : product == nullptr ? alone : product->factors) {
     const auto* literal = std::get_if<Literal>(&factor.node);
     // with_factors_apart leaves one number at most.
     if (literal != nullptr && out.scale) return std::nullopt;
     if (literal != nullptr) {
       out.scale = literal->value;
+    } else if (is_positional(factor)) {
+      hosted.push_back(factor);
     } else if (!is_factor(factor, problem)) {
       return std::nullopt;
     } else if (divides(factor) && is_dense(*element_of(factor), problem)) {
-      divisors.push_back(factor);
+      hosted.push_back(factor);
     } else {
       add_factor(factor, *element_of(factor), elements, out.functions);
     }
   }
-  for (const Expression& divisor : divisors) {
-    const Access* host = host_of(*element_of(divisor), elements, problem);
+  for (const Expression& factor : hosted) {
+    const Access* host = host_of(factor, elements, problem);
     if (host == nullptr) return std::nullopt;
-    add_factor(divisor, Access(*host), elements, out.functions);
+    add_factor(factor, Access(*host), elements, out.functions);
   }
   if (elements.empty() || elements.size() > support::Limits::factors) return std::nullopt;
   out.contraction = problem;

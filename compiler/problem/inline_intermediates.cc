@@ -103,6 +103,11 @@ Expression read_with(const Expression& value, const std::map<std::string, std::s
     }
     return Expression{std::move(out), {}};
   }
+  if (const auto* coordinate = std::get_if<index_notation::Coordinate>(&value.node)) {
+    const auto renamed = indices.find(coordinate->index);
+    return renamed == indices.end() ? value
+                                    : Expression{index_notation::Coordinate{renamed->second}, value.range};
+  }
   std::vector<Expression> parts;
   for (const auto& part : index_notation::parts(value)) parts.push_back(read_with(part, indices));
   return index_notation::with_parts(value, std::move(parts));

@@ -35,6 +35,7 @@ bool is_number(const Expression& expression, double value) {
 }  // namespace
 
 std::optional<Access> element_of(const Expression& expression) {
+  if (!index_notation::coordinates(expression).empty()) return std::nullopt;
   const auto all = index_notation::operands(expression);
   const bool one = !all.empty() && std::all_of(all.begin(), all.end(),
                                                [&](const Access& access) { return access == all.front(); });
@@ -72,8 +73,15 @@ std::vector<Access> sparse_factors(const Expression& expression, const Problem& 
     if (quotient && problem.semiring == &operators::plus_times())
       return sparse_factors(call->arguments.front(), problem);
     const double zero = problem.semiring->zero;
-    if (call->function == operators::Function::where && zero == 0 && is_number(call->arguments[2], 0))
-      return sparse_factors(call->arguments.front(), problem);
+    if (call->function == operators::Function::where && zero == 0 && is_number(call->arguments[2], 0)) {
+      const auto more = sparse_factors(call->arguments.front(), problem);
+      // The choice makes no difference at elements at which the chosen value is zero.
+      out = index_notation::coordinates(call->arguments.front()).empty()
+                ? std::vector<Access>{}
+                : sparse_factors(call->arguments[1], problem);
+      out.insert(out.begin(), more.begin(), more.end());
+      return out;
+    }
     const auto element = element_of(expression);
     if (element && value_at_zero(expression, *problem.semiring) == zero)
       return sparse_factors(Expression{*element, {}}, problem);

@@ -103,7 +103,7 @@ class Unfolding {
     Nest nest;
     const StatementPtr read_wide =
         concrete_notation::with_accesses(leaf, [&](Access access) { return widened(std::move(access)); });
-    Names mentioned;
+    Names mentioned = concrete_notation::coordinates(leaf);
     for (const Access& access : concrete_notation::reads(read_wide))
       mentioned.insert(mentioned.end(), access.indices.begin(), access.indices.end());
     // Loops inside of which the target starts anew give it an index each, if the value depends on them.
@@ -149,8 +149,10 @@ std::string reason_against(const Nests& nests, std::size_t number, const std::st
   const std::string name = "`" + index_notation::print(target) + "`";
   // An index that is on the left alone: the tree inside of the loop would not tell that the target had it.
   const auto reads = concrete_notation::reads(nests[number].assignment);
-  const bool depends = std::any_of(
-      reads.begin(), reads.end(), [&](const Access& read) { return support::contains(read.indices, index); });
+  const bool depends = support::contains(concrete_notation::coordinates(nests[number].assignment), index) ||
+                       std::any_of(reads.begin(), reads.end(), [&](const Access& read) {
+                         return support::contains(read.indices, index);
+                       });
   if (!support::contains(nests[number].loops, index) || !depends)
     return name + " does not depend on it, and would be computed again in each iteration";
   const auto found = std::find(target.indices.begin(), target.indices.end(), index);

@@ -64,7 +64,7 @@ class Builder {
     std::vector<Inner> inner;
     std::vector<Access> accesses;
     const Expression with_placeholders = without_reductions(task.value, inner, accesses);
-    const Names loops = loops_of(task, accesses, inner, outer);
+    const Names loops = loops_of(task, with_placeholders, inner, outer);
     for (auto& each : inner) choose_depth(each, accesses, loops, outer);
     return build(task, named(with_placeholders, inner), inner, loops, 0, outer);
   }
@@ -106,11 +106,14 @@ class Builder {
   }
 
   /// Orders the loops of an assignment: indices of the target first, then as they appear, as storage permits.
-  Names loops_of(const Task& task, const std::vector<Access>& accesses, const std::vector<Inner>& inner,
+  Names loops_of(const Task& task, const Expression& with_placeholders, const std::vector<Inner>& inner,
                  const Names& outer) const {
     Names indices;
+    std::vector<Access> accesses = index_notation::operands(with_placeholders);
+    std::erase_if(accesses, [](const Access& access) { return access.tensor.front() == '#'; });
     add_new(task.target.indices, outer, indices);
     for (const auto& access : accesses) add_new(access.indices, outer, indices);
+    add_new(index_notation::coordinates(with_placeholders), outer, indices);
     for (const auto& each : inner) add_new(each.free, outer, indices);
     add_new(task.reduced, outer, indices);
     const auto own = orders_of(accesses);

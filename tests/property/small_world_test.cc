@@ -8,11 +8,12 @@
 #include "compiler/problem/problem.h"
 #include "tests/support/kernel_queue.h"
 
-// A small world in full: every expression of one to three matrix operands joined by + - * / and max, as an
-// element of a matrix, as sums of its rows and as a sum of all, with every operand and a matrix result in
-// every named format; compiled and run as f64, and without quotients also as i64 or i32, on random tensors,
-// against the dense oracle. The fast test takes every n-th. Of three operands at most one has a format that
-// results do not have; the others then are dense, csr or dcsr.
+// A small world in full: every expression of one to three matrix operands joined by + - * / and max, and
+// those of one or two with coordinates of the indices, as an element of a matrix, as sums of its rows and as
+// a sum of all, with every operand and a matrix result in every named format; compiled and run as f64, and
+// without quotients also as i64 or i32, on random tensors, against the dense oracle. The fast test takes
+// every n-th. Of three operands at most one has a format that results do not have; the others then are dense,
+// csr or dcsr.
 namespace schaas {
 namespace {
 
@@ -55,7 +56,9 @@ std::string joined(const std::string& op, const std::string& a, const std::strin
 
 std::vector<std::string> expressions() {
   static const std::vector<std::string> ops{"+", "-", "*", "/", "max"};
-  std::vector<std::string> all{"B(i,j)"};
+  std::vector<std::string> all{"B(i,j)", "where(i < j,B(i,j),0)", "(2 * i - j) * B(i,j)"};
+  for (const auto& op : ops) all.push_back(joined(op, "B(i,j)", "(i <= j)"));
+  all.emplace_back("where(i < j,B(i,j),C(i,j))");
   for (const auto& op : ops) all.push_back(joined(op, "B(i,j)", "C(i,j)"));
   for (const auto& op : ops) {
     for (const auto& other : ops) {
@@ -124,7 +127,7 @@ TEST_P(SmallWorld, AgreesWithDenseEvaluation) {
   const std::size_t written = written_formats().size(), others = formats().size() - written;
   const std::size_t triples = written * written * written + 3 * others * 3 * 3;
   const std::size_t heads = written + 2;  // results of one, two and three operands
-  EXPECT_EQ(heads * (formats().size() + 5 * formats().size() * formats().size() + 50 * triples), number);
+  EXPECT_EQ(heads * (8 * formats().size() + 6 * formats().size() * formats().size() + 50 * triples), number);
   for (const auto& [code, count] : refused) ADD_FAILURE() << code << " " << count;
   EXPECT_GE(accepted, number / step);
 }

@@ -18,6 +18,7 @@ namespace {
 using index_notation::Access;
 using index_notation::Assignment;
 using index_notation::Call;
+using index_notation::Coordinate;
 using index_notation::Expression;
 using index_notation::Literal;
 using index_notation::Product;
@@ -285,6 +286,8 @@ class Evaluation {
       return tensors_.at(access->tensor).at(offset(shapes_.at(access->tensor), coordinates));
     }
     if (const auto* literal = std::get_if<Literal>(&expression.node)) return leaf(literal->value);
+    if (const auto* coordinate = std::get_if<Coordinate>(&expression.node))
+      return leaf(static_cast<double>(point.at(coordinate->index)));
     if (const auto* reduction = std::get_if<Reduction>(&expression.node)) {
       // Over nothing the semiring's own sum is its zero: max-times is about numbers >= 0.
       const bool own = reduction->monoid == semiring_.sum;
@@ -406,7 +409,11 @@ Evaluated evaluate(const index_notation::Program& program, const std::map<std::s
         last.back() =
             combined(operators::combine(*statement.update), leaf(before->values.at(n)), last.back());
       }
-      if (std::isfinite(last.back().value) && last.back().magnitude >= largest) last.back() = open_number();
+      // Integers wrap around, and so do sums with the largest one, which an extreme of nothing is.
+      const bool may_wrap = std::isinf(last.back().value)
+                                ? std::isfinite(largest) && program.semiring == &operators::plus_times()
+                                : last.back().magnitude >= largest;
+      if (may_wrap && !last.back().open()) last.back() = open_number();
     }
     shapes[statement.result.tensor] = shape;
     tensors[statement.result.tensor] = last;

@@ -68,6 +68,7 @@ Type ExpressionCode::type_of(const ExpressionPtr& expression) const {
                         [&](const loop_ir::Apply& x) { return type_of(x.arguments.front()); },
                         [&](const loop_ir::Choose& x) { return type_of(x.then); },
                         [](const loop_ir::Search&) { return Type::index; },
+                        [](const loop_ir::Convert&) { return Type::value; },
                     },
                     expression->node);
 }
@@ -282,6 +283,7 @@ IndexCode ExpressionCode::index(const ExpressionPtr& expression) const {
                        Frame& frame) { return condition(frame) != 0 ? then(frame) : otherwise(frame); };
           },
           [&](const loop_ir::Search& x) -> IndexCode { return search(x); },
+          [](const loop_ir::Convert&) -> IndexCode { throw BrokenCode("a value where an index is wanted"); },
       },
       expression->node);
 }
@@ -332,6 +334,11 @@ ValueCode ExpressionCode::value(const ExpressionPtr& expression) const {
                        Frame& frame) { return condition(frame) != 0 ? then(frame) : otherwise(frame); };
           },
           [](const loop_ir::Search&) -> ValueCode { throw BrokenCode("a position where a value is wanted"); },
+          [&](const loop_ir::Convert& x) -> ValueCode {
+            return [index = index(x.index), this](Frame& frame) {
+              return rounded(static_cast<double>(index(frame)));
+            };
+          },
       },
       expression->node);
 }

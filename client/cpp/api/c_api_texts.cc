@@ -99,6 +99,8 @@ Json tree(const Expression& expression) {
   if (const auto* access = std::get_if<Access>(&expression.node)) return access_json(*access);
   if (const auto* number = std::get_if<Literal>(&expression.node))
     return {{"number", number_json(number->value)}};
+  if (const auto* coordinate = std::get_if<Coordinate>(&expression.node))
+    return {{"coordinate", coordinate->index}};
   if (const auto* product = std::get_if<Product>(&expression.node))
     return {{"function", "*"}, {"arguments", trees(product->factors)}};
   if (const auto* call = std::get_if<Call>(&expression.node)) {

@@ -82,6 +82,10 @@ class CompiledFold {
     if (const auto* literal = std::get_if<Literal>(&expression.node)) {
       const ValueType type = arithmetic_type(context_.type);
       term.number = given(rounded(literal->value, type), type);
+    } else if (const auto* coordinate = std::get_if<Coordinate>(&expression.node)) {
+      term.kind = OracleTerm::Kind::coordinate;
+      term.index = number(coordinate->index);
+      term.type = arithmetic_type(context_.type);
     } else if (const auto* access = std::get_if<Access>(&expression.node)) {
       term.kind = OracleTerm::Kind::access;
       term.access = add_access(context_.tensors.at(access->tensor), access->indices);

@@ -53,12 +53,19 @@ bool annihilates(const OracleTerm& term, std::size_t argument, const OracleSuppo
          support.background.value == *term.annihilator;
 }
 
+OracleSupport with_background(OracleSupport support, const Judged& background) {
+  support.background = background;
+  return support;
+}
+
 OracleSupport support_of_selection(const std::vector<OracleSupport>& parts) {
-  if (parts[0].everywhere) return parts[0];
+  if (parts[0].everywhere) {
+    const bool alike = !parts[1].everywhere && !parts[2].everywhere &&
+                       parts[1].background.value == parts[2].background.value;
+    return alike ? with_background(either(parts[1], parts[2]), parts[1].background) : parts[0];
+  }
   const OracleSupport& rest = parts[parts[0].background.value != 0 ? 1 : 2];
-  OracleSupport out = either(parts[0], rest);
-  out.background = rest.background;
-  return out;
+  return with_background(either(parts[0], rest), rest.background);
 }
 
 OracleSupport support_of_operation(const OracleTerm& term, const std::vector<OracleAccess>& accesses) {
@@ -95,6 +102,10 @@ class TermEvaluation {
   Found of(const OracleTerm& term) {
     if (term.kind == OracleTerm::Kind::number) return {term.number, true};
     if (term.kind == OracleTerm::Kind::access) return read(term.access);
+    if (term.kind == OracleTerm::Kind::coordinate) {
+      const auto coordinate = static_cast<double>(point_.at[static_cast<std::size_t>(term.index)]);
+      return {given(rounded(coordinate, term.type), term.type), false};
+    }
     if (term.function == Function::where) return selection(term);
     Found out = of(term.arguments[0]);
     const auto annihilated = [&](const Found& found, std::size_t n) {
@@ -158,6 +169,8 @@ OracleSupport support_of(const OracleTerm& term, const std::vector<OracleAccess>
       out.any_of = {{term.access}};
       out.background = tensor->background();
     }
+  } else if (term.kind == OracleTerm::Kind::coordinate) {
+    out.everywhere = true;
   } else {
     out = support_of_operation(term, accesses);
   }

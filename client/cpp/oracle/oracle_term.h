@@ -26,9 +26,11 @@ struct OraclePoint {
 /// zero because its entry is missing makes the product that zero. The other factors do not matter (0 *
 /// infinity too).
 struct OracleTerm {
-  enum class Kind { number, access, operation } kind = Kind::number;
+  enum class Kind { number, access, coordinate, operation } kind = Kind::number;
   Judged number{};
   int access = 0;
+  int index = 0;                    ///< its coordinate is the value
+  ValueType type = ValueType::f64;  ///< type of a coordinate
   Function function = Function::add;
   std::optional<double> annihilator;  ///< value that annihilates; for which argument: see first_only
   bool first_only = false;            ///< only the first argument annihilates (0 / x)

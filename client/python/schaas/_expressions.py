@@ -19,6 +19,12 @@ class Number:
 
 
 @dataclass(frozen=True)
+class Coordinate:
+    """The coordinate of an index as a number."""
+    index: str
+
+
+@dataclass(frozen=True)
 class Call:
     """A function or an operator; `-` of one argument negates."""
     function: str
@@ -49,6 +55,8 @@ def _tree(told):
         return Access(told["name"], tuple(told["indices"]))
     if "number" in told:
         return Number(float(told["number"]))
+    if "coordinate" in told:
+        return Coordinate(told["coordinate"])
     if "function" in told:
         return Call(told["function"], tuple(map(_tree, told["arguments"])))
     return Reduction(told["reduction"], tuple(told["indices"]), _tree(told["argument"]))
@@ -74,6 +82,8 @@ def free(node):
     """The indices that no reduction inside binds, in order of appearance."""
     if isinstance(node, Access):
         return tuple(dict.fromkeys(node.indices))
+    if isinstance(node, Coordinate):
+        return (node.index,)
     inside = dict.fromkeys(index for child in children(node) for index in free(child))
     return tuple(index for index in inside if not isinstance(node, Reduction) or index not in node.indices)
 
@@ -89,6 +99,8 @@ def renamed(node, names):
     """The tree with other indices, bound ones too."""
     if isinstance(node, Access):
         return Access(node.name, tuple(names.get(index, index) for index in node.indices))
+    if isinstance(node, Coordinate):
+        return Coordinate(names.get(node.index, node.index))
     if isinstance(node, Reduction):
         return Reduction(node.fold, tuple(names.get(index, index) for index in node.indices), renamed(node.argument, names))
     return rebuilt(node, lambda child: renamed(child, names))
@@ -104,6 +116,8 @@ def printed(node, above=0):
     """The text of a tree below operators that bind as strongly as `above`: 0 comparison, 1 sum, 2 product, 3 unary."""
     if isinstance(node, Access):
         return f"{node.name}({','.join(node.indices)})" if node.indices else node.name
+    if isinstance(node, Coordinate):
+        return node.index
     if isinstance(node, Number):
         text = str(abs(node.value))
         return text if math.copysign(1, node.value) > 0 else f"(-{text})"

@@ -164,6 +164,7 @@ class ProgramVerifier {
   Result<ProgramValue> walk_leaf(const Assign& leaf, const ProgramContext& context) const {
     SCHAAS_RETURN_IF_ERROR(check_bound(leaf.target, context.loops));
     SCHAAS_RETURN_IF_ERROR(check_target(leaf, context));
+    SCHAAS_RETURN_IF_ERROR(check_coordinates(leaf.value, context.loops));
     for (const Access& access : index_notation::operands(leaf.value)) {
       SCHAAS_RETURN_IF_ERROR(check_bound(access, context.loops));
       SCHAAS_RETURN_IF_ERROR(check_order(loop_order(access, problem_), context.loops));

@@ -81,6 +81,7 @@ class SpaceOf {
         Match{
             [&](const Read& leaf) { return read(leaf.operand); },
             [&](const Constant& constant) { return merge_lattice::literal(constant.value); },
+            [](const Coordinate&) { return merge_lattice::anywhere(); },
             [&](const Multiplied& product) {
               return merge_lattice::product(all(product.factors), *tree_.semiring);
             },

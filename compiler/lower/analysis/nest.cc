@@ -71,13 +71,10 @@ class Numbering {
   }
 
   support::Result<int> index_number(const std::string& index) {
-    const auto& names = tree_.index_names;
-    const auto found = std::find(names.begin(), names.end(), index);
-    if (found == names.end()) {
-      return support::invalid("lower-unknown-index",
-                              "index `" + index + "` of the tree is not an index of the problem");
-    }
-    return static_cast<int>(found - names.begin());
+    const auto found = std::find(tree_.index_names.begin(), tree_.index_names.end(), index);
+    if (found != tree_.index_names.end()) return static_cast<int>(found - tree_.index_names.begin());
+    return support::invalid("lower-unknown-index",
+                            "index `" + index + "` of the tree is not an index of the problem");
   }
 
   support::Result<NestPtr> convert_loop(const Forall& forall) {
@@ -199,6 +196,10 @@ class Numbering {
     }
     if (const auto* literal = std::get_if<index_notation::Literal>(&expression.node))
       return make_value({Constant{literal->value}});
+    if (const auto* coordinate = std::get_if<index_notation::Coordinate>(&expression.node)) {
+      SCHAAS_ASSIGN_OR_RETURN(const int index, index_number(coordinate->index));
+      return make_value({Coordinate{index}});
+    }
     std::vector<ValuePtr> parts;
     for (const auto& part : index_notation::parts(expression)) {
       SCHAAS_ASSIGN_OR_RETURN(auto value, convert_value(part, reads));
@@ -449,9 +450,8 @@ class Numbering {
       if (tree_.tensors[static_cast<std::size_t>(tensor)].occupancy_levels > 0) continue;
       const Use* heavier =
           &uses.front();  // the writer comes first: a producer is numbered before its consumer
-      for (const auto& use : uses) {
+      for (const auto& use : uses)
         if (use.loops.size() > heavier->loops.size()) heavier = &use;
-      }
       const auto order = order_by_loops(*heavier);
       for (const auto& use : uses) {
         auto& indices = tree_.operands[static_cast<std::size_t>(use.operand)].indices;

@@ -54,6 +54,10 @@ struct Read {
 struct Constant {
   double value = 0;
 };
+/// The coordinate of an index, whose loop is around.
+struct Coordinate {
+  int index = 0;
+};
 /// The semiring's product.
 struct Multiplied {
   std::vector<ValuePtr> factors;
@@ -63,7 +67,7 @@ struct Called {
   std::vector<ValuePtr> arguments;
 };
 struct Value {
-  std::variant<Read, Constant, Multiplied, Called> node;
+  std::variant<Read, Constant, Coordinate, Multiplied, Called> node;
 };
 
 /// target = monoid(target, value). `factors`: the operands read, left to right. A null value is their product

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "compiler/lower/emit/coordinate_bounds.h"
 #include "compiler/lower/emit/levels/entry_ranges.h"
 
 // Loops over one index: a dense range, the positions of one sparse level, or the coiteration of several
@@ -141,12 +142,29 @@ loop_ir::Range Loops::bounds_of(const Loop& loop, const Scope& scope) const {
   return {loop_ir::integer(0), whole};
 }
 
+/// Returns the part of the range at which a sum over the index may get something, as coordinates tell.
+/// Threads of a GPU, lanes and appended entries need all of it.
+loop_ir::Range Loops::needed(const Loop& loop, const LoopSpace& space, const Scope& scope,
+                             const loop_ir::Range& all) const {
+  const NestPtr* at = &loop.body;
+  while (const auto* inner = std::get_if<Loop>(&(*at)->node)) at = &inner->body;
+  const auto* leaf = std::get_if<Leaf>(&(*at)->node);
+  const bool whole = facts_.for_gpu || &loop == facts_.outermost || scope.inner_of_pair == &loop ||
+                     scope.in_vector_loop || space.condition || !space.located.empty();
+  if (whole || leaf == nullptr || !leaf->value || leaf->counted >= 0) return all;
+  const bool sums = leaf->monoid == facts_.tree.semiring->sum && facts_.tree.semiring->zero == 0 &&
+                    facts_.tensor_of(leaf->target).fill == 0;
+  const bool writes_each = level_of(facts_.operand(leaf->target), loop.index) >= 0 ||
+                           facts_.tracks(leaf->target) || facts_.appends_to(target_of(facts_.tree.root));
+  return sums && !writes_each ? bounded_by_coordinates(leaf->value, loop.index, scope, all) : all;
+}
+
 /// Emits a loop over coordinates. The outer one of two collapsed loops passes its value to the inner one's
 /// bounds.
 void Loops::emit_range(const Loop& loop, const LoopSpace& space, const Scope& scope, Shape shape,
                        Statements& out, const Body& body) const {
   const std::string variable = facts_.fresh(facts_.letter_of(loop.index));
-  const auto bounds = bounds_of(loop, scope);
+  const auto bounds = needed(loop, space, scope, bounds_of(loop, scope));
   Scope inner = entered(scope, shape);
   levels_.open_bands(space, inner, out);
   if (&loop == facts_.outermost) {

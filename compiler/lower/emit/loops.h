@@ -39,6 +39,8 @@ class Loops {
   std::vector<loop_ir::RowAlong> rows_along(const Loop& loop, const loop_ir::Range& bounds,
                                             const Scope& scope) const;
   loop_ir::Range bounds_of(const Loop& loop, const Scope& scope) const;
+  loop_ir::Range needed(const Loop& loop, const LoopSpace& space, const Scope& scope,
+                        const loop_ir::Range& all) const;
   void emit_range(const Loop& loop, const LoopSpace& space, const Scope& scope, loop_ir::Shape shape,
                   Statements& out, const Body& body) const;
   void emit_band(const Loop& loop, const LoopSpace& space, const Scope& scope, loop_ir::Shape shape,

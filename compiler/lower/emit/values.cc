@@ -87,16 +87,18 @@ bool Values::is_known(const ValuePtr& value, const Scope& scope) const {
     return std::all_of(parts.begin(), parts.end(),
                        [&](const ValuePtr& part) { return is_known(part, scope); });
   };
-  return std::visit(Match{
-                        [&](const Read& read) {
-                          return scope.scalars.count(facts_.operand(read.operand).tensor) > 0 ||
-                                 levels_.is_complete(read.operand, scope);
-                        },
-                        [](const Constant&) { return true; },
-                        [&](const Multiplied& product) { return all(product.factors); },
-                        [&](const Called& call) { return all(call.arguments); },
-                    },
-                    value->node);
+  return std::visit(
+      Match{
+          [&](const Read& read) {
+            return scope.scalars.count(facts_.operand(read.operand).tensor) > 0 ||
+                   levels_.is_complete(read.operand, scope);
+          },
+          [](const Constant&) { return true; },
+          [&](const Coordinate& coordinate) { return scope.coordinates.count(coordinate.index) > 0; },
+          [&](const Multiplied& product) { return all(product.factors); },
+          [&](const Called& call) { return all(call.arguments); },
+      },
+      value->node);
 }
 
 ExpressionPtr Values::multiply(ExpressionPtr left, ExpressionPtr right) const {
@@ -151,6 +153,9 @@ ExpressionPtr Values::evaluate(const ValuePtr& value, const Scope& scope,
                                                                  : value_of(read.operand, scope);
                         },
                         [&](const Constant& constant) { return loop_ir::number(constant.value); },
+                        [&](const Coordinate& coordinate) {
+                          return loop_ir::convert(loop_ir::name(scope.coordinates.at(coordinate.index)));
+                        },
                         [&](const Multiplied&) { return evaluate_zeros(value, scope, present); },
                         [&](const Called& call) {
                           if (call.function == Function::divide) return evaluate_zeros(value, scope, present);

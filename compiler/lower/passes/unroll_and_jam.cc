@@ -258,6 +258,7 @@ class UnrollAndJam {
                    },
                    [&](const loop_ir::Choose& x) { note(x.then), note(x.otherwise); },
                    [](const loop_ir::Search&) {},
+                   [](const loop_ir::Convert&) {},
                },
                value->node);
   }

@@ -8,6 +8,7 @@
 #include "compiler/index_notation/lexer.h"
 #include "compiler/index_notation/parser.h"
 #include "compiler/index_notation/printer.h"
+#include "compiler/index_notation/rename.h"
 #include "compiler/index_notation/verifier.h"
 #include "compiler/support/limits.h"
 
@@ -231,6 +232,31 @@ TEST(FreeIndices, AreThoseNoReductionBinds) {
   const auto of = [](const std::string& text) { return free_indices(parse_expression(text).value()); };
   EXPECT_THAT(of("B(i,j) * max(j,k)(C(j,k,l) + i)"), ElementsAre("i", "j", "l"));
   EXPECT_THAT(of("sum(i)(B(i,i))"), ElementsAre());
+}
+
+TEST(Coordinates, AreIndicesThatStandAlone) {
+  const Program program = parse("y(i) = sum(j)(j * c * B(i,j)) + i").value();
+  const Expression& value = program.statements.front().value;
+  EXPECT_THAT(coordinates(value), ElementsAre("j", "i"));
+  EXPECT_EQ(operands(value).size(), 2U);  // c and B
+  EXPECT_THAT(free_indices(value), ElementsAre("i"));
+  EXPECT_EQ(parse(print(program)).value(), program);
+  EXPECT_FALSE(is_product(parse("y(i) = i * x(i)").value().statements.front().value));
+}
+
+TEST(Coordinates, AreKnownInTheWholeProgram) {
+  const auto of = [](const std::string& text) {
+    return coordinates(parse(text).value().statements.front().value);
+  };
+  EXPECT_THAT(of("T(j) = x(j) * i; y(i) = T(j) * A(i,j)"), ElementsAre("i"));
+  EXPECT_THAT(of("y = sum(i)(i)"), ElementsAre("i"));
+  EXPECT_THAT(of("y(j) = x(j) * i"), ElementsAre());
+  EXPECT_THAT(of("y(j) = i(j) * x(i) * i"), ElementsAre());  // a tensor, too
+}
+
+TEST(Coordinates, GetOtherNames) {
+  const Program program = parse("y(i) = i * x(i)").value();
+  EXPECT_EQ(print(renamed(program.statements.front(), {{{"x", "B"}}, {{"i", "k"}}})), "y(k) = k * B(k)");
 }
 
 TEST(Verifier, WithoutSourceSaysItWithoutAPlace) {

@@ -103,7 +103,7 @@ constexpr const char* everything = R"(kernel f32 arguments 4 {
     }
     counter n = 0
     merge any j_2 at p_2 present h over B_crd1 in begin .. end, q_2 present g over C_crd1 in 0 .. C_pos1[0] {
-      let v_2: value = (choose(h, B[p_2], 0.0) / where((B[0] < B[1]), 1e-07, 2.5))
+      let v_2: value = (choose(h, B[p_2], value(j_2)) / where((B[0] < B[1]), 1e-07, 2.5))
       if and(h, not(g), (flag[j_2] == 0)) {
         flag[j_2] = 1
         list[n] = j_2
@@ -208,8 +208,9 @@ TEST(LoopIr, InitialValuesAreComparedBitByBit) {
 
 TEST(LoopIr, SubstitutionReturnsUnchangedSubtrees) {
   const auto element = load("A", name("i"));
-  for (const auto& whole : {element, add(element, name("j")), choose(name("h"), element, number(0)),
-                            search("A_crd", integer(0), name("n"), name("i"), Layout::ascending)}) {
+  for (const auto& whole :
+       {element, add(element, name("j")), choose(name("h"), element, number(0)),
+        search("A_crd", integer(0), name("n"), name("i"), Layout::ascending), convert(name("i"))}) {
     EXPECT_EQ(whole, substitute(whole, {{"k", integer(1)}})) << print(whole);
     EXPECT_NE(whole, substitute(whole, {{"i", integer(1)}})) << print(whole);
   }
@@ -437,6 +438,8 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"A[0] = (1.0 + n)", "`n` is an index where the other is needed"},
         Wrong{"let t: index = max(n, 1.0)", "`1.0` is a value where the other is needed"},
         Wrong{"let t: index = exp(n)", "`exp` of indices"},
+        Wrong{"let t: value = value(B[0])", "`B[0]` is a value where the other is needed"},
+        Wrong{"let t: index = value(n)", "`value(n)` is a value where the other is needed"},
         Wrong{"let t: index = abs(n)", "`abs` of indices"},
         Wrong{"let t: value = choose(B[0], 1.0, 2.0)", "`B[0]` is a value where the other is needed"},
         Wrong{"let t: value = choose(n, 1.0, 2)", "`2` is an index where the other is needed"},

@@ -227,10 +227,12 @@ TEST(Factors, AreFunctionsOfTheElementsOfAContraction) {
   EXPECT_EQ(contraction("A(i,k) = (B(i,j) > 0) * C(j,k)"), "A(i,k) = B(i,j) * C(j,k)");
   EXPECT_EQ(contraction("y(i) = 3 * B(i,j) * B(i,j)"), "y(i) = B(i,j) * B(i,j)");
   EXPECT_EQ(contraction("max-times: A(i,k) = 2 * B(i,j) * C(j,k)"), "A(i,k) = B(i,j) * C(j,k)");
+  EXPECT_EQ(contraction("A(i,k) = (j <= i) * B(i,j) * C(j,k) / (k + 1)"), "A(i,k) = B(i,j) * C(j,k)");
   for (const std::string none :
        {"A(i,k) = B(i,j) * C(j,k)", "A(i,j) = 2 * B(i,j)", "A(i,k) = B(i,j) * C(j,k) / D(i,k)",
         "A(i,k) = (B(i,j) + 1) * C(j,k)", "A(i,k) = (d(i) - e(i)) * B(i,j) * C(j,k)",
-        "T(i) = 2 * B(i,j); A(i,k) = T(i) * C(i,k)"})
+        "A(i,k) = (i <= k) * B(i,j) * C(j,k)",  // no operand has both indices
+        "A(i,k) = where(j < i, B(i,j), 1) * C(j,k)", "T(i) = 2 * B(i,j); A(i,k) = T(i) * C(i,k)"})
     EXPECT_EQ(contraction(none), "none");
 }
 

@@ -13,6 +13,7 @@ namespace schaas::client {
 
 using index_notation::Access;
 using index_notation::Call;
+using index_notation::Coordinate;
 using index_notation::Expression;
 using index_notation::Literal;
 using index_notation::Product;

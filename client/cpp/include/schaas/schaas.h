@@ -141,8 +141,8 @@ SCHAAS_API int32_t schaas_kernels_describe(schaas_kernels* kernels, char** json,
  * factors[{name, indices[]} or {number}] (of a single product; else null), update, ranges}; since version 5
  * also semiring ("plus-times", "min-plus", ...) and its zero, a number or "inf" or "-inf", and
  * statements[{result{name, indices[]}, update ("sum", "max", ...; else null), value}]. A value is a tree:
- * {name, indices[]}; {number} (or "inf"); {function, arguments[]} with the function's name or operator ("+",
- * "-", "<", ...; "-" of one argument negates); {reduction ("sum", "max", ...), indices[], argument}. */
+ * {name, indices[]}; {number} (or "inf"); {coordinate} (an index); {function, arguments[]}, its name or
+ * operator ("-" of one argument negates); {reduction ("sum", "max", ...), indices[], argument}. */
 SCHAAS_API int32_t schaas_parse(const char* expression, char** json, schaas_error** error);
 
 /* The program of a derivative, as text, without a server (docs/language.md, Derivatives). Since version 6. */
