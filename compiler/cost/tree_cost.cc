@@ -232,8 +232,8 @@ class TreeCosts::Walk {
     return walked ? std::optional(stored->space) : std::nullopt;
   }
 
-  /// Returns the trips of a reduction whose innermost loop walks these entries, a term for each way to be
-  /// stored, and the steps of that loop.
+  /// Returns the trips of a reduction whose innermost loop walks these entries, and the steps of that loop.
+  /// There is a term for each way to be stored.
   std::pair<std::vector<Term>, std::vector<Term>> counted_trips(const IterationSpace& stored,
                                                                 Position position) const {
     std::vector<Term> sum, merged;

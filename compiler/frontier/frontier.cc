@@ -490,20 +490,6 @@ support::Result<Frontier> compute_appending(const problem::Problem& problem, con
   return compute_listed(problem, list, in_part(1), progress, cancellation);
 }
 
-}  // namespace
-
-Options options_for(problem::Profile profile) {
-  Options options;
-  options.stage1 = options.stage2 = profile == problem::Profile::sparseauto;
-  if (options.stage1) {
-    options.max_temporary_elements = 0;
-    options.search_seconds = 0;
-  }
-  return options;
-}
-
-namespace {
-
 support::Result<Frontier> compute_contraction(const problem::Problem& problem, const Options& options,
                                               const Progress& progress,
                                               const support::Cancellation& cancellation) {
@@ -529,13 +515,12 @@ support::Result<Frontier> compute_sets(const problem::Problem& problem, const Co
   return compute_copied(problem, sets, options, without, progress, cancellation);
 }
 
-/// Searches without copies and, when nothing is left, with those that the default nest needs.
+/// Searches without copies and, when storage orders go round in a circle, with those of the default nest.
 support::Result<Frontier> compute_with_needed_copies(const problem::Problem& problem, const Options& options,
                                                      const Progress& progress,
                                                      const support::Cancellation& cancellation) {
   auto found = compute_contraction(problem, options, progress, cancellation);
   if (found.ok() || found.error().code != "no-schedule") return found;
-  // Storage orders go round in a circle that no split opens: with the copies the default nest needs.
   const schedule::Trace copies = schedule::default_trace(problem);
   if (copies.directives.empty()) return found;
   SCHAAS_ASSIGN_OR_RETURN(const problem::Problem copied, schedule::problem_of(copies, problem));
@@ -577,8 +562,7 @@ support::Result<Frontier> compute_plain(const problem::Problem& problem, const O
   CopySets meeting = concrete_notation::meeting_copy_sets(problem);
   if (meeting.empty()) return without();
   if (part) {
-    // The first set is of no copies. With it a part of the search may find only loops that give the result
-    // more entries than the whole search's schedules do.
+    // With the first set, of no copies, a part may find only loops that give the result more entries.
     meeting.erase(meeting.begin());
     return with(meeting);
   }
@@ -587,6 +571,16 @@ support::Result<Frontier> compute_plain(const problem::Problem& problem, const O
 }
 
 }  // namespace
+
+Options options_for(problem::Profile profile) {
+  Options options;
+  options.stage1 = options.stage2 = profile == problem::Profile::sparseauto;
+  if (options.stage1) {
+    options.max_temporary_elements = 0;
+    options.search_seconds = 0;
+  }
+  return options;
+}
 
 support::Result<Frontier> compute_among(const problem::Problem& problem, std::vector<cost::Cost> classes,
                                         const Options& options, const Progress& progress,

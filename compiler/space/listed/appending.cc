@@ -133,7 +133,7 @@ class AppendingClasses {
     std::size_t number = 0;
     if (looked_at_ < max_looked_at || same.empty()) {
       made = trace();
-      // A hash table appends what the array in its place does.
+      // A hash table appends what an array does.
       if (last_ != one_member.member) {
         ++looked_at_;
         last_ = one_member.member;

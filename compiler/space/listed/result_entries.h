@@ -31,8 +31,8 @@ ResultEntries result_entries(const schedule::Nests& nests, const problem::Proble
 /// Wherever a schedule with `a` appends an entry, one with `b` does, too.
 bool has_no_more_entries(const ResultEntries& a, const ResultEntries& b);
 
-/// Tells which of the schedules have the fewest entries. Where none has fewest whatever the operands, one of
-/// those that no other has fewer than stands for the fewest: entries do not depend on costs.
+/// Tells which of the schedules have the fewest entries. Where none has fewest whatever the operands, one
+/// stands for the fewest that no other has fewer than: entries do not depend on costs.
 std::vector<bool> with_fewest_entries(const std::vector<ResultEntries>& schedules);
 
 /// Leaves out members that give the result more entries than others do. `entries`: of each member.
