@@ -176,7 +176,7 @@ TEST(CountedPrograms, SurvivorsOfProgramsThatFailedOnceAreFast) {
   for (const std::uint64_t seed : {300170119, 300220058, 300250004}) {
     std::mt19937_64 random(seed);
     test_support::RandomProgramOptions options;
-    options.sparse_results = false;
+    options.sparse_results = options.coordinates = false;
     const auto problem = problem::build(test_support::random_program_text(options, random)).value();
     const auto members = members_of(problem, random).value();
     const auto input = random_input(problem, random);
@@ -193,7 +193,9 @@ TEST(CountedPrograms, SurvivorsOfProgramsThatFailedOnceAreFast) {
 // Issue 38: two products of sums over one index, equal but for their order, had different normal forms.
 TEST(CountedPrograms, SumsOverOneIndexAreDistributed) {
   std::mt19937_64 random(500520154);
-  const auto problem = problem::build(test_support::random_program_text({}, random)).value();
+  test_support::RandomProgramOptions options;
+  options.coordinates = false;
+  const auto problem = problem::build(test_support::random_program_text(options, random)).value();
   const auto found = frontier::compute(problem, quick_options(problem), {}, never).value();
   for (const auto& survivor : found.survivors)
     EXPECT_TRUE(kernel_or_failure(survivor.traces.front(), problem, lower::all_passes()));

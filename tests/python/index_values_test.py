@@ -82,13 +82,14 @@ class IndexValues(unittest.TestCase):
         for format in ("dense", "csf"):
             sparse = np.where(B > 0.6, B, 0)
             self.check(np.correlate(sparse, w), "A(i) = w(k) * B(p) * (p == i + k)", B=stored(sparse, format), w=w,
-                       out=np.empty(36))
+                       extents={"i": 36})
         image, kernel_ = rng.random((12, 10)), rng.random((3, 3))
         windows = np.lib.stride_tricks.sliding_window_view(image, (3, 3))
         self.check(np.einsum("ijkl,kl->ij", windows, kernel_),
-                   "A(i,j) = w(k,l) * B(p,q) * and(p == i + k, q == j + l)", B=image, w=kernel_, out=np.empty((10, 8)))
+                   "A(i,j) = w(k,l) * B(p,q) * and(p == i + k, q == j + l)", B=image, w=kernel_,
+                   extents={"i": 10, "j": 8})
         padded = np.pad(B, 2)
-        self.check(np.correlate(padded, w), "A(i) = w(k) * B(p) * (p == i + k - 2)", B=B, w=w, out=np.empty(40))
+        self.check(np.correlate(padded, w), "A(i) = w(k) * B(p) * (p == i + k - 2)", B=B, w=w, extents={"i": 40})
 
     def test_reductions_and_semirings(self):
         B = np.random.default_rng(8).random((6, 8))

@@ -254,7 +254,8 @@ answers::Variant a_variant() {
   nest.shared = 1;
   nest.serial = true;
   nest.access = cost::Access::strided;
-  return {"trace", "tree", nests({nest}, two_variables(), {{1, 4, 1, {8, 16}, true, true}}), some_memory()};
+  return {"trace", "tree", nests({nest}, two_variables(), {{1, 4, 1, {8, 16}, true, true, true}}),
+          some_memory()};
 }
 
 answers::Frontier a_frontier() {

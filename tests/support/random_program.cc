@@ -253,7 +253,7 @@ class Generator {
       if (plain() && one_in(6)) return pick(std::vector<std::string>{"2", "0.5", "1", "0", "3"});
       // The coordinate of an index; under or-and numbers are 0 and 1.
       const bool truth = semiring_->sum == operators::Monoid::logical_or;
-      if (!truth && !scope.empty() && one_in(6)) return pick(scope);
+      if (options_.coordinates && !truth && !scope.empty() && one_in(6)) return pick(scope);
       return read(scope, {});
     }
     if (one_in(5)) return reduction(scope, depth - 1);

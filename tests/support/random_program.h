@@ -10,6 +10,7 @@ struct RandomProgramOptions {
   int depth = 3;               ///< expression depth
   int most_order = 3;          ///< modes of a tensor
   bool sparse_results = true;  ///< false: dense ones only
+  bool coordinates = true;     ///< false: no indices as numbers
 };
 
 /// A program of the whole language: contractions and sums of terms with implied sums, all operators and

@@ -81,7 +81,7 @@ TEST(GpuSelection, StagingPaysForLongRowsAndWholeGroups) {
     const auto found = both.select(at, ValueType::f32, {}).value().evaluated;
     return found[0].seconds / found[1].seconds;
   };
-  EXPECT_GT(gain(sizes(1'000, 500, 0, 500, 64)), 1);
+  EXPECT_GT(gain(sizes(100, 500, 0, 500, 64)), 1) << "threads wait for their entries";
   EXPECT_LT(gain(sizes(100'000, 3, 1, 9, 64)), 1);
   EXPECT_LT(gain(sizes(100'000, 30, 1, 35, 8)), 1) << "24 of 32 threads have no column";
 }
