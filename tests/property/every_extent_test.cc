@@ -31,6 +31,7 @@ const std::vector<Case>& cases() {
       {"A(i,k) = B(i,j) * C(j,k)", {{"B", "csr"}}},
       {"A(i,j) = B(i,j) * C(i,k) * D(j,k)", {{"A", "csr"}, {"B", "csr"}}},
       {"A(i,j) = B(i,j) * (C(i,k) + 1) * D(j,k)", {{"A", "csr"}, {"B", "csr"}}},
+      {"A(i,j) = B(i,j) * sum(k)(C(i,k) <= D(j,k))", {{"A", "csr"}, {"B", "csr"}}},
       {"A(i,k) = B(i,j) * C(i,k) * D(j,k)", {{"B", "csr"}}},
       {"A(i,k) = B(i,j) * C(j,l) * D(l,k)", {{"B", "csr"}}, "reorder(path={}, order={i,j,k,l})"},
       {"A(i,k) = B(i,j) * C(i,l) * D(j,l) * E(j,k)",
