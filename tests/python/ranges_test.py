@@ -11,6 +11,7 @@ import scipy.sparse as sp
 
 with_server.daemon()
 import schaas
+from arrays import dense, kernel, matrix, stored
 
 SEED = 20261127
 DRAWS = int(os.environ.get("SCHAAS_DRAWS", 8))
@@ -19,27 +20,6 @@ MATRICES = ("dense", "csr", "csc", "dcsr", "coo", "csf", "bitmap", "banded", "ha
 
 def setUpModule():
     print(f"seed {SEED}")
-
-
-def kernel(statement, **options):
-    """Runs the first kernel there is."""
-    return schaas.kernel(statement, patience=0.01, **options)
-
-
-def dense(result):
-    result = result.to_dense() if hasattr(result, "to_dense") else result
-    return result.toarray() if hasattr(result, "toarray") else np.asarray(result)
-
-
-def matrix(rows, columns, seed):
-    return sp.random(rows, columns, 0.4, random_state=seed).toarray()
-
-
-def stored(array, format):
-    if format == "dense":
-        return array
-    coordinates = np.nonzero(array)
-    return schaas.tensor(list(coordinates), array[coordinates], array.shape, format)
 
 
 def bound_texts(bounds):
