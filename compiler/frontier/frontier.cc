@@ -455,7 +455,7 @@ support::Result<Frontier> compute_appending(const problem::Problem& problem, con
   const auto in_part = [&](double part) {
     Options result = options;
     if (options.search_seconds > 0)
-      result.search_seconds = std::max(0.01, part * (options.search_seconds - watch.since_start()));
+      result.search_seconds = std::max(0.01, part * watch.left_of(options.search_seconds));
     return result;
   };
   const support::Cancellation budget(cancellation, watch.end_of(1.0 / 3, options.search_seconds));

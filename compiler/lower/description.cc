@@ -127,8 +127,9 @@ class Description {
     if (block == nullptr) return;
     for (auto at = block->statements.begin(); at != block->statements.end(); ++at) {
       const auto* fill = loop_ir::as<loop_ir::Fill>(*at);
+      if (fill == nullptr) continue;
       const std::vector<loop_ir::StatementPtr> after(at + 1, block->statements.end());
-      const auto row = fill == nullptr ? std::nullopt : loop_ir::kept_row(*fill, after);
+      const auto row = loop_ir::kept_row(*fill, after);
       if (!row) continue;
       for (const auto& each : after) {
         loop_ir::for_each_statement(each, [&](const loop_ir::StatementPtr& inside) {

@@ -73,7 +73,11 @@ TEST(Codegen, StringLiteralsAreEscaped) {
                                     "1"));
 }
 
-loop_ir::Kernel parsed(const std::string& text);
+loop_ir::Kernel parsed(const std::string& text) {
+  auto kernel = loop_ir::parse(text);
+  EXPECT_TRUE(kernel.ok()) << support::render(kernel.error());
+  return *kernel;
+}
 
 /// Returns the text of a kernel that clears a row and adds a vector to it in each iteration of a loop.
 std::string adds_to_row(const std::string& attribute, const std::string& more) {
@@ -113,12 +117,6 @@ TEST(Codegen, RowsAreKeptThatNothingElseAccesses) {
   EXPECT_FALSE(keeps(" row", "for simd l in 0 .. n { A[((o + j) + l)] += 2.0 }\n"))
       << "another row is added to";
   EXPECT_FALSE(keeps(" row", "for simd l in 0 .. n { A[(o + l)] += A[(o + l)] }\n")) << "the row is added";
-}
-
-loop_ir::Kernel parsed(const std::string& text) {
-  auto kernel = loop_ir::parse(text);
-  EXPECT_TRUE(kernel.ok()) << support::render(kernel.error());
-  return *kernel;
 }
 
 /// A kernel whose operand and result are vectors of 8-byte numbers.
