@@ -26,6 +26,9 @@ extern "C" {
 
 #define SCHAAS_GPU_ABI_VERSION 2
 #define SCHAAS_GPU_SYMBOL "schaas_gpu_kernel"
+/* The largest extent and number of entries of kernels with positions of 32 bits: loops may step beyond their
+ * end. */
+#define SCHAAS_GPU_MOST_ITERATIONS (INT32_MAX - 65535)
 
 typedef struct schaas_gpu_phase {
   const char* function; /* of the device module */

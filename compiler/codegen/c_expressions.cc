@@ -98,6 +98,7 @@ std::string joined(const std::vector<std::string>& parts, const std::string& op)
 
 CExpressions::CExpressions(const loop_ir::Kernel& kernel)
     : integers_(operators::is_integer(kernel.value_type)),
+      short_(kernel),
       streaming_target_(loop_ir::streaming_target(kernel)),
       operands_(operand_arrays(kernel)) {
   for (const auto& array : kernel.arrays) {
@@ -283,15 +284,30 @@ std::string CExpressions::apply(const loop_ir::Apply& apply, const Loadable& loa
   return text;
 }
 
-/// Prints 64-bit arithmetic, also where a 32-bit array is read.
-std::string CExpressions::apply_to_indices(const loop_ir::Apply& apply) const {
+/// Returns the arguments of index arithmetic. It has 64 bits, also where a 32-bit array or variable is read,
+/// unless the result has 32.
+std::vector<std::string> CExpressions::index_arguments(const loop_ir::Apply& apply) const {
   const bool arithmetic = !infix(apply.function).empty();
+  const auto is_narrow = [&](const ExpressionPtr& each) {
+    const auto* load = std::get_if<loop_ir::Load>(&each->node);
+    return short_.fits(each) || (load && elements_.at(load->array) != loop_ir::Element::index64);
+  };
+  // C widens the other arguments where one has 64 bits.
+  const bool widened =
+      short_.any() && !std::all_of(apply.arguments.begin(), apply.arguments.end(), is_narrow);
+  bool cast = arithmetic && !widened && !short_.fits(apply);
   std::vector<std::string> parts;
   for (const auto& each : apply.arguments) {
-    const auto* load = std::get_if<loop_ir::Load>(&each->node);
-    const bool narrow = load && elements_.at(load->array) != loop_ir::Element::index64;
-    parts.push_back((arithmetic && narrow ? "(int64_t)" : "") + print(each));
+    const bool here = cast && is_narrow(each);
+    parts.push_back((here ? "(int64_t)" : "") + print(each));
+    cast = cast && !(here && short_.any());
   }
+  return parts;
+}
+
+std::string CExpressions::apply_to_indices(const loop_ir::Apply& apply) const {
+  const bool arithmetic = !infix(apply.function).empty();
+  const std::vector<std::string> parts = index_arguments(apply);
   if (arithmetic) return joined(parts, infix(apply.function));
   if (apply.function == Function::logical_not) return "!" + parts.front();
   if (apply.function == Function::logical_and) return joined(parts, "&&");

@@ -2,8 +2,10 @@
 #include <map>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "compiler/codegen/c_gathered_sums.h"
+#include "compiler/codegen/short_indices.h"
 #include "compiler/loop_ir/kernel.h"
 #include "compiler/loop_ir/uses.h"
 
@@ -26,6 +28,8 @@ class CExpressions {
   bool is_narrow(const std::string& array) const { return narrow_.count(array) > 0; }
   /// Some of the arrays in use are narrow: their elements are widened when they are loaded.
   bool widens(const loop_ir::Uses& uses) const;
+  /// Returns the C type of an index variable.
+  const char* index_type(const std::string& name) const { return short_.type_of(name); }
   loop_ir::Element element_of(const std::string& array) const { return elements_.at(array); }
 
   /// Returns "0.5", "__builtin_inf()".
@@ -70,9 +74,11 @@ class CExpressions {
   void learn_prefetch(const loop_ir::For& loop);
   std::string apply(const loop_ir::Apply& apply, const Loadable& loadable) const;
   std::string apply_to_indices(const loop_ir::Apply& apply) const;
+  std::vector<std::string> index_arguments(const loop_ir::Apply& apply) const;
   std::string choose(const loop_ir::Choose& choice, const Loadable& loadable) const;
 
   bool integers_;                 ///< values are integers
+  ShortIndices short_;            ///< index variables of 32 bits
   std::set<std::string> narrow_;  ///< arrays of operands in fewer bits than those of values
   std::set<std::string> values_;  ///< names that are values; all others are indices
   std::map<std::string, operators::Monoid> monoids_;

@@ -158,8 +158,9 @@ void CStatements::print(const StatementPtr& statement) {
             }
           },
           [&](const loop_ir::Let& x) {
-            const char* type = x.type == loop_ir::Type::index ? "const int64_t " : "const value ";
-            text_.line(type + x.name + " = " + folded(x.fold, expression(x.value)) + ";");
+            const std::string type =
+                x.type == loop_ir::Type::index ? expressions_.index_type(x.name) : "value";
+            text_.line("const " + type + " " + x.name + " = " + folded(x.fold, expression(x.value)) + ";");
           },
           [&](const loop_ir::Accumulator& x) {
             const double initial = x.initial.value_or(operators::identity(x.monoid));
@@ -176,7 +177,8 @@ void CStatements::print(const StatementPtr& statement) {
             text_.close();
           },
           [&](const loop_ir::Counter& x) {
-            text_.line("int64_t " + x.name + " = " + expression(x.initial) + ";");
+            text_.line(std::string(expressions_.index_type(x.name)) + " " + x.name + " = " +
+                       expression(x.initial) + ";");
           },
           [&](const loop_ir::SetCounter& x) { text_.line(x.name + " = " + expression(x.value) + ";"); },
           [&](const loop_ir::For& x) { print_for(x); },
@@ -247,8 +249,9 @@ void CStatements::print(const StatementPtr& statement) {
 std::string for_header(const loop_ir::For& loop, const CExpressions& expressions, const char* end) {
   const auto& v = loop.variable;
   const std::string next = loop.step == 1 ? "++" + v : v + " += " + std::to_string(loop.step);
-  return "for (int64_t " + v + " = " + expressions.print(loop.begin) + ", " + v + end + " = " +
-         expressions.print(loop.end) + "; " + v + " < " + v + end + "; " + next + ")";
+  return std::string("for (") + expressions.index_type(v) + " " + v + " = " + expressions.print(loop.begin) +
+         ", " + v + end + " = " + expressions.print(loop.end) + "; " + v + " < " + v + end + "; " + next +
+         ")";
 }
 
 /// Prints an assignment, a fold, or an atomic step.
@@ -307,10 +310,14 @@ void CStatements::print_fill(const loop_ir::Fill& fill) {
 /// Prints a loop in the first form that applies: vectors, folds, stores, interleaved sums, or a plain loop.
 void CStatements::print_for(const loop_ir::For& loop) {
   if (dialect_ == Dialect::cuda) {
-    if (loop.unroll > 1) text_.directive("#pragma unroll " + std::to_string(loop.unroll));
+    // Copies of an entry have enough loads under way; more would take registers from other threads.
+    const int unroll = among_copies_ ? 1 : loop.unroll;
+    if (among_copies_ || unroll > 1) text_.directive("#pragma unroll " + std::to_string(unroll));
+    const bool outside = std::exchange(among_copies_, among_copies_ || loop.part == loop_ir::Part::jammed);
     text_.open(for_header(loop, expressions_, "_stop"));  // C++ lets the body declare no second i_block_end
     print(loop.body);
     text_.close();
+    among_copies_ = outside;
     return;
   }
   if (kept_ != nullptr && loop_ir::adds_to(*kept_, loop)) return print_addition(loop);

@@ -53,6 +53,7 @@ class CStatements {
   const Dialect dialect_;
   const Blocks blocks_;
   const loop_ir::KeptRow* kept_ = nullptr;  ///< the row that stays in registers here
+  bool among_copies_ = false;               ///< inside a loop over several entries at once, for a GPU
   CExpressions::Loadable loadable_;         ///< flags of the union around
 };
 

@@ -76,8 +76,8 @@ class CudaPrinter {
   void print_workspace_bytes();
   void print_descriptor();
   std::string print_copies();
-  using Source = std::function<std::string(const loop_ir::Extent&)>;
-  void print_sizes(loop_ir::Uses uses, const Source& source);
+  void print_sizes(loop_ir::Uses uses, bool on_device);
+  std::string index(const std::string& name) const;
   void print_host_sizes(const std::vector<ExpressionPtr>& expressions);
   std::string entries(const ExpressionPtr& expression) const;
   std::string on_host(const ExpressionPtr& expression) const;
@@ -91,7 +91,7 @@ class CudaPrinter {
   const bool own_name_;
   const std::string prefix_;
   bool has_scratch_ = false;        ///< threads have scratch
-  bool has_short_extents_ = false;  ///< extents have 32 bits
+  bool has_short_extents_ = false;  ///< extents, coordinates and positions have 32 bits
   CText out_;
 };
 
@@ -139,19 +139,23 @@ void CudaPrinter::print_device_prologue() {
   out_.raw("\n");
 }
 
-/// Prints the extents and lets that are used, directly or by other lets; `source` says where an extent is
-/// found.
-void CudaPrinter::print_sizes(loop_ir::Uses uses, const Source& source) {
+/// Prints the extents and lets that are used, directly or by other lets, of a launch's parameters or, on the
+/// host, of its arguments.
+void CudaPrinter::print_sizes(loop_ir::Uses uses, bool on_device) {
   for (auto let = kernel_.lets.rbegin(); let != kernel_.lets.rend(); ++let) {
     if (uses.names.count(let->name) > 0) loop_ir::collect_uses(let->value, uses);
   }
+  const auto declared = [&](const std::string& name) {
+    return "const " + (on_device ? index(name) : "int64_t " + name) + " = ";
+  };
   for (const auto& extent : kernel_.extents) {
-    if (uses.names.count(extent.name) > 0)
-      out_.line("const int64_t " + extent.name + " = " + source(extent) + ";");
+    if (uses.names.count(extent.name) == 0) continue;
+    const std::string argument =
+        "args[" + text_of(extent.argument) + "]->extents[" + text_of(extent.mode) + "]";
+    out_.line(declared(extent.name) + (on_device ? "parameters." + extent.name : argument) + ";");
   }
   for (const auto& let : kernel_.lets) {
-    if (uses.names.count(let.name) > 0)
-      out_.line("const int64_t " + let.name + " = " + expressions_.print(let.value) + ";");
+    if (uses.names.count(let.name) > 0) out_.line(declared(let.name) + expressions_.print(let.value) + ";");
   }
 }
 
@@ -212,38 +216,49 @@ std::string column_blocks(const std::string& columns, const loop_ir::ThreadMappi
   return mapping.stage == 0 ? blocks : blocks + " * " + text_of(mapping.stage);
 }
 
+/// Returns the declaration of an index variable, like "int32_t lane".
+std::string CudaPrinter::index(const std::string& name) const {
+  return std::string(expressions_.index_type(name)) + " " + name;
+}
+
 /// Prints the thread's range and its columns.
 void CudaPrinter::print_thread_range(const loop_ir::ThreadMapping& mapping) {
-  const std::string tile = text_of(mapping.tile), threads = text_of(mapping.threads_per_item),
+  const std::string tile = text_of(mapping.tile), lanes = text_of(mapping.threads_per_item),
+                    threads = text_of(mapping.threads_per_item * mapping.groups),
                     grain = text_of(mapping.grain);
-  // Adjacent threads differ in their lane first, then in the range of a tile, then in columns.
-  out_.line("const int64_t lane = thread % " + threads + ";");
+  // Adjacent threads differ in their lane first, then in their group, the range of a tile, and in columns.
+  out_.line("const " + index("lane") + " = thread % " + lanes + ";");
+  if (mapping.groups > 1)
+    out_.line("const " + index("lane_group") + " = thread / " + lanes + " % " + text_of(mapping.groups) +
+              ";");
   out_.line("const int64_t side = thread / " + threads + " % " + tile + ";");
-  out_.line("int64_t item = thread / " + text_of(mapping.threads_per_item * mapping.tile) + ";");
+  out_.line("int64_t item = thread / " + text_of(mapping.threads_per_item * mapping.groups * mapping.tile) +
+            ";");
   if (mapping.columns) {
     out_.line("const int64_t row_tile = quotient(item, column_blocks);");
-    out_.line("const int64_t column_begin = (item - row_tile * column_blocks) * " +
+    out_.line("const " + index("column_begin") + " = (item - row_tile * column_blocks) * " +
               text_of(mapping.columns_grain) + ";");
-    out_.line("const int64_t column_end = parameters.columns < column_begin + " +
+    out_.line("const " + index("column_end") + " = parameters.columns < column_begin + " +
               text_of(mapping.columns_grain) + " ? parameters.columns : column_begin + " +
               text_of(mapping.columns_grain) + ";");
     out_.line("item = row_tile;");
   }
-  out_.line("int64_t begin = (item * " + tile + " + side) * " + grain + ", end = begin + " + grain + ";");
-  out_.line("if (begin > parameters.range) begin = parameters.range;");
-  out_.line("if (end > parameters.range) end = parameters.range;");
+  out_.line("int64_t first = (item * " + tile + " + side) * " + grain + ", past = first + " + grain + ";");
+  out_.line("if (first > parameters.range) first = parameters.range;");
+  out_.line("if (past > parameters.range) past = parameters.range;");
   if (mapping.rows) {
     // A range of rows and entries without its rows is one of entries.
     const std::string rows = expressions_.print(mapping.rows);
-    for (const std::string bound : {"begin", "end"})
+    for (const std::string bound : {"first", "past"})
       out_.line(bound + " -= rows_merged(" + mapping.merged_positions + ", " + rows +
                 ", parameters.range - " + rows + ", " + bound + ");");
   }
+  out_.line("const " + index("begin") + " = first, end = past;");
   out_.line("(void)lane, (void)begin, (void)end;");
   if (mapping.stage == 0) return;
   const std::string stage = text_of(mapping.stage), columns = text_of(mapping.columns_grain);
-  out_.line("const int64_t staged = column_begin + (" + stage + " - threadIdx.x % " + stage + ") * " +
-            columns + " <= parameters.columns;");
+  out_.line("const " + index("staged") + " = column_begin + (" + stage + " - threadIdx.x % " + stage +
+            ") * " + columns + " <= parameters.columns;");
   out_.line("(void)staged;");
 }
 
@@ -266,11 +281,10 @@ void CudaPrinter::print_device(std::size_t phase) {
   out_.open("extern \"C\" __global__ void __launch_bounds__(" + text_of(mapping.block) + ") " + prefix_ +
             "phase_" + text_of(static_cast<std::int64_t>(phase)) + "(const " + prefix_ +
             "parameters parameters)");
-  const std::string width = has_short_extents_ ? "(int32_t)" : "";
-  print_sizes(sizes, [&](const loop_ir::Extent& extent) { return width + "parameters." + extent.name; });
+  print_sizes(sizes, true);
   const std::string unit = text_of(mapping.tile) + " * " + text_of(mapping.grain);
   out_.line("const int64_t tiles = (parameters.range + " + unit + " - 1) / (" + unit + ");");
-  std::string threads = "tiles * " + text_of(mapping.tile * mapping.threads_per_item);
+  std::string threads = "tiles * " + text_of(mapping.tile * mapping.threads_per_item * mapping.groups);
   if (mapping.columns) {
     const std::string grain = text_of(mapping.columns_grain);
     out_.line("const int64_t column_blocks = " + column_blocks("parameters.columns", mapping) + ";");
@@ -323,9 +337,7 @@ std::string CudaPrinter::on_host(const ExpressionPtr& expression) const {
 void CudaPrinter::print_host_sizes(const std::vector<ExpressionPtr>& expressions) {
   loop_ir::Uses uses;
   for (const auto& expression : expressions) loop_ir::collect_uses(expression, uses);
-  print_sizes(uses, [](const loop_ir::Extent& extent) {
-    return "args[" + text_of(extent.argument) + "]->extents[" + text_of(extent.mode) + "]";
-  });
+  print_sizes(uses, false);
 }
 
 /// Prints the check of the arguments: value type, position width, fixed extents.
@@ -333,10 +345,14 @@ void CudaPrinter::print_check() {
   out_.open("static int " + prefix_ + "check(const schaas_tensor* const* args)");
   out_.line("(void)args;");
   for (const auto& condition : wrong_arguments(kernel_)) out_.line("if (" + condition + ") return 0;");
-  for (const auto& extent : kernel_.extents) {
-    if (has_short_extents_)
-      out_.line("if (args[" + text_of(extent.argument) + "]->extents[" + text_of(extent.mode) +
-                "] > INT32_MAX) return 0;");
+  const auto limit = [&](const std::string& count) {
+    if (has_short_extents_) out_.line("if (" + count + " > SCHAAS_GPU_MOST_ITERATIONS) return 0;");
+  };
+  for (const auto& extent : kernel_.extents)
+    limit("args[" + text_of(extent.argument) + "]->extents[" + text_of(extent.mode) + "]");
+  for (const auto& array : kernel_.arrays) {
+    if (const auto* positions = std::get_if<loop_ir::Positions>(&array.origin))
+      limit("args[" + text_of(positions->argument) + "]->levels[" + text_of(positions->level) + "].entries");
   }
   out_.line("return 1;");
   out_.close();
@@ -401,7 +417,7 @@ void CudaPrinter::print_host(std::size_t phase) {
   const std::string unit = text_of(mapping.tile) + " * " + text_of(mapping.grain);
   const std::string grain = text_of(mapping.columns_grain);
   out_.line("const int64_t threads = (to->range + " + unit + " - 1) / (" + unit + ") * " +
-            text_of(mapping.tile * mapping.threads_per_item) + " * (" +
+            text_of(mapping.tile * mapping.threads_per_item * mapping.groups) + " * (" +
             column_blocks("to->columns", mapping) + ");");
   out_.line("int64_t blocks = (threads + " + text_of(mapping.block) + " - 1) / " + text_of(mapping.block) +
             ";");

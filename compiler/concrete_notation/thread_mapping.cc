@@ -10,9 +10,10 @@
 
 // Legality of thread mappings on a GPU, by the rules of Sgap (Zhang et al., section 3.3). Rule 1: threads
 // share no entry unless a sum stands inside it. Rule 2: an exclusive write needs a group that holds all
-// threads of an iteration. Rule 3: only rows or columns are divided among threads. Two extensions are ours.
-// Threads may share a loop over elements of the target, each of which is one thread's (SDDMM). They may share
-// both nests of a branch whose first sums up a scalar (fused SDDMM and SpMM).
+// threads of an iteration. Rule 3: only rows or columns are divided among threads. Three extensions are ours.
+// Threads may share a loop over elements of the target, each of which is one thread's (SDDMM), or one
+// group's, whose threads share the sum. They may share both nests of a branch whose first sums up a scalar
+// (fused SDDMM and SpMM).
 namespace schaas::concrete_notation {
 namespace {
 
@@ -173,8 +174,32 @@ Result<void> check_share(const MappedLoops& loops, const problem::Problem& probl
   return {};
 }
 
+/// Checks that a group has a sum to share for each element that it gets.
+Result<void> check_shared_elements(const MappedLoops& loops, const problem::Problem& problem) {
+  const ThreadMapping& mapping = loops.mapping;
+  const std::string group = "a group of " + threads_of(mapping.group_size);
+  const auto& target = leaf_of(loops.rows->body).target;
+  const Forall* sum = inner_of(*loops.inside);
+  if (sum == nullptr || !is_chain(*sum) || support::contains(target.indices, sum->index))
+    return illegal(group + " has nothing to reduce: each thread computes elements of " + quoted(target) +
+                   " of its own");
+  if (mapping.reduce != GroupReduction::parallel)
+    return illegal(group + " has elements of " + quoted(target) +
+                   " that no other one writes: reduce=parallel");
+  if (loops.rows->annotation.positions > 0 || mapping.group_size > mapping.threads_per_item ||
+      mapping.tile > 1)
+    return illegal(group + " has whole elements of one iteration of loop " + quoted(loops.rows->index) +
+                   ", and its threads have those of several");
+  for (const auto& access : reads(sum->body)) {
+    if (sparse_level(access, sum->index, problem) >= 0)
+      return illegal(group + " shares all values of an index, and loop " + quoted(sum->index) +
+                     " runs over the entries of " + quoted(access));
+  }
+  return {};
+}
+
 /// Checks that the group's reduction has something to fold and writes each element as it says.
-Result<void> check_group(const MappedLoops& loops) {
+Result<void> check_group(const MappedLoops& loops, const problem::Problem& problem) {
   const ThreadMapping& mapping = loops.mapping;
   const std::string rows = quoted(loops.rows->index);
   if (loops.branch != nullptr) {
@@ -190,7 +215,8 @@ Result<void> check_group(const MappedLoops& loops) {
   }
   const std::string group = "a group of " + threads_of(mapping.group_size);
   const bool own = write_own(loops);
-  if (distributes_elements(loops) || (mapping.threads_per_item == 1 && own))
+  if (distributes_elements(loops)) return check_shared_elements(loops, problem);
+  if (mapping.threads_per_item == 1 && own)
     return illegal(group + " has nothing to reduce: each thread computes elements of " +
                    quoted(leaf_of(loops.rows->body).target) + " of its own");
   if (mapping.reduce == GroupReduction::segment) return {};
@@ -376,7 +402,7 @@ Result<void> check_thread_mapping(const Forall& outermost, const problem::Proble
   SCHAAS_RETURN_IF_ERROR(check_share(loops, problem));
   SCHAAS_RETURN_IF_ERROR(check_stage(loops, problem));
   SCHAAS_RETURN_IF_ERROR(check_merge_path(loops, problem));
-  return check_group(loops);
+  return check_group(loops, problem);
 }
 
 bool distributes_elements(const MappedLoops& loops) {

@@ -23,7 +23,7 @@ struct MappedLoops {
 /// Returns the loops of the phase with this outermost loop. Without annotations a thread has one iteration.
 MappedLoops mapped_loops(const Forall& outermost);
 /// The loop that several threads share is one over elements of the target. Each of its iterations is one
-/// thread's, and nothing is reduced (the entries of a row in SDDMM).
+/// thread's, and nothing is reduced (the entries of a row in SDDMM), or one group's, which reduces its sum.
 bool distributes_elements(const MappedLoops& loops);
 /// Some loop of the tree is mapped to threads of a GPU.
 bool has_thread_mapping(const StatementPtr& statement);

@@ -87,9 +87,14 @@ constexpr Style styles[] = {
     {Rows::rows, 1, 1, 1, GroupReduction::atomic, 32},
     {Rows::entries, 32, 1, 1, GroupReduction::atomic, 32},
     {Rows::entries, 32, 1, 1, GroupReduction::atomic, 0, true},
+    {Rows::rows, 1, 32, 8, GroupReduction::parallel},
+    {Rows::rows, 1, 32, 4, GroupReduction::parallel},
+    {Rows::rows, 1, 32, 16, GroupReduction::parallel},
+    {Rows::rows, 1, 8, 4, GroupReduction::parallel},
 };
-/// The last styles stage entries or merge them with rows. They follow all others, so that ids of these stay.
-constexpr std::size_t later = std::size(styles) - 3;
+/// The last styles stage entries, merge them with rows, or share elements among groups. They follow all
+/// others, so that ids of these stay.
+constexpr std::size_t later = std::size(styles) - 7;
 /// In this order, as long as there is room.
 struct Pass {
   int columns;
@@ -255,6 +260,10 @@ class Points {
       const std::size_t inside = std::max<std::size_t>(deep, 1);
       if (inside >= loops.size() || style.share / 2 >= bound(loops[inside])) return false;
     }
+    // Groups of a row share the sums of its elements.
+    if (style.rows == Rows::rows && phase.linear && style.width > 1 && style.width < style.share &&
+        (loops.size() < 3 || style.width / 2 >= bound(loops[2])))
+      return false;
     return true;
   }
 

@@ -100,8 +100,8 @@ struct Specialisation {
 };
 /// Mapping of a phase's range to threads of a GPU (docs/gpu.md). The body knows the thread's iterations as
 /// `begin`, `end`, its `lane`, below threads_per_item, and its columns as `column_begin`, `column_end` of [0,
-/// columns). Adjacent threads differ first in `lane`, then in which of `tile` ranges they have, then in
-/// columns. The body runs for an empty range only in phases that flush deferred updates.
+/// columns). Adjacent threads differ first in `lane`, then in `lane_group`, then in which of `tile` ranges
+/// they have, then in columns. The body runs for an empty range only in phases that flush deferred updates.
 struct ThreadMapping {
   int grain = 1;             ///< iterations of a thread
   int threads_per_item = 1;  ///< threads that share the same iterations
@@ -113,6 +113,9 @@ struct ThreadMapping {
   /// Above 0: so many adjacent threads have the same range and adjacent columns, and stage entries together.
   /// The body knows as `staged` that each of them has `columns_grain` columns: 1, else 0.
   int stage = 0;
+  /// Above 1: so many times threads_per_item threads have the same iterations. The body knows as `lane_group`
+  /// which of these groups the thread is in.
+  int groups = 1;
   /// Positions of a level below `rows` rows; "": none. The range counts its entries. Threads have `grain`
   /// rows and entries together, and [begin, end) are the entries among these.
   std::string merged_positions{};

@@ -114,7 +114,9 @@ Result<void> check_mapping(const Phase& phase, const Kernel& kernel) {
   const bool whole = mapping.group_size > 0 &&
                      mapping.tile * mapping.threads_per_item % mapping.group_size == 0 &&
                      mapping.block % 32 == 0 && mapping.block > 0;
-  if (!positive || !whole) return wrong("a thread mapping that no GPU has");
+  const bool groups = mapping.groups == 1 || (mapping.groups > 1 && mapping.group_size > 1 &&
+                                              mapping.group_size == mapping.threads_per_item);
+  if (!positive || !whole || !groups) return wrong("a thread mapping that no GPU has");
   if (phase.row_split || phase.fold) return wrong("a phase for a GPU splits rows or reduces");
   const bool alone = mapping.columns && mapping.threads_per_item == 1 && mapping.tile == 1;
   if (mapping.stage != 0 && (!alone || mapping.stage < 0 || mapping.stage > 32 || 32 % mapping.stage != 0))

@@ -154,8 +154,8 @@ Result<void> check_attributes(const For& loop, const Kernel& kernel, Surrounding
   SCHAAS_RETURN_IF_ERROR(check_along(loop, kernel));
   SCHAAS_RETURN_IF_ERROR(check_added_row(loop));
   SCHAAS_RETURN_IF_ERROR(check_loop_around_rows(loop));
-  if (loop.interleaved && !(around.in_mapping && mentions(loop.begin, {"lane"})))
-    return wrong("`" + loop.variable + "` is interleaved, but does not begin at a thread's lane");
+  if (loop.interleaved && !(around.in_mapping && mentions(loop.begin, {"lane", "lane_group"})))
+    return wrong("`" + loop.variable + "` is interleaved, but does not begin at a thread's lane or group");
   const auto body = statements_of(loop.body);
   const bool only_sets = std::all_of(body.begin(), body.end(), [](const StatementPtr& each) {
     const auto* store = as<Store>(each);

@@ -160,7 +160,7 @@ struct For {
   /// "": the loop visits no entries.
   std::string entries{};
   /// A jammed loop has the number of copies as step; a remainder begins at a counter, its body is that of one
-  /// iteration.
+  /// iteration or, with the step of several, of as many as remain.
   Part part = Part::whole;
   bool interleaved = false;  ///< threads that share an iteration take values in turn, each from its lane on
   bool clears = false;       ///< clears the elements that the next loop of the block folds into

@@ -208,6 +208,7 @@ class Parser : private ExpressionParser {
       mapping.columns_grain = small_number();
     }
     if (accept("stage")) mapping.stage = small_number();
+    if (accept("groups")) mapping.groups = small_number();
     if (!accept("merges")) return mapping;
     mapping.merged_positions = identifier();
     expect("rows");

@@ -57,6 +57,7 @@ std::string mapping_text(const ThreadMapping& mapping) {
   if (mapping.columns)
     text += " columns " + print(mapping.columns) + number(" grain ", mapping.columns_grain);
   if (mapping.stage > 0) text += number(" stage ", mapping.stage);
+  if (mapping.groups > 1) text += number(" groups ", mapping.groups);
   if (mapping.rows) text += " merges " + mapping.merged_positions + " rows " + print(mapping.rows);
   return text;
 }

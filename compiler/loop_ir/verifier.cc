@@ -79,6 +79,7 @@ class Verifier {
     const ThreadMapping& mapping = *phase.mapping;
     SCHAAS_RETURN_IF_ERROR(check_mapping(phase, *kernel_));
     SCHAAS_RETURN_IF_ERROR(declare("lane", Kind::index));
+    if (mapping.groups > 1) SCHAAS_RETURN_IF_ERROR(declare("lane_group", Kind::index));
     stage_ = mapping.stage;
     if (stage_ > 0) SCHAAS_RETURN_IF_ERROR(declare("staged", Kind::index));
     if (mapping.rows) SCHAAS_RETURN_IF_ERROR(expect(mapping.rows, Type::index));

@@ -1,10 +1,11 @@
 // Predicts the time of each schedule for a GPU on matrices of the travelling bench (tests/bench/gpu), without
 // a device: tests/bench/gpu/choice.py compares the choice with what was measured.
 //
-//     gpu_choice_bench COLUMNS[,COLUMNS...] NAME,ROWS,COLUMNS,ENTRIES,DEVIATION,LARGEST...
+//     gpu_choice_bench NAME,PROCESSORS,HZ,BYTES_A_SECOND,CACHE_BYTES COLUMNS[,COLUMNS...]
+//                      NAME,ROWS,COLUMNS,ENTRIES,DEVIATION,LARGEST...
 //
-// Prints a line of JSON for each problem, matrix, number of columns and schedule. The device's facts are
-// those of an NVIDIA H100 80GB HBM3.
+// The first argument is the device. Prints a line of JSON for each problem, matrix, number of columns and
+// schedule.
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -22,6 +23,7 @@ struct Problem {
   const char* statement;
   std::vector<std::string> stored;   ///< csr
   std::vector<std::string> columns;  ///< indices with so many values as there are columns
+  client::ValueType value_type = client::ValueType::f32;
 };
 
 const std::vector<Problem>& problems() {
@@ -29,6 +31,7 @@ const std::vector<Problem>& problems() {
       {"spmm", "C(i,k) = A(i,j) * B(j,k)", {"A"}, {"k"}},
       {"sddmm", "Y(i,j) = A(i,j) * C(i,k) * D(j,k)", {"A", "Y"}, {"k"}},
       {"fused", "Y(i,l) = A(i,j) * C(i,k) * D(j,k) * E(j,l)", {"A"}, {"k", "l"}},
+      {"spmm bf16", "C(i,k) = A(i,j) * B(j,k)", {"A"}, {"k"}, client::ValueType::bf16},
   };
   return all;
 }
@@ -51,20 +54,23 @@ bool read_matrix(const std::string& text, Matrix& matrix) {
   return read == 5;
 }
 
-client::GpuTarget target() {
-  client::GpuTarget out;
-  out.device.name = "NVIDIA H100 80GB HBM3";
-  out.device.processors = 132;
-  out.device.cycles_per_second = 1.98e9;
-  out.device.bytes_per_second = 3.35e12;
-  out.device.cache_bytes = 50 * 1024.0 * 1024.0;
-  out.device.free_bytes = 80e9;
-  out.position_bits = 32;
-  return out;
+/// Reads `name,processors,hz,bytes a second,cache bytes`.
+bool read_device(const std::string& text, client::GpuTarget& target) {
+  const std::size_t comma = text.find(',');
+  if (comma == std::string::npos) return false;
+  auto& device = target.device;
+  device.name = text.substr(0, comma);
+  double cache = 0;
+  const int read = std::sscanf(text.c_str() + comma, ",%d,%lf,%lf,%lf", &device.processors,
+                               &device.cycles_per_second, &device.bytes_per_second, &cache);
+  device.cache_bytes = cache;
+  device.free_bytes = 80e9;
+  target.position_bits = 32;
+  return read == 4;
 }
 
 int print_predictions(const Problem& problem, const std::vector<client::GpuSchedule>& schedules,
-                      const Matrix& matrix, std::int64_t n) {
+                      const client::GpuTarget& target, const Matrix& matrix, std::int64_t n) {
   client::Sizes sizes;
   sizes.extents = {{"i", matrix.rows}, {"j", matrix.columns}};
   for (const auto& index : problem.columns) sizes.extents[index] = n;
@@ -73,7 +79,7 @@ int print_predictions(const Problem& problem, const std::vector<client::GpuSched
     sizes.spreads[tensor] = {{}, matrix.spread};
   }
   const client::GpuSelector selector(schedules);
-  const auto selection = selector.select(sizes, client::ValueType::f32, target());
+  const auto selection = selector.select(sizes, problem.value_type, target);
   if (!selection.ok()) return std::fprintf(stderr, "%s\n", selection.error().message.c_str()), 1;
   for (std::size_t s = 0; s < schedules.size(); ++s) {
     std::printf(
@@ -87,21 +93,22 @@ int print_predictions(const Problem& problem, const std::vector<client::GpuSched
   return 0;
 }
 
-int run(const std::vector<std::int64_t>& columns, const std::vector<Matrix>& matrices) {
+int run(const client::GpuTarget& target, const std::vector<std::int64_t>& columns,
+        const std::vector<Matrix>& matrices) {
   auto connection = client::Connection::open();
   if (!connection.ok()) return std::fprintf(stderr, "%s\n", connection.error().message.c_str()), 1;
   for (const Problem& problem : problems()) {
     client::ScheduleRequest request;
     request.problem.expression = problem.statement;
     for (const auto& tensor : problem.stored) request.problem.formats[tensor] = "csr";
-    request.problem.value_type = client::ValueType::f32;
+    request.problem.value_type = problem.value_type;
     request.search_only = true;
     request.gpu = true;
     const auto answer = connection->schedule(request);
     if (!answer.ok()) return std::fprintf(stderr, "%s\n", answer.error().message.c_str()), 1;
     for (const Matrix& matrix : matrices) {
       for (const std::int64_t n : columns)
-        if (print_predictions(problem, answer->frontier.gpu, matrix, n) != 0) return 1;
+        if (print_predictions(problem, answer->frontier.gpu, target, matrix, n) != 0) return 1;
     }
   }
   return 0;
@@ -110,17 +117,18 @@ int run(const std::vector<std::int64_t>& columns, const std::vector<Matrix>& mat
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc < 3) return 1;
+  client::GpuTarget target;
+  if (argc < 4 || !read_device(argv[1], target)) return 1;
   std::vector<std::int64_t> columns;
-  for (const char* at = argv[1]; *at != 0; at += *at == ',' ? 1 : 0) {
+  for (const char* at = argv[2]; *at != 0; at += *at == ',' ? 1 : 0) {
     char* end = nullptr;
     columns.push_back(std::strtoll(at, &end, 10));
     if (end == at) return 1;
     at = end;
   }
   std::vector<Matrix> matrices;
-  for (int a = 2; a < argc; ++a) {
+  for (int a = 3; a < argc; ++a) {
     if (!read_matrix(argv[a], matrices.emplace_back())) return 1;
   }
-  return run(columns, matrices);
+  return run(target, columns, matrices);
 }

@@ -68,9 +68,20 @@ TEST(GpuErrors, GroupsThatHaveNothingToBringTogether) {
   EXPECT_EQ(reason_of(spmm, "threads(loop=i, each=2); group(loop=i, width=8, reduce=segment)"),
             "a group of 8 threads has nothing to reduce: each thread computes elements of `C(i,k)` of "
             "its own");
-  EXPECT_EQ(reason_of(spmm, "threads(loop=i, each=1/8); group(loop=i, width=8, reduce=parallel)"),
-            "a group of 8 threads has nothing to reduce: each thread computes elements of `C(i,k)` of "
-            "its own");
+  EXPECT_EQ(
+      reason_of(spmm, "threads(loop=i, each=1/8); group(loop=i, width=8, reduce=parallel)"),
+      "a group of 8 threads shares all values of an index, and loop `j` runs over the entries of `A(i,j)`");
+  const std::string sddmm = "Y(i,j) = A(i,j) * C(i,k) * D(j,k)";
+  EXPECT_EQ(reason_of(sddmm, "threads(loop=i, each=1/8); group(loop=i, width=4, reduce=atomic)"),
+            "a group of 4 threads has elements of `Y(i,j)` that no other one writes: reduce=parallel");
+  EXPECT_EQ(
+      reason_of(sddmm, "threads(loop=i, each=1/8); group(loop=i, width=16, reduce=parallel)"),
+      "a group of 16 threads has whole elements of one iteration of loop `i`, and its threads have those "
+      "of several");
+  EXPECT_EQ(
+      reason_of("Y(i,j) = A(i,j) * x(j)",
+                "threads(loop=i, each=1/8); group(loop=i, width=4, reduce=parallel)"),
+      "a group of 4 threads has nothing to reduce: each thread computes elements of `Y(i,j)` of its own");
   EXPECT_EQ(reason_of("y(i) = A(i,j) * x(j)",
                       "threads(loop=i, each=1); pos(loop=j); group(loop=i, width=8, reduce=atomic)"),
             "a group of 8 threads holds 8 iterations of loop `i`, which write different elements, and "

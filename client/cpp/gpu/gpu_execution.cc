@@ -205,15 +205,21 @@ Result<void> GpuExecution::State::start_result(const PackedTensor* before) {
   return arrays.copy(views[0].values, filled.data(), bytes);
 }
 
-// Says why a phase does not start: an extent that 32 bits do not hold, or arguments of other types.
+// Says why a phase does not start: an extent or a number of entries that 32 bits do not count, or arguments
+// of other types.
 support::Diagnostic GpuExecution::State::refused(const schaas_gpu_phase& phase) const {
+  const auto too_many = [](const std::string& what, std::int64_t count) {
+    return support::unsupported("gpu-extent", what + " " + std::to_string(count) +
+                                                  ", and the kernel for GPUs counts to " +
+                                                  std::to_string(SCHAAS_GPU_MOST_ITERATIONS) +
+                                                  "; ask for positions of 64 bits, or for a CPU");
+  };
   for (const schaas_tensor* tensor : arguments) {
     for (std::int32_t mode = 0; mode < tensor->order; ++mode) {
-      if (tensor->extents[mode] > std::numeric_limits<std::int32_t>::max())
-        return support::unsupported("gpu-extent",
-                                    "an index has " + std::to_string(tensor->extents[mode]) +
-                                        " values, and the kernel for GPUs counts to 2147483647; "
-                                        "ask for positions of 64 bits, or for a CPU");
+      if (tensor->extents[mode] > SCHAAS_GPU_MOST_ITERATIONS)
+        return too_many("the values of an index are", tensor->extents[mode]);
+      if (tensor->levels != nullptr && tensor->levels[mode].entries > SCHAAS_GPU_MOST_ITERATIONS)
+        return too_many("the entries of an operand are", tensor->levels[mode].entries);
     }
   }
   return support::internal("gpu-failed", std::string("`") + phase.function + "` refuses its arguments");

@@ -18,28 +18,28 @@ namespace schaas::client {
 namespace {
 
 constexpr double warp = 32;
-constexpr double sector_bytes = 32;
-// Fitted to 135 sets of 14 to 33 schedules measured on an NVIDIA H100 (tests/bench/gpu/choice.py).
+constexpr double sector_bytes = 32, line_bytes = 128;
+// Fitted to 210 sets of 22 to 45 schedules measured on an NVIDIA H200 (tests/bench/gpu/choice.py).
 /// Warps that a multiprocessor issues in a cycle, those it needs to hide what memory takes, and those it
 /// holds.
-constexpr double issued = 4, hiding = 1.4, resident = 55;
+constexpr double issued = 4, hiding = 18, resident = 32;
 /// Cycles that a warp issues for one trip of an innermost loop, for each of its columns, and to begin a row.
-constexpr double trip_cycles = 1.7, column_cycles = 2.3, row_cycles = 62;
-constexpr double shuffle_cycles = 13, segment_cycles = 8;  ///< for a halving of a group, a column
+constexpr double trip_cycles = 4.4, column_cycles = 0.55, row_cycles = 17;
+constexpr double shuffle_cycles = 4.3, segment_cycles = 57;  ///< for a halving of a group, a column
 /// For a halving of the rows that an entry may be of: cycles to issue, and until the loads have come.
-constexpr double search_cycles = 28, search_latency = 1500;
+constexpr double search_cycles = 6.9, search_latency = 800;
 /// Cycles from one trip of a thread to the next, loads of several under way, and of a launch with its first
 /// loads.
-constexpr double latency_cycles = 62, first_cycles = 5400;
-constexpr double cache_speed = 3.1;  ///< second-level cache to memory
-/// An atomic write waits for the one before it to the same element: 0.57e9 a second.
-constexpr double contended_seconds = 1.8e-9;
+constexpr double latency_cycles = 220, first_cycles = 3000;
+constexpr double cache_speed = 3.8;    ///< second-level cache to memory
+constexpr double request_cost = 0.44;  ///< time for a request of a line, in that for its bytes
+/// An atomic write waits for the one before it to the same element.
+constexpr double contended_seconds = 2.1e-10;
 /// Entries that threads stage at a time. Cycles that a warp issues for them, and until they have come.
-/// Threads then wait for what the entries locate alone: cycles from one trip to the next. Not measured:
-/// counted from the loads that depend on each other (docs/performance/gpu_code.md).
-constexpr double staged_entries = 32, stage_cycles = 24, stage_latency = 500, staged_latency_cycles = 45;
-/// Part of the times beside the largest that does not overlap with it.
-constexpr double exposed = 0.79;
+/// Threads then wait for what the entries locate alone: cycles from one trip to the next.
+constexpr double staged_entries = 32, stage_cycles = 54, stage_latency = 660, staged_latency_cycles = 217;
+/// Part of the slowest thread's time in which the device issues nothing and moves nothing.
+constexpr double overlap = 0.72;
 
 // Loops, nests, and products as in select.cc: variables are numbers of `Unknowns`.
 struct Loop {
@@ -71,7 +71,8 @@ class NestModel {
  public:
   /// `branch`: loops around the branch whose nests the threads of a row share; 0: they share the loop inside
   /// the rows.
-  NestModel(const NumberedGpuNest& nest, const GpuPhase& units, std::size_t branch,
+  /// `wide`: values that one instruction loads.
+  NestModel(const NumberedGpuNest& nest, const GpuPhase& units, std::size_t branch, int wide,
             const std::vector<double>& values, const Sizes& sizes)
       : nest_(*nest.nest), units_(units), first_(units.columns ? 1 : 0) {
     for (const Loop& loop : nest.loops) trips_.push_back(values[static_cast<std::size_t>(loop.trips)]);
@@ -83,17 +84,26 @@ class NestModel {
     stages_ = units.stage > 0 && columns_ >= static_cast<double>(units.stage) * units.columns_take;
     inside_ = first_ + static_cast<std::size_t>(units.rows);
     divided_ = branch > 0 ? branch : inside_;
+    lanes_ = units.share;
+    // Groups of a row's threads share its elements, and the threads of a group the sum of each.
+    const bool distributed = (nest.nest->accesses.front().loops >> inside_ & 1U) != 0;
+    if (branch == 0 && units.share > 1 && units.width > 1 && distributed) {
+      divided_ = inside_ + 1;
+      lanes_ = units.width;
+      groups_ = std::max(1, units.share / units.width);
+    }
     rows_ = product(first_, inside_);
     items_ = rows_ + (units.merge_path ? trips_[first_] : 0);
     taken_ = units.take * rows_ / std::max(items_, 1.0);
-    per_row_ = product(inside_, trips_.size());
+    if (loads_wide(wide)) wide_ = wide;
+    per_row_ = product(inside_, trips_.size()) / wide_;
     set_lengths(nest, sizes);
   }
 
   double threads() const { return std::ceil(items_ / units_.take) * units_.share * shares_; }
   /// Cycles that all warps issue.
   double cycles() const {
-    const double trip = trip_cycles + column_cycles * in_thread_;
+    const double trip = trip_cycles + column_cycles * in_thread_ * wide_;
     const double rows = taken_ * (row_cycles + column_cycles * in_thread_ + warp_trips_ * trip +
                                   chunks(warp_trips_) * stage_cycles);
     return std::ceil(threads() / warp) * (rows + reduction_cycles() + find_cycles());
@@ -133,6 +143,19 @@ class NestModel {
   }
 
  private:
+  /// The innermost loop is one over a whole extent, of which a thread loads adjacent values together.
+  bool loads_wide(int wide) const {
+    if (units_.columns || trips_.size() <= inside_ || std::fmod(trips_.back(), wide) != 0) return false;
+    const std::size_t last = trips_.size() - 1;
+    const auto& accesses = nest_.accesses;
+    const auto along = [&](const Nest::Access& access) { return (access.loops >> last & 1U) != 0; };
+    const auto apart = [&](const Nest::Access& access) {
+      return along(access) && (access.sparse || (access.unit >> last & 1U) == 0);
+    };
+    return std::any_of(accesses.begin() + 1, accesses.end(), along) &&
+           std::none_of(accesses.begin() + 1, accesses.end(), apart);
+  }
+
   double product(std::size_t begin, std::size_t end) const {
     double out = 1;
     for (std::size_t l = begin; l < std::min(end, trips_.size()); ++l) out *= trips_[l];
@@ -144,7 +167,7 @@ class NestModel {
   void set_lengths(const NumberedGpuNest& nest, const Sizes& sizes) {
     const double mean = inside_ < trips_.size() ? trips_[inside_] : 1;
     const Spread spread = inside_ < trips_.size() ? spread_of(nest.loops[inside_], sizes) : Spread{};
-    const double below = inside_ < trips_.size() ? per_row_ / std::max(mean, 1e-9) : 1;
+    const double below = inside_ < trips_.size() ? per_row_ / std::max(mean, 1e-9) : 1;  // wide loads
     const double largest = std::max(spread.largest, mean);
     const double together = rows_in_warp();
     // The mean of the largest of n normally distributed lengths is about mean + deviation * sqrt(2 ln n).
@@ -155,10 +178,13 @@ class NestModel {
       warp_trips_ = (std::min(normal, largest) / units_.share + idle) * deep;
       max_trips_ = std::max(largest / units_.share, 1.0) * deep;
     } else {
-      const double trips = divided_ < trips_.size() ? std::max(trips_[divided_], 1e-9) : 1;
-      const double part = (trips / units_.share + idle) / trips;
-      warp_trips_ = std::min(normal, largest) * deep * part;
-      max_trips_ = std::max(largest * deep * part, 1.0);
+      // Lanes without a value wait for those that have one.
+      const bool last = divided_ + 1 == trips_.size();
+      const double trips =
+          divided_ < trips_.size() ? std::max(trips_[divided_] / (last ? wide_ : 1), 1e-9) : 1;
+      const double part = (last ? std::ceil(trips / lanes_) : trips / lanes_ + idle) / trips;
+      warp_trips_ = (std::min(normal, largest) / groups_ + (groups_ > 1 ? idle : 0)) * deep * part;
+      max_trips_ = std::max(largest / groups_ * deep * part, 1.0);
     }
     max_rows_ = 0;
     for (std::size_t l = first_; l < inside_; ++l)
@@ -180,7 +206,7 @@ class NestModel {
 
   double thread_cycles(double trips) const {
     const double latency = stages_ ? staged_latency_cycles : latency_cycles;
-    return first_cycles + taken_ * trips * (latency + column_cycles * in_thread_) +
+    return first_cycles + taken_ * trips * (latency + column_cycles * in_thread_ * wide_) +
            taken_ * chunks(trips) * stage_latency + reduction_cycles() + find_steps() * search_latency;
   }
 
@@ -189,8 +215,9 @@ class NestModel {
 
   // Threads that share a row fold their sums pairwise: log2(width) steps for each column.
   double reduction_cycles() const {
-    const double folds = std::max(product(inside_, divided_), 1.0);  // one for each entry around a branch
-    const int folding = divided_ == inside_ ? units_.width : units_.share;
+    // One for each entry around a branch, and for each element that a group gets.
+    const double folds = std::max(product(inside_, divided_) / groups_, 1.0);
+    const int folding = divided_ == inside_ ? units_.width : lanes_;
     const double halvings = folds * std::log2(static_cast<double>(folding));
     return halvings * in_thread_ * (units_.segments ? segment_cycles : shuffle_cycles);
   }
@@ -222,7 +249,7 @@ class NestModel {
   /// or along the columns.
   double bytes_of_touch(const Nest::Access& access, double element, bool by_columns) const {
     std::size_t along = divided_;
-    double neighbours = units_.share;
+    double neighbours = lanes_;
     if (units_.share == 1) {
       const bool rows = !units_.columns || units_.side_by_side > 1;
       along = rows ? inside_ - 1 : 0;
@@ -234,6 +261,9 @@ class NestModel {
     const bool next = along < trips_.size() && (access.unit >> along & 1U) != 0;
     if (!moves)
       return std::max(element / warp, sector_bytes / neighbours / warp * std::max(1.0, warp / neighbours));
+    // A request of the first-level cache serves one line.
+    if (next && divided_ > inside_ && !access.sparse)
+      return element * (1 + request_cost * std::max(0.0, line_bytes / (neighbours * wide_ * element) - 1));
     if (next || (access.sparse && units_.rows > 1 && units_.share == 1)) return element;
     // Scattered: the columns of one thread, and those of the next warps as far as the first-level cache holds
     // them.
@@ -247,7 +277,10 @@ class NestModel {
   const std::size_t first_;
   std::vector<double> trips_;
   std::size_t inside_ = 0;   ///< the loop inside the rows
-  std::size_t divided_ = 0;  ///< the loop that the threads of a row share
+  std::size_t divided_ = 0;  ///< the loop that the threads of a row, or of each of its groups, share
+  int wide_ = 1;             ///< values that a thread loads together
+  int lanes_ = 1;            ///< those threads
+  int groups_ = 1;           ///< groups of a row
   double columns_ = 1, in_thread_ = 1, shares_ = 1, rows_ = 1, per_row_ = 1;
   double warp_trips_ = 0, max_trips_ = 0, max_rows_ = 0;
   double items_ = 0, taken_ = 1;  ///< rows, and what a merge path counts besides; iterations of a thread
@@ -265,19 +298,19 @@ std::size_t shared_branch(const NumberedGpuPhase& phase) {
   return static_cast<std::size_t>(last.shared);
 }
 
-// Predicts the seconds of a phase: the largest of four times (issue, memory, the slowest threads, contended
-// atomics), most of the others, and its launches. Threads beyond those that a device holds come in further
-// waves.
+// Predicts the seconds of a phase: those of its launches, to issue, to move bytes, and of the slowest threads
+// or contended atomics. Threads beyond those that a device holds come in further waves.
 double seconds_of(const NumberedGpuPhase& phase, const std::vector<double>& values, const Sizes& sizes,
                   ValueType type, const GpuTarget& target) {
   const auto value_bytes = static_cast<double>(bytes_of(type));
+  const int wide = 16 / static_cast<int>(bytes_of(arithmetic_type(type)));
   const auto result_bytes = static_cast<double>(bytes_of(arithmetic_type(type)));
   const GpuFacts& device = target.device;
   const double position_bytes = target.position_bits / 8.0;
   double cycles = 0, longest = 0, cached = 0, moved = 0, threads = 1, contended = 0, launches = 1, mean = 0;
   for (const NumberedGpuNest& nest : phase.nests) {
     if (phase.units.rows == 0) continue;
-    const NestModel model(nest, phase.units, shared_branch(phase), values, sizes);
+    const NestModel model(nest, phase.units, shared_branch(phase), wide, values, sizes);
     cycles += model.cycles();
     longest += model.max_cycles();
     mean += model.mean_cycles();
@@ -311,9 +344,7 @@ double seconds_of(const NumberedGpuPhase& phase, const std::vector<double>& valu
   const double memory =
       std::max(moved / device.bytes_per_second, cached / (cache_speed * device.bytes_per_second)) / busy;
   const double slowest = std::max(longest, waves * mean) / device.cycles_per_second;
-  const double most = std::max({issue, memory, slowest, contended});
-  const double others = issue + memory + longest / device.cycles_per_second - most;
-  return launches * device.launch_seconds + most + exposed * others;
+  return launches * device.launch_seconds + issue + memory + overlap * std::max(slowest, contended);
 }
 
 std::string seconds_text(double seconds) {

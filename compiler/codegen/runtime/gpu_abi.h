@@ -1,6 +1,7 @@
 /// The structs of proto/gpu_abi.h, as abi.h those of proto/kernel_abi.h.
 #pragma once
 #include "abi.h"
+#define SCHAAS_GPU_MOST_ITERATIONS (INT32_MAX - 65535)
 typedef struct schaas_gpu_phase {
   const char* function;
   int32_t block;

@@ -28,6 +28,7 @@ class Names {
                                loop_ir::column_names[0],
                                loop_ir::column_names[1],
                                "lane",
+                               "lane_group",
                                "aligned",
                                "staged",
                                "capacity"};

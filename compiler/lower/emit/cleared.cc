@@ -126,7 +126,7 @@ loop_ir::StatementPtr RowClearing::cleared_by_lanes(const Operand& target,
   loop.body = make(
       loop_ir::Store{facts_.builder.values(target.tensor), index, loop_ir::Write::set, loop_ir::number(0)});
   loop.clears = true;
-  return writes_.interleaved(make(std::move(loop)));
+  return writes_.interleaved(make(std::move(loop)), false);
 }
 
 /// Decides whether the phase clears rows of its target; nothing where the client does, or no row needs it.

@@ -73,7 +73,7 @@ void Loops::emit(const Loop& loop, const Scope& scope, Shape shape, Statements& 
   emit_over(loop, outside, shape, out, &loop == mapped.columns ? writes_.with_deferred(whole) : whole);
   if (const auto* emitted = loop_ir::as<loop_ir::For>(out.back()))
     facts_.builder.note_loop(loop, emitted->variable);
-  if (is_interleaved(loop, mapped)) out.back() = writes_.interleaved(out.back());
+  if (is_interleaved(loop, mapped)) out.back() = writes_.interleaved(out.back(), &loop == mapped.elements);
 }
 
 /// Guards the body of a loop that visits everything for the sake of the result's positions.

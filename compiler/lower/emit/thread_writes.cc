@@ -86,12 +86,15 @@ void ThreadWrites::close(Statements& out, loop_ir::Phase& phase) const {
   phase.mapping->rows = facts_.builder.extent(rows.index);
 }
 
-loop_ir::StatementPtr ThreadWrites::interleaved(const loop_ir::StatementPtr& statement) const {
+loop_ir::StatementPtr ThreadWrites::interleaved(const loop_ir::StatementPtr& statement,
+                                                bool among_groups) const {
   const auto* loop = std::get_if<loop_ir::For>(&statement->node);
   SCHAAS_CHECK(loop != nullptr, "threads share what is no loop");
+  const MappedLoops& mapped = facts_.mapped;
+  if (among_groups && mapped.groups == 1) return statement;
   auto result = *loop;
-  result.begin = loop_ir::add(loop->begin, loop_ir::name("lane"));
-  result.step = facts_.mapped.mapping.threads_per_item;
+  result.begin = loop_ir::add(loop->begin, loop_ir::name(among_groups ? "lane_group" : "lane"));
+  result.step = among_groups ? mapped.groups : mapped.mapping.threads_per_item;
   result.interleaved = true;
   result.shape = loop_ir::Shape::scalar;
   return make(std::move(result));

@@ -25,7 +25,7 @@ class ThreadWrites {
   /// Wraps the body of a loop over columns in its deferred updates.
   Body with_deferred(const Body& body) const;
   /// Interleaves the loop: each thread starts at its lane and advances by the number of threads.
-  loop_ir::StatementPtr interleaved(const loop_ir::StatementPtr& statement) const;
+  loop_ir::StatementPtr interleaved(const loop_ir::StatementPtr& statement, bool among_groups) const;
   /// Completes the phase for a GPU, to which private copies and weights of the processor do not apply.
   void close(Statements& out, loop_ir::Phase& phase) const;
 

@@ -16,6 +16,10 @@
 // comes first, for all copies. Folds and writes follow, copy after copy. Inner loops of the copies become
 // one. A statement that does not depend on the entry stays single. Copies of a wide load stay together, since
 // its lets follow each other. All threads of a group run the same trips, so folds of groups stay in step.
+// Entries that remain are taken together, too, where an entry takes few steps of a thread. Copies without one
+// load what the last entry locates, which is in the cache. What they would do with it is left out. So a short
+// row waits for memory as often as four entries do. Where a thread runs a whole loop for each entry, two are
+// taken at a time, then one.
 namespace schaas::lower {
 namespace {
 
@@ -29,13 +33,24 @@ using Statements = std::vector<StatementPtr>;
 /// Sums over the entries, above which four copies take more registers than a thread has.
 constexpr std::size_t many_sums = 8;
 
-/// Returns the entries that a thread takes at a time, then of those that remain.
-std::vector<int> entries_at_once(const StatementPtr& body) {
+/// Returns the entries that a thread takes at a time, of `grain` that it gets where the loop is one over
+/// these.
+int entries_at_once(const loop_ir::For& loop, int grain) {
   std::set<std::string> sums;
-  loop_ir::for_each_statement(body, [&](const StatementPtr& each) {
+  loop_ir::for_each_statement(loop.body, [&](const StatementPtr& each) {
     if (const auto* fold = as<loop_ir::Accumulate>(each)) sums.insert(fold->name);
   });
-  return sums.size() > many_sums ? std::vector<int>{2} : std::vector<int>{4, 2};
+  const int most = sums.size() > many_sums ? 2 : 4;
+  const bool within_range = loop_ir::mentions(loop.begin, {"begin"}) && loop_ir::mentions(loop.end, {"end"});
+  return within_range && grain < most ? 1 : most;
+}
+
+/// A thread runs a whole loop for each entry; loops that it shares with others are short.
+bool has_whole_loop(const StatementPtr& body) {
+  return loop_ir::any_of(body, [](const StatementPtr& each) {
+    const auto* inside = as<loop_ir::For>(each);
+    return inside != nullptr && !inside->interleaved;
+  });
 }
 
 /// Arrays that a body loads from, and those that it writes.
@@ -73,15 +88,18 @@ bool only_known_statements(const StatementPtr& body) {
 /// Copies of the body of one loop, side by side.
 class EntryCopies {
  public:
-  /// `value_arrays`: the arrays that hold values.
-  EntryCopies(const loop_ir::For& loop, int count, const std::set<std::string>& value_arrays, Names& names)
+  /// `value_arrays`: the arrays that hold values. `last`: copies other than the first may lack an entry.
+  EntryCopies(const loop_ir::For& loop, int count, bool last, const std::set<std::string>& value_arrays,
+              Names& names)
       : loop_(loop),
+        last_(last),
         value_arrays_(value_arrays),
         names_(names),
         varying_{loop.variable},
         copies_(static_cast<std::size_t>(count)) {
+    const auto last_entry = loop_ir::subtract(loop.end, loop_ir::integer(1));
     for (int n = 1; n < count; ++n)
-      in_copy(n)[loop.variable] = loop_ir::add(loop_ir::name(loop.variable), loop_ir::integer(n * loop.step));
+      in_copy(n)[loop.variable] = last ? loop_ir::minimum(position(n), last_entry) : position(n);
   }
 
   /// Returns false where a bound or a condition depends on the entry.
@@ -90,6 +108,9 @@ class EntryCopies {
  private:
   loop_ir::Substitution& in_copy(int n) { return copies_[static_cast<std::size_t>(n)]; }
   int count() const { return static_cast<int>(copies_.size()); }
+  ExpressionPtr position(int n) const {
+    return loop_ir::add(loop_ir::name(loop_.variable), loop_ir::integer(n * loop_.step));
+  }
   ExpressionPtr in(const ExpressionPtr& expression, int n) const {
     return loop_ir::substitute(expression, copies_[static_cast<std::size_t>(n)]);
   }
@@ -160,8 +181,10 @@ class EntryCopies {
     for (const auto& each : effects) {
       const auto* sum = as<loop_ir::Accumulator>(each);
       if (sum == nullptr) continue;
-      for (int n = 0; n < count(); ++n)
+      for (int n = 0; n < count(); ++n) {
         out.push_back(make(loop_ir::Accumulator{declared(sum->name, n), sum->monoid, sum->initial}));
+        own_sums_.insert(name_in(sum->name, n));
+      }
       varying_.insert(sum->name);
     }
     std::vector<Statements> folds(copies_.size());
@@ -172,7 +195,7 @@ class EntryCopies {
           folds[static_cast<std::size_t>(n)].push_back(effect(each, n, out));
       }
     }
-    for (const auto& copy : folds) out.insert(out.end(), copy.begin(), copy.end());
+    for (int n = 0; n < count(); ++n) append_where_entry(n, folds[static_cast<std::size_t>(n)], out);
     for (const auto& each : effects) {
       if (is_folded_once(each)) out.push_back(folded_once(*as<loop_ir::Store>(each)));
     }
@@ -184,6 +207,30 @@ class EntryCopies {
     const auto mapped = loop_ir::map_expressions(statement, map);
     const auto* fold = as<loop_ir::Accumulate>(mapped);
     return fold == nullptr ? mapped : make(loop_ir::Accumulate{name_in(fold->name, n), fold->value});
+  }
+
+  /// Appends the folds and writes of a copy, where it has an entry; folds into sums of its own are made in
+  /// any case.
+  void append_where_entry(int n, const Statements& effects, Statements& out) const {
+    Statements guarded;
+    const auto close = [&] {
+      if (!guarded.empty())
+        out.push_back(make(loop_ir::If{has_entry(n), loop_ir::block(std::move(guarded))}));
+      guarded.clear();
+    };
+    for (const auto& each : effects) {
+      const auto* fold = as<loop_ir::Accumulate>(each);
+      if (last_ && n > 0 && (fold == nullptr || own_sums_.count(fold->name) == 0)) {
+        guarded.push_back(each);
+      } else {
+        close();
+        out.push_back(each);
+      }
+    }
+    close();
+  }
+  ExpressionPtr has_entry(int n) const {
+    return loop_ir::apply(operators::Function::less, {position(n), loop_.end});
   }
 
   /// Names the loads that the expression makes in any case.
@@ -211,24 +258,31 @@ class EntryCopies {
   }
   StatementPtr folded_once(const loop_ir::Store& store) const {
     auto together = store;
-    for (int n = 1; n < count(); ++n)
-      together.value = loop_ir::apply(operators::combine(store.monoid), {together.value, in(store.value, n)});
+    for (int n = 1; n < count(); ++n) {
+      auto value = in(store.value, n);
+      if (last_)
+        value = loop_ir::choose(has_entry(n), value, loop_ir::number(operators::identity(store.monoid)));
+      together.value = loop_ir::apply(operators::combine(store.monoid), {together.value, std::move(value)});
+    }
     return make(std::move(together));
   }
 
   bool holds_value(const loop_ir::Load& load) const { return value_arrays_.count(load.array) > 0; }
 
   const loop_ir::For& loop_;
+  const bool last_;
   const std::set<std::string>& value_arrays_;
   Names& names_;
-  std::set<std::string> varying_;  ///< the loop's variable and names that depend on it
+  std::set<std::string> own_sums_;  ///< sums that the copies declare
+  std::set<std::string> varying_;   ///< the loop's variable and names that depend on it
   std::vector<loop_ir::Substitution> copies_;
   std::vector<std::pair<ExpressionPtr, std::string>> loaded_;  ///< loads of the present copy that have a name
 };
 
 class EntryUnrolling {
  public:
-  EntryUnrolling(const loop_ir::Kernel& kernel, Names& names) : names_(names) {
+  /// `grain`: iterations of a thread.
+  EntryUnrolling(const loop_ir::Kernel& kernel, int grain, Names& names) : names_(names), grain_(grain) {
     for (const auto& array : kernel.arrays)
       if (array.element == loop_ir::Element::value) value_arrays_.insert(array.name);
   }
@@ -255,43 +309,52 @@ class EntryUnrolling {
                         [&](const std::string& array) { return arrays.loaded.count(array) > 0; });
   }
 
-  /// Returns a loop for each number of entries, which go on where the one before ended; null: the body cannot
-  /// be jammed.
+  /// Returns loops over fewer and fewer entries at a time, each of which goes on where the one before ended;
+  /// null: the body cannot be jammed.
   StatementPtr unrolled_loops(const loop_ir::For& loop) {
+    const int most = entries_at_once(loop, grain_);
+    if (most == 1) return nullptr;
     const std::string next = names_.fresh("next");
     Statements out = {make(loop_ir::Counter{next, loop.begin})};
-    for (const int count : entries_at_once(loop.body)) {
-      auto jammed = loop;
-      EntryCopies copies(loop, count, value_arrays_, names_);
-      Statements body;
-      if (!copies.append(body)) return nullptr;
+    const bool one_by_one = has_whole_loop(loop.body);
+    for (int count = most; count > 1; count = one_by_one ? count / 2 : 1)
+      out.push_back(jammed_loop(loop, next, count, false));
+    out.push_back(jammed_loop(loop, next, one_by_one ? 1 : most - 1, true));
+    const bool all = std::all_of(out.begin(), out.end(), [](const auto& each) { return each != nullptr; });
+    return all ? loop_ir::block(std::move(out)) : nullptr;
+  }
+
+  /// Returns a loop that goes on at the counter and takes so many entries at a time, the `last` one all that
+  /// remain; null: the body cannot be jammed.
+  StatementPtr jammed_loop(const loop_ir::For& loop, const std::string& next, int count, bool last) {
+    auto jammed = loop;
+    EntryCopies copies(loop, count, last, value_arrays_, names_);
+    Statements body;
+    if (!copies.append(body)) return nullptr;
+    if (!last) {
       body.push_back(make(loop_ir::SetCounter{
           next, loop_ir::add(loop_ir::name(loop.variable), loop_ir::integer(count * loop.step))}));
-      jammed.begin = loop_ir::name(next);
       jammed.end = loop_ir::subtract(loop.end, loop_ir::integer((count - 1) * loop.step));
-      jammed.step = count * loop.step;
-      jammed.shape = loop_ir::Shape::scalar;
-      jammed.interleaved = jammed.cut = false;
-      jammed.part = loop_ir::Part::jammed;
-      jammed.body = loop_ir::block(std::move(body));
-      out.push_back(make(std::move(jammed)));
     }
-    auto last = loop;
-    last.begin = loop_ir::name(next);
-    last.interleaved = last.cut = false;
-    last.part = loop_ir::Part::remainder;
-    out.push_back(make(std::move(last)));
-    return loop_ir::block(std::move(out));
+    jammed.begin = loop_ir::name(next);
+    jammed.step = count * loop.step;
+    jammed.shape = loop_ir::Shape::scalar;
+    jammed.interleaved = jammed.cut = false;
+    jammed.part = last ? loop_ir::Part::remainder : loop_ir::Part::jammed;
+    jammed.body = loop_ir::block(std::move(body));
+    return make(std::move(jammed));
   }
 
   Names& names_;
+  const int grain_;
   std::set<std::string> value_arrays_;
 };
 
 }  // namespace
 
 loop_ir::Kernel unroll_entries(loop_ir::Kernel kernel, Names& names) {
-  for (auto& phase : kernel.phases) phase.body = EntryUnrolling(kernel, names).of(phase.body);
+  for (auto& phase : kernel.phases)
+    phase.body = EntryUnrolling(kernel, phase.mapping ? phase.mapping->grain : 1, names).of(phase.body);
   return kernel;
 }
 

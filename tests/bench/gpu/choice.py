@@ -2,9 +2,9 @@
 """How good the client's choice among schedules for a GPU is: what the model predicts here, beside what was measured on a device.
 
     choice.py [MEASURED] [--bin build/release/bin] [--worst N]
-    choice.py MEASURED --record ROWS.json --matrices FOLDER          from what run.py measured, and the matrices of make_travel.py
+    choice.py MEASURED --record ROWS.json --matrices FOLDER --device NAME,PROCESSORS,HZ,BYTES_A_SECOND,CACHE_BYTES
 
-MEASURED: the file of a device; h100.json.gz beside this script. Prints, by problem and number of columns, the time of the chosen schedule
+The second records what run.py measured on matrices of make_travel.py. MEASURED: the file of a device; h200.json.gz beside this script. Prints, by problem and number of columns, the time of the chosen schedule
 over that of the fastest proposed one (1: the best choice), the same of the fixed schedule that is best on all matrices, and the largest
 loss; then how far predictions are from measurements.
 """
@@ -41,21 +41,22 @@ def figures_of(path):
     return [*header, math.sqrt(sum((length - mean) ** 2 for length in lengths) / header[0]), max(lengths)]
 
 
-def record(measured, rows, folder):
+def record(measured, rows, folder, device):
     """Writes the file of a device: of each case the seconds of proposed schedules, by point and entry. Wrong results are left out."""
     cases = collections.defaultdict(dict)
     for row in rows:
         if row["family"] == "proposed" and row["error"] < 1e-4:
             name = re.match(r"g\d+ (.*\}) of (\S+) ", row["kernel"])
             cases[row["problem"], row["matrix"], row["n"]][f"{name[1]} of {name[2]}"] = float(f"{row['seconds']:.4g}")
-    told = {"matrices": {path.stem: figures_of(path) for path in sorted(folder.glob("*.bin"))},
+    told = {"device": device,
+            "matrices": {path.stem: figures_of(path) for path in sorted(folder.glob("*.bin"))},
             "cases": [{"problem": problem, "matrix": matrix, "n": n, "seconds": seconds} for (problem, matrix, n), seconds in cases.items()]}
     measured.write_bytes(gzip.compress(json.dumps(told).encode(), mtime=0))
 
 
-def predictions(program, columns, matrices):
+def predictions(program, device, columns, matrices):
     arguments = [",".join(map(str, [name, *figures])) for name, figures in matrices.items()]
-    done = subprocess.run([program, ",".join(map(str, columns)), *arguments], stdout=subprocess.PIPE, text=True, check=True)
+    done = subprocess.run([program, device, ",".join(map(str, columns)), *arguments], stdout=subprocess.PIPE, text=True, check=True)
     out = collections.defaultdict(dict)
     for line in done.stdout.splitlines():
         row = json.loads(line)
@@ -75,18 +76,19 @@ def best_fixed(cases):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("measured", type=pathlib.Path, nargs="?", default=HERE / "h100.json.gz")
+    parser.add_argument("measured", type=pathlib.Path, nargs="?", default=HERE / "h200.json.gz")
     parser.add_argument("--record", type=pathlib.Path, help="rows that run.py measured")
     parser.add_argument("--matrices", type=pathlib.Path)
+    parser.add_argument("--device", help="facts of the device that the driver tells")
     parser.add_argument("--bin", type=pathlib.Path, default=HERE.parents[2] / "build/release/bin")
     parser.add_argument("--worst", type=int, default=0, help="print so many of the worst choices")
     options = parser.parse_args()
     if options.record:
-        return record(options.measured, read(options.record), options.matrices)
+        return record(options.measured, read(options.record), options.matrices, options.device)
     os.environ["PATH"] = f"{options.bin}:{os.environ['PATH']}"
     told = read(options.measured)
     cases = {(case["problem"], case["matrix"], case["n"]): case["seconds"] for case in told["cases"]}
-    predicted = predictions(options.bin / "gpu_choice_bench", sorted({key[2] for key in cases}), told["matrices"])
+    predicted = predictions(options.bin / "gpu_choice_bench", told["device"], sorted({key[2] for key in cases}), told["matrices"])
     losses, errors = collections.defaultdict(list), []
     for key, times in cases.items():
         known = {point: seconds for point, seconds in predicted.get(key, {}).items() if point in times}

@@ -4,7 +4,7 @@
     make_travel.py --bin build/release/bin --data DIR --out FOLDER      then, over there: python3 FOLDER/run.py
 
 The folder holds generated sources, the runner, and matrices: of SpMM the points of the four families of Sgap, and of SpMM, SDDMM
-and the fused nest of both what the search proposes. `run.py --emulated` checks all of it on a machine without a GPU.
+and the fused nest of both, and of SpMM of bf16, what the search proposes. `run.py --emulated` checks all of it on a machine without a GPU.
 """
 
 import argparse
@@ -28,8 +28,13 @@ PROBLEMS = {
     "spmm": ["C(i,k) = A(i,j) * B(j,k)", "-f", "A=csr"],
     "sddmm": ["Y(i,j) = A(i,j) * C(i,k) * D(j,k)", "-f", "A=csr", "-f", "Y=csr"],
     "fused": ["Y(i,l) = A(i,j) * C(i,k) * D(j,k) * E(j,l)", "-f", "A=csr"],
+    "spmm bf16": ["C(i,k) = A(i,j) * B(j,k)", "-f", "A=csr"],
 }
-TYPES = ["--dtype", "f32", "--positions", "32"]
+
+
+def question(problem):
+    """The arguments that ask about a problem: expression, formats and types."""
+    return [*PROBLEMS[problem], "--dtype", "bf16" if problem.endswith(" bf16") else "f32", "--positions", "32"]
 
 
 def points():
@@ -63,7 +68,7 @@ def asked(program, server, *arguments):
 
 def proposed(program, server, problem):
     """What the search proposes: as of points(), the schedule's id in place of the trace."""
-    answer = json.loads(asked(program, server, "schedule", *PROBLEMS[problem], *TYPES, "--gpu", "--json"))
+    answer = json.loads(asked(program, server, "schedule", *question(problem), "--gpu", "--json"))
     for schedule in answer["gpu"]:
         yield f"{schedule['id']} {schedule['point']} of {schedule['entry']} {schedule['tree']}", "proposed", 0, 0, 0, schedule["id"]
 
@@ -78,7 +83,7 @@ def write_sources(program, server, out, every):
     table = []
     for number, (problem, name, family, take, width, columns, which) in enumerate(rows[::every]):
         symbol = f"kernel_{number}"
-        source = asked(program, server, "emit", *PROBLEMS[problem], *TYPES, "--schedule", which, "--lang", "cuda")
+        source = asked(program, server, "emit", *question(problem), "--schedule", which, "--lang", "cuda")
         source = source.replace("schaas_gpu_kernel", symbol).replace("schaas_phase_", f"{symbol}_phase_")
         (out / f"{symbol}.cu").write_text(source)
         table.append((problem, name, family, take, width, columns, symbol))

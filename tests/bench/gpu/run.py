@@ -18,7 +18,7 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 COLUMNS = [1, 4, 16, 64, 128]
-PROBLEMS = ["spmm", "sddmm", "fused"]
+PROBLEMS = ["spmm", "sddmm", "fused", "spmm bf16"]
 
 
 def compile_all(nvcc, architecture, build):

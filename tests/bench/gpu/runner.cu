@@ -28,7 +28,7 @@
 #include "gpu_abi.h"
 
 struct Point {
-  const char* problem;   // "spmm", "sddmm", "fused"
+  const char* problem;   // "spmm", "sddmm", "fused", "spmm bf16"
   const char* name;      // the schedule, short
   const char* family;    // "row", "row shared", "entries", "entries segment"
   int take, width, columns;
@@ -51,6 +51,18 @@ T* on_device(const std::vector<T>& host) {
   CHECK(cudaMalloc(&out, std::max<std::size_t>(host.size(), 1) * sizeof(T)));
   CHECK(cudaMemcpy(out, host.data(), host.size() * sizeof(T), cudaMemcpyHostToDevice));
   return out;
+}
+
+/// Numbers as the kernels read them: of bf16 the upper halves, which hold all that this bench makes.
+void* numbers_on_device(const std::vector<float>& host, bool narrow) {
+  if (!narrow) return on_device(host);
+  std::vector<std::uint16_t> halves(host.size());
+  for (std::size_t n = 0; n < host.size(); ++n) {
+    std::uint32_t bits = 0;
+    std::memcpy(&bits, &host[n], sizeof bits);
+    halves[n] = static_cast<std::uint16_t>(bits >> 16);
+  }
+  return on_device(halves);
 }
 
 struct Matrix {
@@ -117,15 +129,16 @@ using Numbers = std::vector<double>;
 //     spmm    C(i,k) = A(i,j) * B(j,k)
 //     sddmm   Y(i,j) = A(i,j) * C(i,k) * D(j,k)           Y with the entries of A
 //     fused   Y(i,l) = A(i,j) * C(i,k) * D(j,k) * E(j,l)  k and l of n
-// In the last two A is one where it holds something: cuSPARSE samples by the pattern.
+// In the last two A is one where it holds something: cuSPARSE samples by the pattern. Operands of "spmm bf16" take two bytes, its result four.
 struct Operand {
   std::string name;
   std::int64_t rows;
   std::vector<float> values;
-  float* device = nullptr;
+  void* device = nullptr;
 };
 struct Work {
   std::string problem, result;
+  bool narrow = false;  // operands of bf16
   std::int64_t n = 0;
   Matrix a;
   std::vector<Operand> dense;
@@ -218,8 +231,10 @@ double worst_error(const Work& work, const std::vector<float>& found) {
   return std::isfinite(worst) ? worst : 1e30;
 }
 
-Work make_work(const std::string& problem, Matrix a, std::int64_t n) {
-  Work work{problem, problem == "spmm" ? "C" : "Y", n, std::move(a)};
+Work make_work(const std::string& asked, Matrix a, std::int64_t n) {
+  const bool narrow = asked == "spmm bf16";
+  const std::string problem = narrow ? "spmm" : asked;
+  Work work{problem, problem == "spmm" ? "C" : "Y", narrow, n, std::move(a)};
   std::mt19937 random(1);
   const auto add = [&](const char* name, std::int64_t rows) {
     Operand one{name, rows, std::vector<float>(static_cast<std::size_t>(rows * n))};
@@ -251,30 +266,33 @@ std::vector<std::string> arguments_of(const schaas_gpu_descriptor& kernel) {
 }
 
 // Measures everything of one problem, until the deadline, each as long as is left for each.
-int measure(const std::string& problem, const Matrix& matrix_read, const char* name, std::int64_t n, double deadline) {
-  Work work = make_work(problem, matrix_read, n);
+int measure(const std::string& asked, const Matrix& matrix_read, const char* name, std::int64_t n, double deadline) {
+  Work work = make_work(asked, matrix_read, n);
+  const std::string& problem = work.problem;
+  const bool narrow = work.narrow;
   const Matrix& a = work.a;
   const auto entries = static_cast<std::int64_t>(a.crd.size());
   std::int32_t* const pos = on_device(a.pos);
   std::int32_t* const crd = on_device(a.crd);
-  float* const values = on_device(a.values);
-  for (Operand& one : work.dense) one.device = on_device(one.values);
+  void* const values = numbers_on_device(a.values, narrow);
+  for (Operand& one : work.dense) one.device = numbers_on_device(one.values, narrow);
   std::vector<float> found(static_cast<std::size_t>(before_row(work, a.rows)), std::nanf(""));
   float* const result = on_device(found);
   // Each byte once: what any kernel has to move.
-  double bytes = 4.0 * (a.rows + 1) + 8.0 * entries + 4.0 * found.size();
-  for (const Operand& one : work.dense) bytes += 4.0 * one.values.size();
+  const double bytes_of_value = narrow ? 2 : 4;
+  double bytes = 4.0 * (a.rows + 1) + (4.0 + bytes_of_value) * entries + 4.0 * found.size();
+  for (const Operand& one : work.dense) bytes += bytes_of_value * one.values.size();
   const auto report = [&](const std::string& what, const char* family, int take, int width, int columns, double time) {
     CHECK(cudaMemcpy(found.data(), result, found.size() * sizeof(float), cudaMemcpyDeviceToHost));
     const double worst = worst_error(work, found);
     std::printf("{\"problem\": \"%s\", \"matrix\": \"%s\", \"n\": %lld, \"kernel\": \"%s\", \"family\": \"%s\", \"take\": %d, "
                 "\"width\": %d, \"columns\": %d, \"seconds\": %.9g, \"gb_per_second\": %.4g, \"error\": %.3g}\n",
-                problem.c_str(), name, static_cast<long long>(n), what.c_str(), family, take, width, columns, time,
+                asked.c_str(), name, static_cast<long long>(n), what.c_str(), family, take, width, columns, time,
                 bytes / time / 1e9, worst);
     std::fflush(stdout);
   };
   int remaining = 5;  // those of cuSPARSE
-  for (const Point& point : points) remaining += problem == point.problem ? 1 : 0;
+  for (const Point& point : points) remaining += asked == point.problem ? 1 : 0;
   const auto seconds = [&] { return std::max(0.0, deadline - now()) / std::max(remaining--, 1) / 2; };
   double best = HUGE_VAL;
   const auto clear = [&] { CHECK(cudaMemset(result, 0xff, found.size() * sizeof(float))); };
@@ -284,15 +302,16 @@ int measure(const std::string& problem, const Matrix& matrix_read, const char* n
   CHECK(cusparseCreate(&handle));
   const float one = 1, zero = 0;
   const auto none = CUSPARSE_OPERATION_NON_TRANSPOSE, turned = CUSPARSE_OPERATION_TRANSPOSE;
-  const auto matrix = [&](float* at) {
+  const auto matrix = [&](void* at, cudaDataType type) {
     cusparseSpMatDescr_t out;
     CHECK(cusparseCreateCsr(&out, a.rows, a.columns, entries, pos, crd, at, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I,
-                            CUSPARSE_INDEX_BASE_ZERO, CUDA_R_32F));
+                            CUSPARSE_INDEX_BASE_ZERO, type));
     return out;
   };
-  const auto rows_of = [&](float* at, std::int64_t rows) {
+  const cudaDataType operands = narrow ? CUDA_R_16BF : CUDA_R_32F;
+  const auto rows_of = [&](void* at, std::int64_t rows, cudaDataType type) {
     cusparseDnMatDescr_t out;
-    CHECK(cusparseCreateDnMat(&out, rows, n, n, at, CUDA_R_32F, CUSPARSE_ORDER_ROW));
+    CHECK(cusparseCreateDnMat(&out, rows, n, n, at, type, CUSPARSE_ORDER_ROW));
     return out;
   };
   const auto buffer_of = [](std::size_t need) {
@@ -306,9 +325,9 @@ int measure(const std::string& problem, const Matrix& matrix_read, const char* n
   cusparseDnMatDescr_t left = nullptr, right = nullptr;
   void* sddmm_buffer = nullptr;
   if (problem != "spmm") {
-    samples = matrix(sampled);
-    left = rows_of(work.operand("C").device, a.rows);
-    right = rows_of(work.operand("D").device, a.columns);
+    samples = matrix(sampled, CUDA_R_32F);
+    left = rows_of(work.operand("C").device, a.rows, operands);
+    right = rows_of(work.operand("D").device, a.columns, operands);
     std::size_t need = 0;
     CHECK(cusparseSDDMM_bufferSize(handle, none, turned, &one, left, right, &zero, samples, CUDA_R_32F,
                                    CUSPARSE_SDDMM_ALG_DEFAULT, &need));
@@ -324,9 +343,9 @@ int measure(const std::string& problem, const Matrix& matrix_read, const char* n
     clear();
     if (sddmm() == CUSPARSE_STATUS_SUCCESS) report("default", "cusparse", 0, 0, 0, median_seconds(seconds(), &best, sddmm));
   } else {
-    const cusparseSpMatDescr_t sparse = problem == "fused" ? samples : matrix(values);
+    const cusparseSpMatDescr_t sparse = problem == "fused" ? samples : matrix(values, operands);
     const Operand& last = work.dense.back();
-    const cusparseDnMatDescr_t in = rows_of(last.device, last.rows), out = rows_of(result, a.rows);
+    const cusparseDnMatDescr_t in = rows_of(last.device, last.rows, operands), out = rows_of(result, a.rows, CUDA_R_32F);
     const std::pair<const char*, cusparseSpMMAlg_t> algorithms[] = {{"default", CUSPARSE_SPMM_ALG_DEFAULT},
                                                                     {"csr 1", CUSPARSE_SPMM_CSR_ALG1},
                                                                     {"csr 2", CUSPARSE_SPMM_CSR_ALG2},
@@ -356,16 +375,17 @@ int measure(const std::string& problem, const Matrix& matrix_read, const char* n
   const std::int64_t sparse_extents[] = {a.rows, a.columns}, result_extents[] = {a.rows, n};
   const std::int64_t row_extents[] = {a.rows, n}, column_extents[] = {a.columns, n};
   const auto tensor = [&](const std::string& name) -> schaas_tensor {
-    if (name == "A") return {2, SCHAAS_F32, sparse_extents, modes, csr, values};
+    const auto type = narrow ? SCHAAS_BF16 : SCHAAS_F32;
+    if (name == "A") return {2, type, sparse_extents, modes, csr, values};
     if (name == work.result && problem == "sddmm") return {2, SCHAAS_F32, sparse_extents, modes, csr, result};
     if (name == work.result) return {2, SCHAAS_F32, result_extents, modes, dense_levels, result};
     const Operand& one = work.operand(name);
     const bool by_rows = problem != "spmm" && name == "C";
-    return {2, SCHAAS_F32, by_rows ? row_extents : column_extents, modes, dense_levels, one.device};
+    return {2, type, by_rows ? row_extents : column_extents, modes, dense_levels, one.device};
   };
   constexpr std::int64_t workspace_threads = 1 << 16;
   for (const Point& point : points) {
-    if (problem != point.problem) continue;
+    if (asked != point.problem) continue;
     const auto& kernel = *point.kernel;
     std::vector<schaas_tensor> tensors;
     for (const std::string& name : arguments_of(kernel)) tensors.push_back(tensor(name));

@@ -15,6 +15,7 @@
 
 #include "compiler/codegen/c_text.h"
 #include "compiler/codegen/runtime.h"
+#include "compiler/codegen/short_indices.h"
 #include "compiler/loop_ir/parser.h"
 #include "compiler/loop_ir/printer.h"
 #include "compiler/loop_ir/verifier.h"
@@ -767,4 +768,56 @@ TEST(Codegen, OneTextForAllInstructionSets) {
 }
 
 }  // namespace
+/// A kernel for a GPU with positions of so many bits and this range.
+ShortIndices short_indices(const std::string& bits, const std::string& range) {
+  const auto kernel = loop_ir::parse(
+      "kernel f32 arguments 3 {\n"
+      "  extent n_i = argument 0 mode 0\n"
+      "  extent n_k = argument 0 mode 1\n"
+      "  array C: value = values 0 written\n"
+      "  array p: index" +
+      bits +
+      " = positions 1 level 1\n"
+      "  array c: index" +
+      bits +
+      " = coordinates 1 level 1\n"
+      "  array A: value = values 1\n"
+      "  phase range " +
+      range +
+      " parallel mapping grain 1 per_item 8 group 1 tile 1 block 256 {\n"
+      "    for i in begin .. end {\n"
+      "      let row: index = (i * n_k)\n"
+      "      counter next = (p[i] + lane)\n"
+      "      for pj in next .. p[(i + 1)] by 8 {\n"
+      "        let j: index = min(c[pj], (n_k - 1))\n"
+      "        let both: index = (j + pj)\n"
+      "        let wide: index = (lane * 4)\n"
+      "        set next = (pj + 8)\n"
+      "        C[(row + j)] = A[pj]\n"
+      "      }\n"
+      "    }\n"
+      "  }\n"
+      "}\n");
+  EXPECT_TRUE(kernel.ok()) << support::render(kernel.error());
+  return ShortIndices(*kernel);
+}
+
+TEST(ShortIndices, AreCoordinatesPositionsAndWhatFollowsFromThem) {
+  const ShortIndices found = short_indices("32", "n_i");
+  for (const char* name : {"n_i", "n_k", "begin", "end", "lane", "i", "next", "pj", "j", "wide"})
+    EXPECT_TRUE(found.has(name)) << name;
+  EXPECT_FALSE(found.has("row")) << "a product of extents";
+  EXPECT_FALSE(found.has("both")) << "a sum of two numbers of 31 bits";
+  EXPECT_STREQ(found.type_of("pj"), "int32_t");
+  EXPECT_STREQ(found.type_of("row"), "int64_t");
+}
+
+TEST(ShortIndices, AreNotWhatALongRangeCounts) {
+  const ShortIndices found = short_indices("32", "(n_i * n_k)");
+  for (const char* name : {"begin", "end", "i"}) EXPECT_FALSE(found.has(name)) << name;
+  EXPECT_TRUE(found.has("j"));
+}
+
+TEST(ShortIndices, AreNoneBesidePositionsOf64Bits) { EXPECT_FALSE(short_indices("64", "n_i").any()); }
+
 }  // namespace schaas::codegen

@@ -122,7 +122,10 @@ TEST(GpuPoints, ShareTheEntriesOfARowWhereEachIsWritten) {
   const auto found = points(problem);
   EXPECT_THAT(texts(found), AllOf(Contains("{<1/4 row>, 1}"), Contains("{<1/8 row>, 1}"),
                                   Contains("{<1/16 row>, 1}"), Contains("{<1/32 row>, 1}")));
-  EXPECT_EQ(texts(found)[1], "{<1/8 row>, 1}") << "among the three compiled at once";
+  EXPECT_EQ(texts(found)[2], "{<1/8 row>, 1}") << "among the three compiled at once";
+  EXPECT_THAT(texts(found), AllOf(Contains("{<1/32 row>, 4 parallel}"), Contains("{<1/32 row>, 8 parallel}"),
+                                  Contains("{<1/32 row>, 16 parallel}")))
+      << "groups share the entries, and the threads of a group each sum";
   EXPECT_THAT(texts(points(spmm())), Each(Not(AllOf(HasSubstr("<1/"), HasSubstr(", 1}")))));
 }
 

@@ -329,7 +329,7 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"for i in 0 .. n entries of C { }", "`i` visits entries of `C`, which holds no indices"},
         Wrong{"for i in 0 .. n entries of B { }", "`i` visits entries of `B`, which holds no indices"},
         Wrong{"for i in 0 .. n by 4 interleaved { }",
-              "`i` is interleaved, but does not begin at a thread's lane"},
+              "`i` is interleaved, but does not begin at a thread's lane or group"},
         Wrong{"for q in 0 .. n entries of p prefetch 16 { let j: index = p[q] }",
               "`q` prefetches, but does not iterate over entries in a vector loop"},
         Wrong{
@@ -582,6 +582,17 @@ TEST(LoopIr, VerifierChecksWideLoads) {
   EXPECT_EQ("internal [loop-ir]: `A` is written by a group of threads that there are not",
             verdict("array A: value = values 0 written\n", "phase range n { group 8 sum A[0] += 1.0 }\n"));
   EXPECT_EQ("internal [loop-ir]: an alignment to single values", wide(" aligned 1 extents n arrays B", ""));
+}
+
+TEST(LoopIr, GroupsOfAnIterationRoundTripAndAreChecked) {
+  const auto groups = [&](const std::string& mapping) {
+    return verdict("", "phase range n mapping grain 1 per_item 8 group " + mapping +
+                           " { for k in lane_group .. n by 4 interleaved { let o: index = k } }\n");
+  };
+  EXPECT_EQ("right", groups("8 tile 1 block 256 groups 4"));
+  EXPECT_EQ("internal [loop-ir]: a thread mapping that no GPU has", groups("4 tile 1 block 256 groups 4"));
+  EXPECT_EQ("internal [loop-ir]: a thread mapping that no GPU has", groups("1 tile 1 block 256 groups 4"));
+  EXPECT_EQ("internal [loop-ir]: `lane_group` is used before it is declared", groups("8 tile 1 block 256"));
 }
 
 TEST(LoopIr, StagedEntriesRoundTripAndAreChecked) {

@@ -8,7 +8,8 @@
 // Reads the annotations of a phase's loops as a thread mapping (docs/gpu.md). An annotated loop around
 // another mapped one runs over columns; the inner one is counted by the phase's range. Threads that share an
 // iteration interleave the loop below; around a branch they interleave the producer's and then the
-// consumer's. Restrictions of loops that threads share are checked once, before any pass runs.
+// consumer's. Their groups interleave a loop over elements, and the threads of a group the sum inside it.
+// Restrictions of loops that threads share are checked once, before any pass runs.
 namespace schaas::lower {
 namespace {
 
@@ -80,6 +81,13 @@ MappedLoops mapped_loops(const NestPtr& phase, const NestTree& tree) {
   const Loop* last = shared.rows;
   for (int n = 1; n < shared.rows->annotation.positions; ++n) last = inner_of(*last);
   shared.inside = inner_of(*last);
+  if (shared.inside != nullptr && writes_along(*shared.inside, tree) && shared.mapping.group_size > 1) {
+    shared.elements = shared.inside;
+    shared.inside = inner_of(*shared.elements);
+    shared.groups = shared.mapping.threads_per_item / shared.mapping.group_size;
+    shared.mapping.threads_per_item = shared.mapping.group_size;
+    return shared;
+  }
   const Branch* branch = branch_below(*last);
   if (branch == nullptr || (shared.inside != nullptr && writes_along(*shared.inside, tree))) return shared;
   shared.inside = std::get_if<Loop>(&branch->producer->node);
@@ -100,7 +108,8 @@ loop_ir::ThreadMapping mapping_of(const MappedLoops& loops) {
   return {mapping.grain,       mapping.threads_per_item,
           mapping.group_size,  concrete_notation::adjacent_iterations(mapping),
           mapping.block,       nullptr,
-          loops.columns_grain, mapping.stage};
+          loops.columns_grain, mapping.stage,
+          loops.groups};
 }
 
 int keep_result_by_entries(NestTree& tree) {
@@ -137,7 +146,7 @@ support::Result<void> check_mapped_loops(const NestTree& tree) {
     if (std::holds_alternative<Blocks>(phase->node))
       return refused("a phase runs in blocks, whose ends are not those of what a thread gets");
     const auto shared = mapped_loops(phase, tree);
-    for (const Loop* loop : {shared.inside, shared.consumer}) {
+    for (const Loop* loop : {shared.inside, shared.consumer, shared.elements}) {
       if (loop == nullptr || can_interleave(*loop, shared.consumer == nullptr, tree)) continue;
       return refused(
           "threads that share an iteration interleave a list or a range, around a branch ranges, and loop `" +

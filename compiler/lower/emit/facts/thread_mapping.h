@@ -16,13 +16,17 @@ struct MappedLoops {
   /// Around a branch: the consumer's loop, interleaved as well, and `inside` is the producer's, whose sum all
   /// threads get; else null.
   const Loop* consumer = nullptr;
+  /// Around `inside`: a loop over elements of the target, interleaved among the groups of an iteration's
+  /// threads; null: there is none.
+  const Loop* elements = nullptr;
+  int groups = 1;  ///< groups of an iteration, each of mapping.threads_per_item threads
   concrete_notation::ThreadMapping mapping{};
   int columns_grain = 1;
 };
 MappedLoops mapped_loops(const NestPtr& phase, const NestTree& tree);
 /// The loop is interleaved among the threads that share an iteration.
 inline bool is_interleaved(const Loop& loop, const MappedLoops& mapped) {
-  return &loop == mapped.inside || &loop == mapped.consumer;
+  return &loop == mapped.inside || &loop == mapped.consumer || &loop == mapped.elements;
 }
 /// Some phase of the tree is mapped to threads of a GPU.
 bool is_for_gpu(const NestTree& tree);
