@@ -24,7 +24,7 @@ TEST_SECONDS = 180
 class Runner:
     def __init__(self, build, builder):
         self.build_folder, self.builder = build, shlex.split(builder)
-        self.sound = {}  # (program, filter) -> tests pass without a planted bug
+        self.sound = {}  # (program, filter) -> fault without a planted bug
 
     def build(self, program):
         return subprocess.run([*self.builder, program], cwd=ROOT, capture_output=True, text=True)
@@ -36,22 +36,30 @@ class Runner:
                                  text=True, timeout=TEST_SECONDS)
         except subprocess.TimeoutExpired:
             return False, "time"
-        if "0 tests ran" in ran.stdout:
-            return True, "no test has this name"
         failed = [line.split("]", 1)[1].split(",")[0].split(" (")[0].strip() for line in ran.stdout.splitlines() if "FAILED  ]" in line and "." in line]
         return ran.returncode == 0, failed[0] if failed else f"exit status {ran.returncode}"
 
-    def passes_without(self, one):
+    def has_tests(self, one):
+        program = self.build_folder / "bin" / one.program
+        listed = subprocess.run([program, f"--gtest_filter={one.filter}", "--gtest_list_tests"], capture_output=True, text=True)
+        return any(line.startswith("  ") for line in listed.stdout.splitlines())
+
+    def fault_without(self, one):
+        """Why the tests tell nothing of a planted bug; empty when they do."""
         key = (one.program, one.filter)
         if key not in self.sound:
-            built = self.build(one.program)
-            self.sound[key] = built.returncode == 0 and self.tests_pass(one)[0]
+            if self.build(one.program).returncode != 0:
+                self.sound[key] = "the tests do not compile without it"
+            elif not self.has_tests(one):
+                self.sound[key] = "no test has this name"
+            else:
+                self.sound[key] = "" if self.tests_pass(one)[0] else "the tests fail without it"
         return self.sound[key]
 
     def verdict(self, one):
         """dead, alive, argued or error, and what killed it or why it may live."""
-        if not self.passes_without(one):
-            return "error", "the tests fail without it"
+        if fault := self.fault_without(one):
+            return "error", fault
         text = one.path.read_text()
         try:
             one.path.write_text(text.replace(one.old, one.new))

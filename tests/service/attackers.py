@@ -161,11 +161,11 @@ class Frames:
     def call(self, stream, path, payload, more=()):
         return frame(HEADERS, END_HEADERS, stream, call_fields(path, [*self.target.metadata(), *more])) + frame(DATA, END_STREAM, stream, message(payload))
 
-    def finish(self, stream):
-        """Reads until the stream ends. Returns the bytes of its data, None when the connection ended before."""
+    def finish(self, stream, end=float("inf")):
+        """Reads until the stream ends. Returns the bytes of its data, None when the connection, or the time, ended before."""
         out = b""
         while True:
-            found = self.read()
+            found = self.read() if time.monotonic() < end else None
             if found is None:
                 return None
             kind, flags, of, payload = found
@@ -335,7 +335,7 @@ def requests(target, name, end, numbers):
                 one.send(one.call(stream, SCHEDULE, make(next(numbers)), more))
                 calls += 1
             for stream in streams:
-                if time.monotonic() >= end or one.finish(stream) is None:
+                if one.finish(stream, end) is None:
                     break
             one.close()
         except OSError:
