@@ -89,19 +89,26 @@ void reload(Running& running) {
   running.log->info("reloaded");
 }
 
+/// Says who sent a signal, since a service that ends is asked why. A terminal has no process.
+std::string sender_of(const siginfo_t& info) {
+  if (info.si_pid == 0) return "";
+  return " of process " + std::to_string(info.si_pid) + ", user " + std::to_string(info.si_uid);
+}
+
 /// Waits for signals and, where it is wanted, for idleness, five times a second.
 void run_until_stopped(Running& running) {
   const sigset_t signals = handled_signals();
   const auto idle = running.command.daemon.idle;
   for (;;) {
     const timespec moment{0, 200'000'000};
-    const int signal = sigtimedwait(&signals, nullptr, &moment);
+    siginfo_t info{};
+    const int signal = sigtimedwait(&signals, &info, &moment);
     if (signal == SIGHUP) {
       server::tell_service_manager("RELOADING=1");
       reload(running);
       server::tell_service_manager("READY=1");
     } else if (signal > 0) {
-      running.log->info("signal {}", signal);
+      running.log->info("signal {}{}", signal, sender_of(info));
       return;
     }
     if (idle.count() > 0 && running.daemon.idle() >= idle) {

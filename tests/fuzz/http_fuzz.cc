@@ -1,5 +1,6 @@
 // Requests to the HTTP server, as bytes on a connection, with the routes' patterns and queries behind them.
 #include <arpa/inet.h>
+#include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -20,13 +21,21 @@ std::unique_ptr<server::HttpServer> open_server() {
   return std::move(opened).value();
 }
 
+// Ports of ended connections rest for a minute, and one address has less than 2^15 of them: connections come
+// from one address of the loopback network after the other.
 int connection_to(const std::string& address) {
-  sockaddr_in to{};
-  to.sin_family = AF_INET;
+  static std::uint32_t connections = 0;
+  sockaddr_in from{}, to{};
+  from.sin_family = to.sin_family = AF_INET;
+  from.sin_addr.s_addr = htonl(INADDR_LOOPBACK + (connections++ >> 13) % 0xffff);
   to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   to.sin_port = htons(static_cast<std::uint16_t>(std::stoi(address.substr(address.rfind(':') + 1))));
   const int out = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  require(out >= 0 && connect(out, reinterpret_cast<const sockaddr*>(&to), sizeof to) == 0);
+  require(out >= 0);
+  const int late = 1;  // the port is chosen by connect(2), which knows the other end
+  setsockopt(out, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &late, sizeof late);
+  require(bind(out, reinterpret_cast<const sockaddr*>(&from), sizeof from) == 0);
+  require(connect(out, reinterpret_cast<const sockaddr*>(&to), sizeof to) == 0);
   return out;
 }
 

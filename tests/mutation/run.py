@@ -1,20 +1,11 @@
 #!/usr/bin/env python3
 """Plants bugs one at a time and shows which of them a fast test kills.
 
-  python3 tests/mutation/run.py [--build DIR] [--builder COMMAND] [--only WORD]... [--table FILE]
+  python3 tests/mutation/run.py [--build DIR] [--builder COMMAND] [--only WORD]... [--due]
 
-The planted bugs stand in *.txt beside this file, a paragraph each:
-
-  name, in words
-  file SOURCE
-  test PROGRAM FILTER
-  - exact text of the source (more lines: one `-` each)
-  + its replacement
-  argued WHY, where it changes nothing that a test could see
-
-PROGRAM is a test program's target, FILTER what --gtest_filter takes. A bug is dead when the filtered tests fail, and alive when they
-pass, or argued where the list says why that is right; tests that fail without any bug, texts that are not found exactly once and bugs that do not compile are errors of the list. Sources
-are changed in place, one at a time, and restored in any case.
+The planted bugs stand in *.txt beside this file, as planted.py reads them. A bug is dead when the filtered tests fail, and alive when they
+pass, or argued where the list says why that is right; tests that fail without any bug, texts that are not found exactly once and bugs that do not compile are errors of the list.
+Sources are changed in place, one at a time, and restored in any case. Each verdict is written to verdicts.tsv at once, and README.md's table is drawn anew at the end.
 """
 import argparse
 import pathlib
@@ -24,57 +15,16 @@ import subprocess
 import sys
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+import planted as lists
+from planted import ROOT
+
 TEST_SECONDS = 180
-
-
-class Planted:
-    """One planted bug."""
-
-    def __init__(self, paragraph, where):
-        lines = paragraph.split("\n")
-        self.name = lines[0]
-        self.old, self.new, self.argued = [], [], ""
-        for line in lines[1:]:
-            key, _, rest = line.partition(" ")
-            if key == "file":
-                self.path = ROOT / rest
-            elif key == "test":
-                self.program, self.filter = rest.split(" ", 1)
-            elif key == "argued":
-                self.argued = rest
-            elif key in ("-", "+"):
-                (self.old if key == "-" else self.new).append(rest)
-            else:
-                sys.exit(f"{where}: `{self.name}` has the line `{line}`")
-        self.old, self.new = "\n".join(self.old), "\n".join(self.new)
-
-    def source(self):
-        return str(self.path.relative_to(ROOT))
-
-
-def read_planted():
-    found = []
-    for path in sorted(pathlib.Path(__file__).parent.glob("*.txt")):
-        for paragraph in path.read_text().split("\n\n"):
-            lines = [line for line in paragraph.split("\n") if line and not line.startswith("#")]
-            if lines:
-                found.append(Planted("\n".join(lines), path.name))
-    return found
-
-
-def check(planted):
-    """Ends the program when a text is not found exactly once in its source."""
-    wrong = [f"{one.source()}: {one.path.read_text().count(one.old)} times the text of `{one.name}`"
-             for one in planted if one.path.read_text().count(one.old) != 1]
-    if wrong:
-        sys.exit("\n".join(wrong))
 
 
 class Runner:
     def __init__(self, build, builder):
         self.build_folder, self.builder = build, shlex.split(builder)
-        self.sound = {}  # (program, filter) -> tests pass without a planted bug
+        self.sound = {}  # (program, filter) -> fault without a planted bug
 
     def build(self, program):
         return subprocess.run([*self.builder, program], cwd=ROOT, capture_output=True, text=True)
@@ -86,22 +36,30 @@ class Runner:
                                  text=True, timeout=TEST_SECONDS)
         except subprocess.TimeoutExpired:
             return False, "time"
-        if "0 tests ran" in ran.stdout:
-            return True, "no test has this name"
         failed = [line.split("]", 1)[1].split(",")[0].split(" (")[0].strip() for line in ran.stdout.splitlines() if "FAILED  ]" in line and "." in line]
         return ran.returncode == 0, failed[0] if failed else f"exit status {ran.returncode}"
 
-    def passes_without(self, one):
+    def has_tests(self, one):
+        program = self.build_folder / "bin" / one.program
+        listed = subprocess.run([program, f"--gtest_filter={one.filter}", "--gtest_list_tests"], capture_output=True, text=True)
+        return any(line.startswith("  ") for line in listed.stdout.splitlines())
+
+    def fault_without(self, one):
+        """Why the tests tell nothing of a planted bug; empty when they do."""
         key = (one.program, one.filter)
         if key not in self.sound:
-            built = self.build(one.program)
-            self.sound[key] = built.returncode == 0 and self.tests_pass(one)[0]
+            if self.build(one.program).returncode != 0:
+                self.sound[key] = "the tests do not compile without it"
+            elif not self.has_tests(one):
+                self.sound[key] = "no test has this name"
+            else:
+                self.sound[key] = "" if self.tests_pass(one)[0] else "the tests fail without it"
         return self.sound[key]
 
     def verdict(self, one):
         """dead, alive, argued or error, and what killed it or why it may live."""
-        if not self.passes_without(one):
-            return "error", "the tests fail without it"
+        if fault := self.fault_without(one):
+            return "error", fault
         text = one.path.read_text()
         try:
             one.path.write_text(text.replace(one.old, one.new))
@@ -116,30 +74,37 @@ class Runner:
             one.path.write_text(text)
 
 
+def chosen_of(bugs, verdicts, options):
+    """The bugs that the options ask for."""
+    named = [bug for bug in bugs if not options.only or any(word in bug.name + bug.source() for word in options.only)]
+    return [bug for bug in named if not options.due or lists.is_due(bug, verdicts)]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/release")
     parser.add_argument("--builder", help="builds the target that it is given (default: ninja in the build folder)")
     parser.add_argument("--only", action="append", default=[], help="bugs whose name or source has this word")
-    parser.add_argument("--table", type=pathlib.Path, help="a file for the table in Markdown")
+    parser.add_argument("--due", action="store_true", help="bugs without a verdict, and those whose source has changed since it")
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # restores the source
-    planted = read_planted()
-    check(planted)
-    chosen = [one for one in planted if not options.only or any(word in one.name + one.source() for word in options.only)]
+    bugs, verdicts = lists.read(), lists.read_verdicts()
+    if wrong := lists.misplaced(bugs):
+        sys.exit("\n".join(wrong))
+    chosen = chosen_of(bugs, verdicts, options)
     runner = Runner(options.build, options.builder or f"ninja -C {options.build}")
-    rows, counts = [], {"dead": 0, "alive": 0, "argued": 0, "error": 0}
-    for one in chosen:
+    counts = {"dead": 0, "alive": 0, "argued": 0, "error": 0}
+    for bug in chosen:
         start = time.monotonic()
-        state, by = runner.verdict(one)
+        state, by = runner.verdict(bug)
         counts[state] += 1
-        print(f"{state:6} {one.source()}: {one.name} ({by or one.program + ' ' + one.filter}; {time.monotonic() - start:.0f} s)", flush=True)
-        rows.append(f"| `{one.source()}` | {one.name} | {state} | {by} |")
-    for program in {one.program for one in chosen}:
+        print(f"{state:6} {bug.source()}: {bug.name} ({by or bug.program + ' ' + bug.filter}; {time.monotonic() - start:.0f} s)", flush=True)
+        verdicts[bug.name] = lists.Verdict(state, by if state == "dead" else "", bug.digest(), bug.source_digest())
+        lists.write_verdicts(bugs, verdicts)
+    for program in {bug.program for bug in chosen}:
         runner.build(program)  # without the last bug
+    lists.draw_table(bugs, verdicts)
     print(", ".join(f"{count} {state}" for state, count in counts.items()))
-    if options.table:
-        options.table.write_text("\n".join(["| source | planted bug | state | killed by |", "| --- | --- | --- | --- |", *rows]) + "\n")
     return 1 if counts["alive"] or counts["error"] else 0
 
 

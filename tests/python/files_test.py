@@ -104,6 +104,8 @@ class Read(Files):
         sp.save_npz(self.path("j.npz"), self.b * 1j)
         bad = dict(np.load(self.path("n.npz")))
         np.savez(self.path("bad.npz"), **(bad | dict(indices=np.array([9]), data=np.array([1.0]), indptr=np.array([0, 0, 1, 1]))))
+        none = np.zeros((0, 2), dtype=np.int64)
+        np.savez(self.path("scalar.npz"), format=np.array(b"coo"), shape=np.array([], dtype=np.int64), coords=none, data=np.array([1.0, 2.0]))
         with open(self.path("a.npz"), "rb") as file:
             whole = file.read()
         with open(self.path("cut.npz"), "wb") as file:
@@ -112,7 +114,7 @@ class Read(Files):
         flipped[120] ^= 1
         with open(self.path("flipped.npz"), "wb") as file:
             file.write(flipped)
-        for name, code in (("two", "npz-structure"), ("j", "npy-type"), ("bad", "coordinate-range"), ("cut", "npz-damaged"), ("flipped", None)):
+        for name, code in (("two", "npz-structure"), ("j", "npy-type"), ("bad", "coordinate-range"), ("scalar", "npz-structure"), ("cut", "npz-damaged"), ("flipped", None)):
             with self.subTest(name=name), self.assertRaises(schaas.Error) as raised:
                 schaas.read(self.path(name + ".npz"))
             self.assertIn(raised.exception.code, (code,) if code else ("npz-damaged", "npy-header", "gzip-damaged", "npz-structure"))

@@ -66,6 +66,10 @@ class Daemon:
                 return int(line.split()[1]) / 1024
         return 0.0
 
+    def last_words(self, lines=20):
+        """The end of the log."""
+        return "\n".join(self.log.read_text(errors="replace").splitlines()[-lines:])
+
     def reset_peak(self):
         pathlib.Path(f"/proc/{self.process.pid}/clear_refs").write_text("5")
 

@@ -12,6 +12,8 @@ import dataclasses
 import gzip
 import itertools
 import os
+import pathlib
+import re
 import select
 import socket
 import ssl
@@ -71,6 +73,18 @@ def varint(value):
     return out + bytes([value])
 
 
+PROTOCOL = (pathlib.Path(__file__).resolve().parents[2] / "proto" / "schaas" / "v1" / "schaas.proto").read_text()
+
+
+def switch(message_name, name):
+    """The field of that name, set to true; its number is the protocol's."""
+    body = re.search(rf"^message {message_name} \{{\n(.*?)^\}}", PROTOCOL, re.MULTILINE | re.DOTALL).group(1)
+    return varint(int(re.search(rf"^\s*bool {name} = (\d+);", body, re.MULTILINE).group(1)) << 3) + b"\x01"
+
+
+NO_CACHE, TRACES_ONLY = switch("ScheduleRequest", "no_cache"), switch("ScheduleRequest", "traces_only")
+
+
 def schedule_request(expression, formats=(("B", "csr"),), kernels=1, traces=(), no_cache=False, traces_only=False, constraints=()):
     problem = delimited(1, expression.encode())
     for name, text in formats:
@@ -80,7 +94,7 @@ def schedule_request(expression, formats=(("B", "csr"),), kernels=1, traces=(), 
     out = delimited(1, problem) + delimited(2, b"x86-64-v3") + b"\x18" + varint(kernels)
     for trace in traces:
         out += delimited(4, trace.encode())
-    return out + b"\x38\x01" * no_cache + b"\x40\x01" * traces_only
+    return out + NO_CACHE * no_cache + TRACES_ONLY * traces_only
 
 
 # ---- connections ----
@@ -147,11 +161,11 @@ class Frames:
     def call(self, stream, path, payload, more=()):
         return frame(HEADERS, END_HEADERS, stream, call_fields(path, [*self.target.metadata(), *more])) + frame(DATA, END_STREAM, stream, message(payload))
 
-    def finish(self, stream):
-        """Reads until the stream ends. Returns the bytes of its data, None when the connection ended before."""
+    def finish(self, stream, end=float("inf")):
+        """Reads until the stream ends. Returns the bytes of its data, None when the connection, or the time, ended before."""
         out = b""
         while True:
-            found = self.read()
+            found = self.read() if time.monotonic() < end else None
             if found is None:
                 return None
             kind, flags, of, payload = found
@@ -321,7 +335,8 @@ def requests(target, name, end, numbers):
                 one.send(one.call(stream, SCHEDULE, make(next(numbers)), more))
                 calls += 1
             for stream in streams:
-                one.finish(stream)
+                if one.finish(stream, end) is None:
+                    break
             one.close()
         except OSError:
             time.sleep(0.05)

@@ -145,7 +145,9 @@ TEST_F(DaemonProcess, ServesAndStopsOnSigterm) {
   ASSERT_TRUE(process.says("listening on " + address_ + "\n"));
   EXPECT_TRUE(test::ServiceClient(address_).schedule(chain()).ok());
   process.signal(SIGTERM);
-  EXPECT_THAT(process.said(), testing::HasSubstr("stopped"));
+  const std::string sender = std::to_string(::getpid()) + ", user " + std::to_string(::getuid());
+  EXPECT_THAT(process.said(), testing::AllOf(testing::HasSubstr("signal 15 of process " + sender),
+                                             testing::HasSubstr("stopped")));
   EXPECT_EQ(process.wait(), 0);
 }
 

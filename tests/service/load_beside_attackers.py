@@ -118,6 +118,8 @@ def measure(programs, name, seconds, with_proxy):
         time.sleep(2)
         after = daemon.memory()
         alive = daemon.process.poll() is None
+        if not alive:
+            print(f"{name}: the daemon ended with {daemon.process.returncode}; its log ends:\n{daemon.last_words()}", file=sys.stderr)
     finally:
         status = site.close()
     miss = max(beside.misses, default=float("inf"))

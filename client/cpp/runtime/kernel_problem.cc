@@ -13,6 +13,22 @@ support::Diagnostic unreadable_problem(const std::string& what) {
   return support::invalid("kernel-problem", "the kernel's problem text cannot be read: " + what);
 }
 
+// A kernel has index variables alone: coordinates and ranges of a user's statement are taken out before a
+// problem is made.
+support::Result<void> check_indices(const KernelProblem& problem) {
+  for (const Statement& statement : problem.program.statements) {
+    std::vector<Access> accesses = index_notation::operands(statement.value);
+    accesses.push_back(statement.result);
+    for (const Access& access : accesses) {
+      for (const std::string& index : access.indices) {
+        if (std::find(problem.indices.begin(), problem.indices.end(), index) == problem.indices.end())
+          return unreadable_problem("`" + access.tensor + "` is accessed at a coordinate");
+      }
+    }
+  }
+  return {};
+}
+
 // Returns, for each index, a representative of those that have the same extent. Several accesses of one
 // tensor agree mode by mode, and so do indices that the statement links.
 std::map<std::string, std::string> same_extents(const KernelProblem& problem) {
@@ -71,6 +87,7 @@ support::Result<KernelProblem> parse_kernel_problem(const std::string& text,
   problem.tensors = arguments(program);
   problem.indices = indices_of(program);
   problem.update = program.statements.back().update.has_value();
+  SCHAAS_RETURN_IF_ERROR(check_indices(problem));
   while (std::getline(lines, line)) {
     std::istringstream words(line);
     std::string keyword, first, second;

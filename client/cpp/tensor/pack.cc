@@ -348,10 +348,11 @@ template <class Tensor>
 support::Result<void> check_values(const Tensor& tensor, std::size_t count, const PackOptions& options) {
   const auto& to = operators::facts(options.value_type);
   if (!to.is_integer || options.value_type == tensor.value_type) return {};
-  const auto largest = static_cast<double>(to.largest), smallest = static_cast<double>(to.smallest);
+  // The largest of i64 is no double; one above it is, for both types.
+  const auto beyond = -static_cast<double>(to.smallest), smallest = static_cast<double>(to.smallest);
   for (std::size_t e = 0; e < count; ++e) {
     const double value = tensor.at(e);
-    const bool exact = value >= smallest && value <= largest && value == std::floor(value);
+    const bool exact = value >= smallest && value < beyond && value == std::floor(value);
     if (!exact && !std::isinf(value)) return no_integer(value, options);
   }
   return {};

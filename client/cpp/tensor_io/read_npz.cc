@@ -167,7 +167,9 @@ class NpzReader {
         tensor_.coordinates.push_back(std::move(list));
       }
     }
-    // All modes have as many coordinates as there are values.
+    // All modes have as many coordinates as there are values; without modes there is one value.
+    if (tensor_.order() == 0 && data.size() != 1)
+      return wrong("its data have shape " + shape_text(data.extents));
     for (const auto& list : tensor_.coordinates) {
       if (data.order() != 1 || static_cast<std::int64_t>(list.size()) != data.extents[0])
         return wrong("it has " + std::to_string(list.size()) + " coordinates, and data of shape " +

@@ -140,6 +140,24 @@ std::optional<std::int64_t> bound_of(const std::string& statement, const std::st
   return entry_bound(*problem, arguments);
 }
 
+// Found by fuzzing: a coordinate in an access ended the program.
+TEST(KernelProblems, HaveIndexVariablesAlone) {
+  const auto message = [](const std::string& statement) {
+    const auto problem = parse_kernel_problem(
+        "schaas-problem 1\n" + statement +
+            "\nformat A dense,dense:0,1\nformat B dense,dense:0,1\nformat T dense,dense:0,1\n",
+        {});
+    return problem.ok() ? "" : support::render(problem.error());
+  };
+  EXPECT_EQ(message("A(i,l) = B(i,l) * 2"), "");
+  EXPECT_EQ(message("A(i,l) = B(2,l) * B(i,l)"),
+            "invalid [kernel-problem]: the kernel's problem text cannot be read: `B` is accessed at a "
+            "coordinate");
+  EXPECT_EQ(message("T(i,j) = B(i,j) * 2; A(i,l) = T(2,l) * B(i,l)"),
+            "invalid [kernel-problem]: the kernel's problem text cannot be read: `T` is accessed at a "
+            "coordinate");
+}
+
 TEST(EntryBound, IsTheEntriesOfOperandsThatAreWalked) {
   const std::string sparse =
       "format A dense,compressed:0,1\nformat B dense,compressed:0,1\nformat C dense,compressed:0,1\n";

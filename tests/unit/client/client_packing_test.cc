@@ -93,6 +93,24 @@ TEST(Packing, view_says_what_the_abi_promises) {
   EXPECT_TRUE(validate(view, "B").ok());
 }
 
+// 2^63 is a double and no i64; the double below it is one.
+TEST(Packing, TakesNumbersThatAnIntegerTypeHasAlone) {
+  const auto packed = [](double value, ValueType type) {
+    return pack(CooTensor{{}, {}, {value}}, TensorFormat{}, {"s", type, 64});
+  };
+  const auto largest = packed(0x1.fffffffffffffp62, ValueType::i64);
+  ASSERT_TRUE(largest.ok());
+  EXPECT_EQ(largest->values().as<std::int64_t>()[0], 9223372036854774784);
+  EXPECT_TRUE(packed(-0x1p63, ValueType::i64).ok() && packed(2147483647, ValueType::i32).ok());
+  EXPECT_EQ(support::render(packed(0x1p63, ValueType::i64).error()),
+            "invalid [value-type]: `s` holds 9223372036854775808, which is no i64\n"
+            "  note: values of f64 hold it");
+  EXPECT_EQ(support::render(packed(2147483648, ValueType::i32).error()),
+            "invalid [value-type]: `s` holds 2147483648, which is no i32\n"
+            "  note: values of f64 hold it");
+  EXPECT_FALSE(packed(0.5, ValueType::i64).ok());
+}
+
 TEST(Packing, scalars_have_one_value) {
   const auto packed = pack(CooTensor{{}, {}, {2, 3}}, TensorFormat{}, {"s", ValueType::f64, 64});
   ASSERT_TRUE(packed.ok());
