@@ -99,13 +99,10 @@ std::string joined(const std::vector<std::string>& parts, const std::string& op)
 CExpressions::CExpressions(const loop_ir::Kernel& kernel)
     : integers_(operators::is_integer(kernel.value_type)),
       short_(kernel),
+      narrow_(loop_ir::widened_arrays(kernel)),
       streaming_target_(loop_ir::streaming_target(kernel)),
       operands_(operand_arrays(kernel)) {
-  for (const auto& array : kernel.arrays) {
-    elements_[array.name] = array.element;
-    const auto* values = std::get_if<loop_ir::ArgumentValues>(&array.origin);
-    if (values && values->argument > 0 && operators::is_narrow(kernel.value_type)) narrow_.insert(array.name);
-  }
+  for (const auto& array : kernel.arrays) elements_[array.name] = array.element;
   for (const auto& phase : kernel.phases) {
     learn(phase.body);
     if (phase.numeric) learn(phase.numeric);

@@ -26,6 +26,7 @@ class CExpressions {
   operators::Monoid monoid_of(const std::string& accumulator) const { return monoids_.at(accumulator); }
   /// The array holds operands in fewer bits, which loads widen.
   bool is_narrow(const std::string& array) const { return narrow_.count(array) > 0; }
+  const std::set<std::string>& narrow_arrays() const { return narrow_; }
   /// Some of the arrays in use are narrow: their elements are widened when they are loaded.
   bool widens(const loop_ir::Uses& uses) const;
   /// Returns the C type of an index variable.

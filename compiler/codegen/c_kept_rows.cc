@@ -25,17 +25,6 @@ std::string condition_of(const KeptRow& row) { return row.array + "_kept"; }
 
 }  // namespace
 
-/// Some loop adds to the row what has to be widened, which no register in part does.
-bool CStatements::adds_widened(const KeptRow& row, const loop_ir::StatementPtr& statement) const {
-  return loop_ir::any_of(statement, [&](const loop_ir::StatementPtr& each) {
-    const auto* loop = loop_ir::as<loop_ir::For>(each);
-    if (loop == nullptr || !loop_ir::adds_to(row, *loop)) return false;
-    loop_ir::Uses uses;
-    loop_ir::collect_uses(each, uses);
-    return expressions_.widens(uses);
-  });
-}
-
 /// Prints the statements from a fill on, when what it clears is kept in registers; else returns false.
 bool CStatements::print_kept_row(const std::vector<loop_ir::StatementPtr>& statements, std::size_t fill) {
   const auto* cleared = loop_ir::as<loop_ir::Fill>(statements[fill]);
@@ -43,10 +32,8 @@ bool CStatements::print_kept_row(const std::vector<loop_ir::StatementPtr>& state
     return false;
   const auto at = statements.begin() + static_cast<std::ptrdiff_t>(fill);
   const std::vector<loop_ir::StatementPtr> after(at + 1, statements.end());
-  const auto row = loop_ir::kept_row(*cleared, after);
-  if (!row ||
-      std::any_of(after.begin(), after.end(), [&](const auto& each) { return adds_widened(*row, each); }))
-    return false;
+  const auto row = loop_ir::kept_row(*cleared, after, expressions_.narrow_arrays());
+  if (!row) return false;
   const std::string count = expression(row->count), first = row->array + " + " + expression(row->first);
   text_.line("const int " + condition_of(*row) + " = " + count + " <= " + width(kept_registers) + ";");
   std::string parts;

@@ -291,6 +291,7 @@ void KernelPrinter::print_phase(std::size_t phase) {
 /// without it, loads would stay inside loops that store to another array.
 void KernelPrinter::print_function(const CFunction& function, const loop_ir::Specialisation& specialisation) {
   const std::string of = function.name + "_of";
+  const std::vector<std::string> known = specialised_extents(specialisation);
   const auto prefetched = prefetched_arrays(function.body);
   loop_ir::Uses uses;
   loop_ir::collect_uses(function.body, uses);
@@ -300,21 +301,21 @@ void KernelPrinter::print_function(const CFunction& function, const loop_ir::Spe
     parameters += ", " + declaration(array);
     arguments += ", " + array.name;
   }
-  for (const auto& extent : specialisation.extents) {
+  for (const auto& extent : known) {
     parameters += ", int64_t " + extent;
     passed += ", " + extent;
   }
   out_.comment(loop_ir::print(function.body));
   out_.open("static ALWAYS_INLINE int32_t " + of + "(" + parameters +
             (prefetched.empty() ? ")" : ", int prefetch)"));
-  print_body(function, specialisation.extents);
+  print_body(function, known);
   out_.open("static int32_t " + function.name + "(" + function.parameters + ")");
   for (const auto& each : function.guards) out_.line(each);
   print_arrays(uses);
   for (const auto& extent : kernel_.extents) {
-    if (support::contains(specialisation.extents, extent.name)) print_extent(extent);
+    if (support::contains(known, extent.name)) print_extent(extent);
   }
-  if (!prefetched.empty()) print_prefetch(prefetched, specialisation.extents);
+  if (!prefetched.empty()) print_prefetch(prefetched, known);
   // The flag is a constant in each of the two calls.
   const auto call = [&](const std::string& sizes) {
     const std::string begin = of + "(" + arguments + sizes;

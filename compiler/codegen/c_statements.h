@@ -33,7 +33,6 @@ class CStatements {
   void print_fill(const loop_ir::Fill& fill);
   bool print_kept_row(const std::vector<loop_ir::StatementPtr>& statements, std::size_t fill);
   void print_addition(const loop_ir::For& loop);
-  bool adds_widened(const loop_ir::KeptRow& row, const loop_ir::StatementPtr& statement) const;
   void print_intersection(const loop_ir::Merge& merge);
   void print_union(const loop_ir::Merge& merge);
   void print_union_of_two(const loop_ir::Merge& merge);

@@ -126,12 +126,16 @@ void CVectorLoops::print_sums_of_registers(const Folds& folds) {
     for (const auto* fold : folds) text_.line(fold->name + " += SUM(" + partial(*fold, 0) + ");");
     return;
   }
-  std::string registers;
-  for (const auto* fold : folds) registers += (registers.empty() ? "" : ", ") + partial(*fold, 0);
+  std::string registers, sums;
+  for (const auto* fold : folds) {
+    registers += (registers.empty() ? "" : ", ") + partial(*fold, 0);
+    sums += (sums.empty() ? "" : ", ") + fold->name;
+  }
   text_.open("");
-  text_.line("const vec4 four = sum_four(" + registers + ");");
+  // One addition for all four.
+  text_.line("const vec4 four = sum_four(" + registers + ") + (vec4){" + sums + "};");
   for (std::size_t n = 0; n < folds.size(); ++n)
-    text_.line(folds[n]->name + " += four[" + std::to_string(n) + "];");
+    text_.line(folds[n]->name + " = four[" + std::to_string(n) + "];");
   text_.close();
 }
 

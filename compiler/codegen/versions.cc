@@ -1,5 +1,7 @@
 #include "compiler/codegen/versions.h"
 
+#include <utility>
+
 namespace schaas::codegen {
 namespace {
 
@@ -29,12 +31,23 @@ Version of_registers(const std::vector<std::string>& extents, int first, int bou
 
 }  // namespace
 
+std::vector<std::string> specialised_extents(const loop_ir::Specialisation& specialisation) {
+  std::vector<std::string> all = specialisation.extents;
+  all.insert(all.end(), specialisation.singles.begin(), specialisation.singles.end());
+  return all;
+}
+
 std::vector<Version> versions(const loop_ir::Specialisation& specialisation) {
   std::vector<Version> all;
-  for (const std::int64_t size : specialisation.sizes) all.push_back(of_size(specialisation.extents, size));
+  const auto add = [&](Version version) {
+    for (const auto& extent : specialisation.singles) version.arguments += ", " + extent;
+    all.push_back(std::move(version));
+  };
+  if (!specialisation.singles.empty()) all.push_back(of_size(specialised_extents(specialisation), 1));
+  for (const std::int64_t size : specialisation.sizes) add(of_size(specialisation.extents, size));
   int first = 0;
   for (const int bound : specialisation.registers) {
-    all.push_back(of_registers(specialisation.extents, first, bound));
+    add(of_registers(specialisation.extents, first, bound));
     first = bound;
   }
   return all;

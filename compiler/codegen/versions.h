@@ -12,6 +12,9 @@ struct Version {
   std::string condition, arguments;
 };
 
+/// Returns the extents that are parameters of the versions, in the order of their arguments.
+std::vector<std::string> specialised_extents(const loop_ir::Specialisation& specialisation);
+
 /// Returns the versions of a specialised phase, in the order in which their conditions are asked.
 std::vector<Version> versions(const loop_ir::Specialisation& specialisation);
 

@@ -92,11 +92,13 @@ struct RowSplit {
 /// Sizes for which the printed code has specialised versions: all `extents` have the same size there, a
 /// constant. Other sizes have versions by the vector registers that they fill, all extents as many: the n-th
 /// from the bound before, or 0, to below registers[n] of them. Where a phase has a numeric body, that alone
-/// has versions by registers.
+/// has versions by registers. Where all extents and all `singles` are 1, one version has all these constants:
+/// dense loops run once there.
 struct Specialisation {
   std::vector<std::string> extents;
   std::vector<std::int64_t> sizes;  ///< ascending
   std::vector<int> registers{};     ///< ascending; each step is a power of two that divides the bound before
+  std::vector<std::string> singles{};  ///< ends of further loops
 };
 /// Mapping of a phase's range to threads of a GPU (docs/gpu.md). The body knows the thread's iterations as
 /// `begin`, `end`, its `lane`, below threads_per_item, and its columns as `column_begin`, `column_end` of [0,

@@ -165,9 +165,11 @@ Result<void> specialisation(const Kernel& kernel, const Specialisation& speciali
   for (const auto& extent : kernel.extents) {
     if (!extent.required) open.insert(extent.name);
   }
-  for (const auto& name : specialisation.extents) {
-    if (open.erase(name) == 0)
-      return wrong("`" + name + "` is no extent to specialise, or specialised twice");
+  for (const auto* names : {&specialisation.extents, &specialisation.singles}) {
+    for (const auto& name : *names) {
+      if (open.erase(name) == 0)
+        return wrong("`" + name + "` is no extent to specialise, or specialised twice");
+    }
   }
   const auto& sizes = specialisation.sizes;
   if (specialisation.extents.empty() || sizes.empty() || sizes.front() < 1)

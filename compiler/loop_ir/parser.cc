@@ -185,7 +185,9 @@ class Parser : private ExpressionParser {
   Specialisation specialisation() {
     Specialisation specialisation;
     expect("for");
-    while (word() != "at" && !error()) specialisation.extents.push_back(identifier());
+    while (word() != "single" && word() != "at" && !error()) specialisation.extents.push_back(identifier());
+    if (accept("single"))
+      while (word() != "at" && !error()) specialisation.singles.push_back(identifier());
     expect("at");
     while (at_number()) specialisation.sizes.push_back(whole_number());
     if (accept("registers"))

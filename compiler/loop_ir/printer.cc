@@ -73,6 +73,8 @@ std::string alignment_text(const Alignment& alignment) {
 std::string specialisation_text(const Specialisation& specialisation) {
   std::string text = " specialised for";
   for (const auto& extent : specialisation.extents) text += " " + extent;
+  if (!specialisation.singles.empty()) text += " single";
+  for (const auto& extent : specialisation.singles) text += " " + extent;
   text += " at";
   for (const auto size : specialisation.sizes) text += " " + std::to_string(size);
   if (!specialisation.registers.empty()) text += " registers";

@@ -1,5 +1,6 @@
 #include "compiler/loop_ir/result_rows.h"
 
+#include <algorithm>
 #include <set>
 
 #include "compiler/loop_ir/substitute.h"
@@ -82,9 +83,27 @@ bool adds_to(const KeptRow& row, const For& loop) {
   return store != nullptr && store->array == row.array;
 }
 
-std::optional<KeptRow> kept_row(const Fill& fill, const std::vector<StatementPtr>& after) {
+std::set<std::string> widened_arrays(const Kernel& kernel) {
+  std::set<std::string> arrays;
+  if (!operators::is_narrow(kernel.value_type)) return arrays;
+  for (const Array& array : kernel.arrays) {
+    const auto* values = std::get_if<ArgumentValues>(&array.origin);
+    if (values != nullptr && values->argument > 0) arrays.insert(array.name);
+  }
+  return arrays;
+}
+
+std::optional<KeptRow> kept_row(const Fill& fill, const std::vector<StatementPtr>& after,
+                                const std::set<std::string>& widened) {
   if (!fill.row) return {};
   KeptRow row{fill.array, nullptr, fill.count};
+  const auto may_be_added = [&](const ExpressionPtr& value) {
+    Uses uses;
+    collect_uses(value, uses);
+    return uses.arrays.count(row.array) == 0 &&
+           std::none_of(widened.begin(), widened.end(),
+                        [&](const std::string& array) { return uses.arrays.count(array) > 0; });
+  };
   std::set<std::string> declared;
   bool only_added_to = true, is_inside = false;
   const auto visit = [&](const auto& self, const StatementPtr& statement, bool inside) -> void {
@@ -93,8 +112,7 @@ std::optional<KeptRow> kept_row(const Fill& fill, const std::vector<StatementPtr
     if (store != nullptr && store->array == row.array) {
       const auto first = first_element(*loop, *store);
       only_added_to = only_added_to && first != nullptr && equal(loop->end, fill.count) &&
-                      (row.first == nullptr || equal(row.first, first)) &&
-                      !uses_array(store->value, row.array);
+                      (row.first == nullptr || equal(row.first, first)) && may_be_added(store->value);
       row.first = first;
       is_inside = is_inside || inside;
       return;

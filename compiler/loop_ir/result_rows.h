@@ -1,5 +1,6 @@
 #pragma once
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -21,7 +22,11 @@ struct KeptRow {
 /// The loop adds to each element of the row once.
 bool adds_to(const KeptRow& row, const For& loop);
 /// Returns the row that `fill` clears, or nothing. The statements after it in the block only add to the row,
-/// in loops over all its elements that may run in vector registers.
-std::optional<KeptRow> kept_row(const Fill& fill, const std::vector<StatementPtr>& after);
+/// in loops over all its elements that may run in vector registers. None reads an array of `widened`, whose
+/// elements no register loads in part.
+std::optional<KeptRow> kept_row(const Fill& fill, const std::vector<StatementPtr>& after,
+                                const std::set<std::string>& widened);
+/// Returns the arrays of operands in fewer bits than those of values, which loads widen.
+std::set<std::string> widened_arrays(const Kernel& kernel);
 
 }  // namespace schaas::loop_ir

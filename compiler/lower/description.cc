@@ -88,7 +88,9 @@ struct KernelLoop {
 class Description {
  public:
   explicit Description(const Lowered& lowered)
-      : lowered_(lowered), streaming_target_(loop_ir::streaming_target(lowered.kernel)) {
+      : lowered_(lowered),
+        streaming_target_(loop_ir::streaming_target(lowered.kernel)),
+        widened_(loop_ir::widened_arrays(lowered.kernel)) {
     for (const auto& phase : lowered.kernel.phases) {
       if (phase.step == loop_ir::Step::symbolic) continue;
       loop_ir::for_each_statement(phase.body, [&](const loop_ir::StatementPtr& each) {
@@ -129,7 +131,7 @@ class Description {
       const auto* fill = loop_ir::as<loop_ir::Fill>(*at);
       if (fill == nullptr) continue;
       const std::vector<loop_ir::StatementPtr> after(at + 1, block->statements.end());
-      const auto row = loop_ir::kept_row(*fill, after);
+      const auto row = loop_ir::kept_row(*fill, after, widened_);
       if (!row) continue;
       for (const auto& each : after) {
         loop_ir::for_each_statement(each, [&](const loop_ir::StatementPtr& inside) {
@@ -180,6 +182,7 @@ class Description {
 
   const Lowered& lowered_;
   const std::string streaming_target_;
+  const std::set<std::string> widened_;
   std::map<std::string, KernelLoop> loops_;  ///< by variable
   std::set<std::string> adding_;             ///< variables of loops that add to a row in registers
 };

@@ -3,12 +3,16 @@
 #include <algorithm>
 #include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "compiler/loop_ir/traversal.h"
+#include "compiler/loop_ir/uses.h"
 
-// Function multi-versioning for constant extents: the printer makes one version of the phase for each size,
-// in which all chosen extents have it. Chosen are the named ends of vector loops; sizes that constraints
-// rule out for one of them are dropped.
+// Function multi-versioning for constant extents. The printer makes one version of the phase for each size,
+// in which all chosen extents have it. Chosen are the named ends of vector loops; sizes that constraints rule
+// out for one of them are dropped. Products with vectors have a version more. The ends of the scalar loops
+// around are 1 there, too, since a loop that runs once costs more than its body.
 namespace schaas::lower {
 namespace {
 
@@ -37,6 +41,7 @@ bool only_sums(const loop_ir::For& loop) {
 
 struct Trips {
   std::set<std::string> names;  ///< ends of vector loops
+  loop_ir::Uses others;         ///< in ends of other loops
   bool sums = false;            ///< some of these loops only sum
   bool sets = false;            ///< some of them set elements
   bool keeps = false;           ///< some of them add to a row that may stay in registers
@@ -57,8 +62,10 @@ Trips trips_of(const loop_ir::StatementPtr& statement) {
     trips.keeps = trips.keeps ||
                   (fill != nullptr && fill->row && std::holds_alternative<loop_ir::Name>(fill->count->node));
     const auto* loop = loop_ir::as<loop_ir::For>(each);
-    const auto* end = loop != nullptr ? std::get_if<loop_ir::Name>(&loop->end->node) : nullptr;
-    if (end == nullptr || loop->shape == loop_ir::Shape::scalar) return;
+    if (loop == nullptr) return;
+    if (loop->shape == loop_ir::Shape::scalar) return loop_ir::collect_uses(loop->end, trips.others);
+    const auto* end = std::get_if<loop_ir::Name>(&loop->end->node);
+    if (end == nullptr) return;
     trips.names.insert(end->name);
     trips.sums = trips.sums || only_sums(*loop);
     trips.sets = trips.sets || sets_elements(*loop);
@@ -70,34 +77,47 @@ bool allows(const loop_ir::Extent& extent, std::int64_t size) {
   return size >= extent.minimum.value_or(size) && size <= extent.maximum.value_or(size);
 }
 
+/// Returns the versions by registers for one phase, none where they gain nothing.
+std::vector<int> registers_of(const Trips& trips, std::size_t extents) {
+  if (trips.keeps || (trips.sums && extents == 1))
+    return {std::begin(registers_of_sums), std::end(registers_of_sums)};
+  return {std::begin(common_registers), std::end(common_registers)};
+}
+
+/// Returns the versions of a phase; of no sizes where none pays.
+loop_ir::Specialisation versions_of(const loop_ir::Phase& phase,
+                                    const std::vector<loop_ir::Extent>& extents) {
+  const Trips trips = trips_of(phase.body);
+  loop_ir::Specialisation specialisation;
+  auto& sizes = specialisation.sizes;
+  bool may_be_short = trips.sums || trips.sets || trips.keeps;
+  if (trips.sums) {
+    sizes.assign(std::begin(sizes_of_sums), std::end(sizes_of_sums));
+  } else {
+    sizes.assign(std::begin(common_sizes), std::end(common_sizes));
+  }
+  for (const auto& extent : extents) {
+    if (extent.required || extent.sparse) continue;
+    if (trips.names.count(extent.name) > 0) {
+      specialisation.extents.push_back(extent.name);
+      may_be_short = may_be_short && extent.minimum.value_or(0) < short_extent;
+      std::erase_if(sizes, [&](auto size) { return !allows(extent, size); });
+    } else if (trips.others.names.count(extent.name) > 0 && allows(extent, 1)) {
+      specialisation.singles.push_back(extent.name);
+    }
+  }
+  if (sizes.empty() || sizes.front() != 1) specialisation.singles.clear();
+  if (may_be_short) specialisation.registers = registers_of(trips, specialisation.extents.size());
+  return specialisation;
+}
+
 }  // namespace
 
 loop_ir::Kernel specialise(loop_ir::Kernel kernel) {
   for (auto& phase : kernel.phases) {
-    const Trips trips = trips_of(phase.body);
-    loop_ir::Specialisation specialisation;
-    auto& sizes = specialisation.sizes;
-    bool may_be_short = trips.sums || trips.sets || trips.keeps;
-    if (trips.sums) {
-      sizes.assign(std::begin(sizes_of_sums), std::end(sizes_of_sums));
-    } else {
-      sizes.assign(std::begin(common_sizes), std::end(common_sizes));
-    }
-    for (const auto& extent : kernel.extents) {
-      if (trips.names.count(extent.name) == 0 || extent.required || extent.sparse) continue;
-      specialisation.extents.push_back(extent.name);
-      may_be_short = may_be_short && extent.minimum.value_or(0) < short_extent;
-      sizes.erase(
-          std::remove_if(sizes.begin(), sizes.end(), [&](auto size) { return !allows(extent, size); }),
-          sizes.end());
-    }
-    auto& registers = specialisation.registers;
-    if (may_be_short && (trips.keeps || (trips.sums && specialisation.extents.size() == 1))) {
-      registers.assign(std::begin(registers_of_sums), std::end(registers_of_sums));
-    } else if (may_be_short) {
-      registers.assign(std::begin(common_registers), std::end(common_registers));
-    }
-    if (!specialisation.extents.empty() && !sizes.empty()) phase.specialised = std::move(specialisation);
+    loop_ir::Specialisation specialisation = versions_of(phase, kernel.extents);
+    if (!specialisation.extents.empty() && !specialisation.sizes.empty())
+      phase.specialised = std::move(specialisation);
   }
   return kernel;
 }

@@ -731,6 +731,30 @@ TEST(Codegen, VersionsAreOneBodyAndACallForEachSize) {
             text.substr(call, end - call));
 }
 
+TEST(Codegen, VersionForSinglesComesFirst) {
+  const auto kernel = parsed(R"(kernel f64 arguments 2 {
+  extent n = argument 0 mode 0
+  extent m = argument 0 mode 1
+  array A: value = values 0 written
+  array B: value = values 1
+  phase range 1 specialised for n single m at 1 8 {
+    for k in 0 .. m {
+      for simd i in 0 .. n {
+        A[i] = B[i]
+      }
+    }
+  }
+})");
+  const std::string text = print_c(kernel, {"", "", "", "", "k"});
+  const auto end = text.find("static int64_t k_range_0");
+  const auto call = text.rfind("  if (n == 1 && m == 1)", end);
+  ASSERT_NE(std::string::npos, call) << text;
+  const std::string begin = "return k_phase_0_of(args, shared, workspace, begin, end, A, B, ";
+  EXPECT_EQ("  if (n == 1 && m == 1) " + begin + "1, 1);\n  if (n == 1) " + begin + "1, m);\n  if (n == 8) " +
+                begin + "8, m);\n  " + begin + "n, m);\n}\n\n",
+            text.substr(call, end - call));
+}
+
 TEST(Codegen, VersionsByRegistersBoundTheirArgument) {
   const auto kernel = parsed(R"(kernel f64 arguments 2 {
   extent n = argument 0 mode 0

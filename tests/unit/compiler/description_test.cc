@@ -80,6 +80,19 @@ TEST(Description, NamesNumericPhases) {
   EXPECT_FALSE(described(spmm(), "linear").front().numeric);
 }
 
+TEST(Description, WidenedRowsAreNotInRegisters) {
+  auto text = text_of("A(i,l) = B(i,j) * C(i,k) * D(j,k) * E(j,l)", {{"B", "csr"}});
+  const auto is_in_registers = [&] {
+    const auto codes =
+        described(text, "reorder(path={}, order={i,j,k,l}); loopfuse(path={}, loc=3, pol=left)");
+    return std::any_of(codes.begin(), codes.end(),
+                       [](const LeafCode& code) { return code.row_in_registers; });
+  };
+  EXPECT_TRUE(is_in_registers());
+  text.value_type = "bf16";
+  EXPECT_FALSE(is_in_registers());
+}
+
 TEST(Description, CountsTheLeavesOfAWorkspaceToo) {
   const auto problem = problem::build(spgemm()).value();
   const auto trace = schedule::default_trace(problem);

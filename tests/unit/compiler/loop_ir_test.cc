@@ -63,7 +63,7 @@ constexpr const char* everything = R"(kernel f32 arguments 4 {
       atomic w_2[k] max= 1.0
     }
   }
-  phase range n_i parallel balance 1 level 1 specialised for n_i at 8 16 registers 1 2 4 {
+  phase range n_i parallel balance 1 level 1 specialised for n_i single n_l n_m at 8 16 registers 1 2 4 {
     for i in begin .. end {
       let o: index = (i * 64)
       for vector k in 0 .. 64 {
@@ -513,6 +513,8 @@ TEST(LoopIr, VerifierChecksSpecialisedExtents) {
   for (const std::string name : {"m", "s", "begin", "k"})
     EXPECT_EQ("internal [loop-ir]: `" + name + "` " + no_extent, fixed(name + " at 8"));
   EXPECT_EQ("internal [loop-ir]: `n` " + no_extent, fixed("n n at 8"));
+  EXPECT_EQ("internal [loop-ir]: `n` " + no_extent, fixed("n single n at 8"));
+  EXPECT_EQ("internal [loop-ir]: `s` " + no_extent, fixed("n single s at 8"));
   const std::string none = "internal [loop-ir]: specialisation of no extent, or for no size";
   EXPECT_EQ(none, fixed("at 8"));
   EXPECT_EQ(none, fixed("n at"));

@@ -204,6 +204,7 @@ std::vector<std::string> specialisations_of(const Text& text, const std::string&
     std::string all;
     if (phase.specialised) {
       for (const auto& extent : phase.specialised->extents) all += extent + " ";
+      for (const auto& extent : phase.specialised->singles) all += "single " + extent + " ";
       for (const auto size : phase.specialised->sizes) all += std::to_string(size) + " ";
     }
     found.push_back(all);
@@ -239,6 +240,24 @@ TEST(Lower, SpecialisesForCommonExtents) {
       const auto run = make_case({expression, {{"B", "csr"}}, {}}, {{"i", 9}, {"j", 11}, {"k", k}, {"l", l}});
       EXPECT_EQ("", check_tree(tree, run, 24)) << k << " " << l;
     }
+  }
+}
+
+TEST(Lower, SpecialisesForScalarLoopsThatRunOnce) {
+  const std::string expression = "A(i,l,m) = B(i,j,k) * C(j,l) * D(k,m)";
+  const std::string tree =
+      "forall(i, forall(j, forall(l, forall(k, forall(m, A(i,l,m) += B(i,j,k) * C(j,l) * D(k,m))))))";
+  const auto specialisations = [&](const std::vector<std::string>& constraints) {
+    return specialisations_of({expression, {{"B", "csf"}}, constraints}, tree);
+  };
+  using Phases = std::vector<std::string>;
+  EXPECT_EQ(Phases{"n_m single n_l 1 8 16 32 "}, specialisations({}));
+  EXPECT_EQ(Phases{"n_m 1 8 16 32 "}, specialisations({"l >= 2"}));
+  EXPECT_EQ(Phases{"n_m 8 16 32 "}, specialisations({"m >= 2"}));
+  for (const auto& [l, m] : std::vector<std::pair<int, int>>{{1, 1}, {9, 1}, {1, 8}, {2, 3}}) {
+    const auto run =
+        make_case({expression, {{"B", "csf"}}, {}}, {{"i", 9}, {"j", 7}, {"k", 8}, {"l", l}, {"m", m}});
+    EXPECT_EQ("", check_tree(tree, run, 40)) << l << " " << m;
   }
 }
 
