@@ -15,6 +15,7 @@
 #include "compiler/lower/passes/row_registers.h"
 #include "compiler/lower/passes/row_splitting.h"
 #include "compiler/lower/passes/specialisation.h"
+#include "compiler/lower/passes/split_unions.h"
 #include "compiler/lower/passes/staged_entries.h"
 #include "compiler/lower/passes/supernodes.h"
 #include "compiler/lower/passes/thread_coarsening.h"
@@ -52,6 +53,10 @@ const std::vector<Pass>& table() {
        .after = {"count-unstored", "block-registers"},
        .why = "it marks phases, and they make phases anew",
        .keeps = "the tree"},
+      {.name = "split-unions",
+       .run = &split_unions,
+       .rewrites = "store of each element of an extent, some of which lists hold",
+       .keeps = "values"},
       {.name = "coalesce-rows",
        .run = &coalesce_rows,
        .rewrites = "fold or append over the entries of rows that does not know the row",

@@ -75,6 +75,10 @@ const std::vector<Case>& cases() {
        {{"B", "csr"}},
        "forall(i, forall(j, A(i) max= B(i,j)))",
        {{"i", 12}, {"j", 9}}},
+      {"A(i,j) = B(i,j) + C(i,j)",
+       {{"B", "csr"}},
+       "forall(i, forall(j, A(i,j) += B(i,j) + C(i,j)))",
+       {{"i", 12}, {"j", 90}}},
       {"s = B(i,j) * B(i,j)",
        {{"B", "csr"}},
        "forall(i, forall(j, s += B(i,j) * B(i,j)))",
@@ -144,14 +148,15 @@ TEST(Passes, AreSelectedByName) {
             selected("baseline,unroll-and-jam,-keep-rows,-vectorise-loads,-stage-entries"));
   EXPECT_EQ(selected("all,-specialise"), selected("-specialise"));
   EXPECT_EQ(std::string::npos, selected("-specialise").find("specialise"));
-  EXPECT_EQ("count-unstored,block-registers,split-rows,coalesce-rows,prefetch-gathers",
+  EXPECT_EQ("count-unstored,block-registers,split-rows,split-unions,coalesce-rows,prefetch-gathers",
             selected("", "prefetch-gathers"));
   EXPECT_EQ("count-unstored,block-registers,split-rows", selected("", "emission"));
 }
 
 TEST(Passes, UnknownNamesAreRejected) {
   const std::string known =
-      "count-unstored, block-registers, split-rows, coalesce-rows, prefetch-gathers, unroll-and-jam, "
+      "count-unstored, block-registers, split-rows, split-unions, coalesce-rows, prefetch-gathers, "
+      "unroll-and-jam, "
       "prefetch-rows, "
       "pack-panels, supernodes, expand-rows, probe-lists, numeric-phases, flatten-loops, specialise, "
       "coarsen-threads, "
