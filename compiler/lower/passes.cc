@@ -12,6 +12,7 @@
 #include "compiler/lower/passes/prefetch_rows.h"
 #include "compiler/lower/passes/probed_lists.h"
 #include "compiler/lower/passes/register_blocking.h"
+#include "compiler/lower/passes/row_index.h"
 #include "compiler/lower/passes/row_registers.h"
 #include "compiler/lower/passes/row_splitting.h"
 #include "compiler/lower/passes/specialisation.h"
@@ -41,6 +42,10 @@ const std::vector<Pass>& table() {
        .rewrites = "reduction of a sparse level that counts unstored values once",
        .keeps = "loops and their order",
        .baseline = true},
+      {.name = "index-rows",
+       .run = &index_rows,
+       .rewrites = "loop over all rows that looks for those of a list of entries",
+       .keeps = "loops and their order"},
       {.name = "block-registers",
        .run = &block_registers,
        .rewrites = "sum over loops into dense rows of its target",
@@ -50,8 +55,8 @@ const std::vector<Pass>& table() {
       {.name = "split-rows",
        .run = &split_rows,
        .rewrites = "phase that is linear in the entries of its rows",
-       .after = {"count-unstored", "block-registers"},
-       .why = "it marks phases, and they make phases anew",
+       .after = {"count-unstored", "index-rows", "block-registers"},
+       .why = "it marks phases of rows, and they make phases anew or give them rows",
        .keeps = "the tree"},
       {.name = "split-unions",
        .run = &split_unions,
