@@ -65,8 +65,8 @@ void Phases::emit(const NestPtr& nest) {
   }
 }
 
-/// Emits the phase that finds where the rows of a matrix in coo begin. Each entry stores the end of its row's
-/// entries so far, the last one prevails, and rows without entries end where the one before them does.
+/// Emits the phase that finds where the rows of a matrix in coo begin. Each entry stores the end of its row
+/// so far, and the last one prevails. Rows without entries end where the one before them does.
 void Phases::emit_row_index(int tensor) {
   const auto read = std::find_if(tree_.operands.begin(), tree_.operands.end(),
                                  [&](const Operand& each) { return each.tensor == tensor; });

@@ -13,10 +13,10 @@
 #include "compiler/loop_ir/uses.h"
 #include "compiler/loop_ir/vector_form.h"
 
-// The union of lists with a whole extent, as a loop over the extent in which no list holds anything, then a
-// loop over the lists. Storing twice is right where the only effect of an iteration is one plain store, to
-// elements that differ from coordinate to coordinate, and nothing reads what is stored. Merges over a part of
-// an extent stay: their lists may go beyond it.
+// The union of lists with a whole extent becomes a loop over the extent without lists, then a loop over the
+// lists. Storing twice is right where an iteration has no effect but one plain store. Its element differs
+// from coordinate to coordinate, and nothing reads it. Merges over a part of an extent stay: their lists may
+// go beyond it.
 namespace schaas::lower {
 namespace {
 

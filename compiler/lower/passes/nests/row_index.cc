@@ -1,4 +1,4 @@
-#include "compiler/lower/passes/row_index.h"
+#include "compiler/lower/passes/nests/row_index.h"
 
 #include <algorithm>
 #include <vector>

@@ -3,7 +3,7 @@
 
 namespace schaas::lower {
 
-/// Marks matrices in coo whose rows are looked for in loops over all rows: a phase of its own then finds
+/// Marks matrices in coo whose rows are looked for in loops over all rows. A phase of its own then finds
 /// where each row begins, and the matrix is read as csr.
 ///
 ///     merge any i in begin .. end at pi until o present has over B_crd0 in ... { ... }
@@ -15,8 +15,8 @@ namespace schaas::lower {
 ///     for i in 0 .. n_i { set last = max(last, B_pos1[(i + 1)]); B_pos1[(i + 1)] = last }
 ///     for i in begin .. end { ... }
 ///
-/// with `B_pos1[i] .. B_pos1[(i + 1)]` for the entries of a row. So the passes that know rows apply, and rows
-/// of the result are appended. Loops over the stored rows alone stay. Returns true where it changed the tree.
+/// Passes that know rows then apply, and rows of the result are appended. Loops over the stored rows alone
+/// stay. Returns true where it changed the tree.
 bool index_rows(NestTree& tree);
 
 }  // namespace schaas::lower
