@@ -214,7 +214,7 @@ class TreeCosts::Walk {
   }
 
   /// Returns the entries that the innermost loop of a reduction walks which is needed everywhere; it counts
-  /// the rest (lower/passes/unstored.h). Nothing of other leaves.
+  /// the rest (lower/passes/nests/unstored.h). Nothing of other leaves.
   std::optional<IterationSpace> walked_entries(const Assign& leaf, const IterationSpace& space,
                                                const Position& position) const {
     if (papers_ || space != everywhere || position.above.size() < 2 || position.own.empty() ||

@@ -6,20 +6,22 @@
 #include "compiler/lower/passes/entry_unrolling.h"
 #include "compiler/lower/passes/expand_rows.h"
 #include "compiler/lower/passes/loop_flattening.h"
+#include "compiler/lower/passes/nests/register_blocking.h"
+#include "compiler/lower/passes/nests/row_index.h"
+#include "compiler/lower/passes/nests/row_splitting.h"
+#include "compiler/lower/passes/nests/unstored.h"
 #include "compiler/lower/passes/numeric_phase.h"
 #include "compiler/lower/passes/packed_panels.h"
 #include "compiler/lower/passes/prefetch_gathers.h"
 #include "compiler/lower/passes/prefetch_rows.h"
 #include "compiler/lower/passes/probed_lists.h"
-#include "compiler/lower/passes/register_blocking.h"
 #include "compiler/lower/passes/row_registers.h"
-#include "compiler/lower/passes/row_splitting.h"
 #include "compiler/lower/passes/specialisation.h"
+#include "compiler/lower/passes/split_unions.h"
 #include "compiler/lower/passes/staged_entries.h"
 #include "compiler/lower/passes/supernodes.h"
 #include "compiler/lower/passes/thread_coarsening.h"
 #include "compiler/lower/passes/unroll_and_jam.h"
-#include "compiler/lower/passes/unstored.h"
 #include "compiler/lower/passes/vector_loads.h"
 #include "compiler/lower/passes/whole_rows.h"
 #include "compiler/support/nearest_name.h"
@@ -40,6 +42,10 @@ const std::vector<Pass>& table() {
        .rewrites = "reduction of a sparse level that counts unstored values once",
        .keeps = "loops and their order",
        .baseline = true},
+      {.name = "index-rows",
+       .run = &index_rows,
+       .rewrites = "loop over all rows that looks for those of a list of entries",
+       .keeps = "loops and their order"},
       {.name = "block-registers",
        .run = &block_registers,
        .rewrites = "sum over loops into dense rows of its target",
@@ -49,9 +55,13 @@ const std::vector<Pass>& table() {
       {.name = "split-rows",
        .run = &split_rows,
        .rewrites = "phase that is linear in the entries of its rows",
-       .after = {"count-unstored", "block-registers"},
-       .why = "it marks phases, and they make phases anew",
+       .after = {"count-unstored", "index-rows", "block-registers"},
+       .why = "it marks phases of rows, and they make phases anew or give them rows",
        .keeps = "the tree"},
+      {.name = "split-unions",
+       .run = &split_unions,
+       .rewrites = "store of each element of an extent, some of which lists hold",
+       .keeps = "values"},
       {.name = "coalesce-rows",
        .run = &coalesce_rows,
        .rewrites = "fold or append over the entries of rows that does not know the row",

@@ -170,7 +170,7 @@ def measure(case, options):
     right = equal(result, theirs())
     timing.settle(f, operands, 1, options.settle)
     return {"first": first, "call": median_ms(lambda: f(**operands, threads=1), options.seconds), "scipy": median_ms(theirs, options.seconds),
-            "right": right}
+            "right": bool(right)}
 
 
 def main():

@@ -515,7 +515,7 @@ class OtherCommands(program.WithDaemon):
         whole, first = emit(), emit("--after", "emission")
         self.assertIn("specialise", [one["pass"] for one in whole["remarks"] if one["applied"]])
         self.assertNotEqual(whole["text"], first["text"])
-        self.assertEqual(first["text"], emit("--passes", "count-unstored,block-registers,split-rows")["text"])
+        self.assertEqual(first["text"], emit("--passes", "count-unstored,index-rows,block-registers,split-rows")["text"])
         left_out = {one["pass"]: one["reason"] for one in first["remarks"]}
         self.assertEqual(left_out["specialise"], "left out")
         lines = self.daemon.run("emit", K4, "-f", "B=csr", "--schedule", "linear", "--remarks").stdout.splitlines()

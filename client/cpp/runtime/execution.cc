@@ -1,6 +1,7 @@
 #include "client/cpp/runtime/execution_state.h"
 
 #include <algorithm>
+#include <string_view>
 
 #include "client/cpp/platform/scan.h"
 #include "client/cpp/platform/share.h"
@@ -23,6 +24,16 @@
 // Errors of threads meet in one atomic; pieces that did not begin are skipped. After an error a sparse result
 // is emptied: no half of a structure is ever seen.
 namespace schaas::client {
+namespace {
+
+/// Traces may store temporaries that are read where nothing is stored. The default nest has none, nor has one
+/// over a copy of an operand.
+bool has_no_temporaries(std::string_view schedule) {
+  return schedule == "linear" ||
+         (schedule.starts_with("store(") && schedule.find('(') == schedule.rfind('('));
+}
+
+}  // namespace
 
 Execution::Execution(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Execution::Execution(Execution&&) noexcept = default;
@@ -246,9 +257,9 @@ void Execution::State::prepare_appending() {
   if (!counts() || counted_phases >= descriptor().phase_count) return;
   const std::vector<Task>& tasks = phases[static_cast<std::size_t>(counted_phases)].tasks;
   if (!Appending::suits(descriptor(), counted_phases, result, tasks)) return;
-  // Traces may store temporaries that are read where nothing is stored.
-  const bool is_default_nest = std::string_view(descriptor().schedule) == "linear";
-  const auto bound = is_default_nest ? entry_bound(*problem_of(kernel), arguments.list()) : std::nullopt;
+  const auto bound = has_no_temporaries(descriptor().schedule)
+                         ? entry_bound(*problem_of(kernel), arguments.list())
+                         : std::nullopt;
   // Several threads copy what they append, which takes longer than counting in such kernels.
   if (descriptor().appends == SCHAAS_APPENDS_ALONE && (threads > 1 || !bound)) return;
   appending.emplace(descriptor().phases[counted_phases], result, arguments.list(),

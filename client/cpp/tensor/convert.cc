@@ -46,8 +46,8 @@ class MatrixConversion {
   }
 
   Result<PackedTensor> run() {
-    SCHAAS_ASSIGN_OR_RETURN(builder_.values, array<Value>(rows_.entries));
-    SCHAAS_ASSIGN_OR_RETURN(builder_.levels[1].crd, array<Position>(rows_.entries));
+    SCHAAS_ASSIGN_OR_RETURN(builder_.values, array<Value>(rows_.entries, written));
+    SCHAAS_ASSIGN_OR_RETURN(builder_.levels[1].crd, array<Position>(rows_.entries, written));
     if (builder_.format.mode_order == from_.format().mode_order) {
       copy(builder_.values, from_.values());
       copy(builder_.levels[1].crd, from_.levels()[1].crd);
@@ -59,9 +59,13 @@ class MatrixConversion {
   }
 
  private:
+  /// Contents of arrays whose every element is written.
+  static constexpr auto written = Buffer::Contents::any;
+
   template <class T>
-  Result<Buffer> array(std::int64_t count) const {
-    return allocate(count, sizeof(T), "`" + name_ + "` converted to " + format::print(builder_.format));
+  Result<Buffer> array(std::int64_t count, Buffer::Contents contents = Buffer::Contents::zeros) const {
+    return allocate(count, sizeof(T), "`" + name_ + "` converted to " + format::print(builder_.format),
+                    contents);
   }
   static void copy(Buffer& to, const Buffer& from) {
     if (to.bytes() > 0) std::memcpy(to.data(), from.data(), to.bytes());
@@ -92,7 +96,7 @@ class MatrixConversion {
     const int threads = team.threads();
     const std::int64_t columns = extent(0);
     SCHAAS_ASSIGN_OR_RETURN(Buffer counters, array<Position>(columns * threads));
-    SCHAAS_ASSIGN_OR_RETURN(column_begin_, array<Position>(columns + 1));
+    SCHAAS_ASSIGN_OR_RETURN(column_begin_, array<Position>(columns + 1, written));
     auto* const offset = counters.template as<Position>();
     auto* const begin = column_begin_.template as<Position>();
     team.run_shares([&](int part, int parts) {
@@ -164,7 +168,12 @@ class MatrixConversion {
   Result<void> dense_outer() {
     PackedTensor::Level& inner = builder_.levels[1];
     builder_.levels[0].entries = extent(0);
-    SCHAAS_ASSIGN_OR_RETURN(inner.pos, array<Position>(extent(0) + 1));
+    // The rows of a transpose are all columns, in order.
+    if (column_begin_.data() != nullptr) {
+      inner.pos = std::move(column_begin_);
+      return {};
+    }
+    SCHAAS_ASSIGN_OR_RETURN(inner.pos, array<Position>(extent(0) + 1, written));
     auto* const pos = inner.pos.template as<Position>();
     std::int64_t next = 0;
     for (std::int64_t k = 0; k < rows_.count; ++k) {
@@ -197,7 +206,7 @@ class MatrixConversion {
     PackedTensor::Level& outer = builder_.levels[0];
     outer.entries = rows_.entries;
     SCHAAS_ASSIGN_OR_RETURN(outer.pos, array<Position>(2));
-    SCHAAS_ASSIGN_OR_RETURN(outer.crd, array<Position>(outer.entries));
+    SCHAAS_ASSIGN_OR_RETURN(outer.crd, array<Position>(outer.entries, written));
     outer.pos.template as<Position>()[1] = static_cast<Position>(outer.entries);
     auto* const crd = outer.crd.template as<Position>();
     for (std::int64_t k = 0; k < rows_.count; ++k) {

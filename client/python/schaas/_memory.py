@@ -19,6 +19,11 @@ _ALONE = sys.getrefcount(_one[0])  # of what a list alone refers to
 _lock = Lock()
 
 
+def maker(shape, dtype):
+    """What makes arrays of this shape and type: numpy.empty, or for large ones `empty`."""
+    return empty if _SMALLEST <= math.prod(shape) * dtype.itemsize <= _LIMIT else np.empty
+
+
 def empty(shape, dtype):
     """An array as numpy.empty returns it, but for large ones, which are views of a block."""
     size = math.prod(shape) * dtype.itemsize

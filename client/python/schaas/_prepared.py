@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from . import _library as library
-from ._memory import empty
+from ._memory import maker
 from ._operands import EXACT, IN_PLACE
 from ._recognise import is_scipy_array
 from ._results import Compressed, natural
@@ -48,7 +48,7 @@ def _compressed(words, given, view, place):
             return False
         if indptr.flags.num & indices.flags.num & data.flags.num & IN_PLACE != IN_PLACE or indices.ndim != 1 or data.ndim != 1:
             return False
-        stored = int(indptr[-1])
+        stored = indptr.item(-1)
         if not 0 <= stored <= indices.size or data.size < stored:
             return False
         words[positions] = address(indptr)
@@ -139,12 +139,16 @@ class Prepared:
         self._kernels = kernels  # whose handle is used
         self._words, self._writers = words, writers
         self._dense = out is not None
+        self._made = frame.handle
         self._like = None  # what makes sparse results like the last one
         if self._dense:
             self._shape, self._dtype = out.values.shape, out.values.dtype
+            self._empty = maker(self._shape, self._dtype)
             self._out = frame._places[len(writers)][2] + 4
+            self._number = None if self._shape else np.empty((), self._dtype)  # numbers leave it as copies
         self._arrays = any(map(is_scipy_array, operands))
         self._options = frame._options_at + 1
+        self._compute = library.api.schaas_compute
         self._arguments = (kernels.handle, frame.operands, frame.count, frame.options, frame.handle_address, frame.error_address)
 
     def _takes(self, out):
@@ -161,16 +165,16 @@ class Prepared:
                 return None
         words = self._words
         if self._dense:
-            result = empty(self._shape, self._dtype) if out is None else out
+            result = out if out is not None else self._number if self._number is not None else self._empty(self._shape, self._dtype)
             words[self._out] = address(result)
         words[self._options] = library.threads_of(threads)
-        if library.api.schaas_compute(*self._arguments):
+        if self._compute(*self._arguments):
             error = ctypes.c_void_p(self.frame.error.value)
             self.frame.error.value = None
             library.raise_error(error)
         if self._dense:
             return result if self._shape or out is not None else result[()]
-        handle, self.frame.handle.value = self.frame.handle.value, None
+        handle, self._made.value = self._made.value, None
         if self._like is not None:
             return self._like.of(handle)
         result = natural(Tensor(handle), self._arrays)

@@ -37,6 +37,7 @@ def natural(tensor, arrays, narrow=False):
 
 
 _TENSOR, _LEVEL = ctypes.c_int64 * 5, ctypes.c_int64 * 4  # schaas_tensor and schaas_level, kernel_abi.h
+_tensor_at, _level_at, _LEVEL_BYTES = _TENSOR.from_address, _LEVEL.from_address, ctypes.sizeof(_LEVEL)
 _LEVELS, _VALUES, _POSITIONS, _COORDINATES, _ENTRIES = 3, 4, 1, 2, 3  # words of them
 
 
@@ -67,11 +68,11 @@ class Compressed:
         return made
 
     def _in(self, address, owner):
-        tensor = _TENSOR.from_address(address)
-        level = _LEVEL.from_address(tensor[_LEVELS] + ctypes.sizeof(_LEVEL))
+        tensor = _tensor_at(address)
+        level = _level_at(tensor[_LEVELS] + _LEVEL_BYTES)
+        entries = level[_ENTRIES]
         made = self._kind.__new__(self._kind)
-        made.__dict__.update(self._attributes)
-        made.indptr = memory(level[_POSITIONS], self._positions, self._index, owner)
-        made.indices = memory(level[_COORDINATES], level[_ENTRIES], self._index, owner)
-        made.data = memory(tensor[_VALUES], level[_ENTRIES], self._values, owner)
+        made.__dict__.update(self._attributes, indptr=memory(level[_POSITIONS], self._positions, self._index, owner),
+                             indices=memory(level[_COORDINATES], entries, self._index, owner),
+                             data=memory(tensor[_VALUES], entries, self._values, owner))
         return made

@@ -12,7 +12,7 @@ from ._errors import did_you_mean, invalid
 from ._frontier import size_text
 
 F8, F4 = np.dtype(np.float64), np.dtype(np.float32)
-_BYTE = ctypes.c_char
+_from_buffer, _address_of = ctypes.c_char.from_buffer, ctypes.addressof
 # Types of values: by name, and by number of kernel_abi.h.
 BF16 = np.dtype([("bfloat16", np.uint16)])  # numpy has none: the upper 16 bits of f32
 TYPES = {"bf16": BF16, "bfloat16": BF16, "f64": F8, "f32": F4, "i64": np.dtype(np.int64), "i32": np.dtype(np.int32)}
@@ -58,26 +58,28 @@ def whole(name, array, wanted):
 def address(array):
     """The address of a contiguous array's elements. Its `__array_interface__` takes four times as long."""
     try:
-        return ctypes.addressof(_BYTE.from_buffer(array))
+        return _address_of(_from_buffer(array))
     except (TypeError, ValueError):  # read only, or empty
         return array.__array_interface__["data"][0]
 
 
-class _Memory:
-    """An array in memory of `owner`, who lives as long as the array does."""
+class _Memory(ctypes.Array):
+    """Memory from an address on, however much of it an array takes. `owner` lives as long as the array does."""
 
-    def __init__(self, address, shape, dtype, owner):
-        self.owner = owner
-        self.__array_interface__ = {"shape": shape, "typestr": dtype.str, "data": (address, False), "version": 3}
+    _type_, _length_ = ctypes.c_char, 1 << 46
+
+
+_memory_at = _Memory.from_address
 
 
 def memory(address, count, dtype, owner, shape=None):
     """`count` elements at `address` as a numpy array that keeps `owner` alive."""
-    shape = (count,) if shape is None else shape
     if count == 0 or not address:
-        return np.empty(shape, dtype)
-    made = np.asarray(_Memory(address, shape, dtype, owner))
-    return made if dtype.kind != "V" else made.view(dtype)
+        return np.empty((count,) if shape is None else shape, dtype)
+    there = _memory_at(address)
+    there.owner = owner
+    made = np.frombuffer(there, dtype, count)
+    return made if shape is None else made.reshape(shape)
 
 
 class Storage:

@@ -104,6 +104,8 @@ struct Tensor {
   bool masked = false;
   bool hashed = false;  ///< temporaries: a hash table over the first level, which has occupancy
   int entries_of = -1;  ///< temporaries: operand with an entry for each element, or -1
+  /// Arguments in coo that are read as csr: a phase finds the positions (row_index.h).
+  bool has_row_index = false;
   bool temporary() const { return argument < 0; }
 };
 

@@ -1,5 +1,6 @@
 #include "compiler/lower/emit/phases.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "compiler/lower/analysis/referenced_rows.h"
@@ -25,6 +26,7 @@ class Phases {
   Phases(const NestTree& tree, KernelBuilder& builder) : tree_(tree), builder_(builder) {}
 
   void emit(const NestPtr& nest);
+  void emit_row_index(int tensor);
 
  private:
   void emit_shared(const Branch& branch);
@@ -61,6 +63,39 @@ void Phases::emit(const NestPtr& nest) {
   } else {
     emit_single(nest);
   }
+}
+
+/// Emits the phase that finds where the rows of a matrix in coo begin. Each entry stores the end of its row
+/// so far, and the last one prevails. Rows without entries end where the one before them does.
+void Phases::emit_row_index(int tensor) {
+  const auto read = std::find_if(tree_.operands.begin(), tree_.operands.end(),
+                                 [&](const Operand& each) { return each.tensor == tensor; });
+  const auto rows = builder_.extent(read->indices.front());
+  const std::string ends = builder_.positions(tensor, 0), rows_of = builder_.coordinates(tensor, 0);
+  const std::string begins = builder_.add_row_index(tensor, rows);
+  const std::string entry = builder_.names().fresh("p"), row = builder_.names().fresh("r");
+  const std::string last = builder_.names().fresh("last"), next = builder_.names().fresh("r");
+  const auto one_more = [](const std::string& name) {
+    return loop_ir::add(loop_ir::name(name), loop_ir::integer(1));
+  };
+  loop_ir::For entries{
+      entry, loop_ir::load(ends, loop_ir::integer(0)), loop_ir::load(ends, loop_ir::integer(1)),
+      loop_ir::Shape::scalar,
+      loop_ir::block(
+          {make(loop_ir::Let{row, loop_ir::Type::index, loop_ir::load(rows_of, loop_ir::name(entry))}),
+           make(loop_ir::Store{begins, one_more(row), Write::set, one_more(entry)})})};
+  entries.entries = rows_of;
+  const auto reached = loop_ir::apply(operators::Function::maximum,
+                                      {loop_ir::name(last), loop_ir::load(begins, one_more(next))});
+  loop_ir::Phase phase;
+  phase.range = loop_ir::integer(1);
+  phase.body = loop_ir::block(
+      {make(std::move(entries)), make(loop_ir::Counter{last, loop_ir::integer(0)}),
+       make(loop_ir::For{next, loop_ir::integer(0), rows, loop_ir::Shape::scalar,
+                         loop_ir::block({make(loop_ir::SetCounter{last, reached}),
+                                         make(loop_ir::Store{begins, one_more(next), Write::set,
+                                                             loop_ir::name(last)})})})});
+  builder_.add_phase(std::move(phase));
 }
 
 /// Allocates a temporary that one phase leaves to later ones; it starts at zero.
@@ -190,6 +225,11 @@ void Phases::run_over_referenced_rows(const NestPtr& nest) {
 
 }  // namespace
 
-void emit_phases(const NestTree& tree, KernelBuilder& builder) { Phases(tree, builder).emit(tree.root); }
+void emit_phases(const NestTree& tree, KernelBuilder& builder) {
+  Phases phases(tree, builder);
+  for (std::size_t n = 0; n < tree.tensors.size(); ++n)
+    if (tree.tensors[n].has_row_index) phases.emit_row_index(static_cast<int>(n));
+  phases.emit(tree.root);
+}
 
 }  // namespace schaas::lower

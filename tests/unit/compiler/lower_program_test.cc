@@ -96,6 +96,34 @@ TEST(Programs, MaskedIntermediates) {
                   csr, 82));
 }
 
+TEST(Programs, ListsOfEntriesIntoRowsOfSparseResults) {
+  std::uint64_t seed = 200;
+  for (const char* other : {"csr", "coo", "dcsr", "dense"}) {
+    const Formats formats = {{"A", "csr"}, {"B", "coo"}, {"C", other}};
+    EXPECT_EQ("", check("A(i,j) = B(i,j)", formats, seed++));
+    EXPECT_EQ("", check("A(i,j) = B(i,k) * C(k,j)", formats, seed++));
+    EXPECT_EQ("", check("A(i,j) = 2 * B(i,j) + C(i,j)", formats, seed++));
+    EXPECT_EQ("", check("A(i,j) = B(i,j) * C(i,j)", formats, seed++));
+    EXPECT_EQ("", check("A(i,j) = B(i,j) * B(j,i)", formats, seed++));
+    EXPECT_EQ("", check("A(i,j) = B(i,j) / sum(k)(B(i,k))", formats, seed++));
+    EXPECT_EQ("", check("A(i,j) = max(k)(B(i,k) * C(k,j))", formats, seed++));
+  }
+}
+
+TEST(Programs, DenseRowsWithSparseTerms) {
+  std::uint64_t seed = 250;
+  for (const char* format : {"csr", "dcsr", "coo"}) {
+    const Formats formats = {{"B", format}, {"C", format}};
+    EXPECT_EQ("", check("Y(i,j) = B(i,j) + D(i,j)", formats, seed++));
+    EXPECT_EQ("", check("Y(i,j) = D(i,j) - relu(B(i,j) * C(i,j) - D(i,j))", formats, seed++));
+    EXPECT_EQ("", check("Y(i,j) = max(B(i,j) + C(i,j), D(i,j))", formats, seed++));
+    EXPECT_EQ("", check("Y(i,j) = exp(B(i,j)) * D(j,i)", formats, seed++));
+    EXPECT_EQ("", check("Y(i,j) = where(B(i,j) > 0.5, C(i,j), D(i,j))", formats, seed++));
+    EXPECT_EQ("", check("Y(j,i) = B(i,j) + D(i,j)", formats, seed++));
+    EXPECT_EQ("", check("min-plus: Y(i,j) = B(i,j) + D(i,j)", formats, seed++));
+  }
+}
+
 TEST(Programs, PartsThatAreKnownBeforeALoop) {
   const Formats csr = {{"B", "csr"}, {"C", "csr"}};
   EXPECT_EQ("", check("A(i,j) = B(i,j) * (exp(s(i)) / r(i))", csr, 110));

@@ -75,6 +75,14 @@ const std::vector<Case>& cases() {
        {{"B", "csr"}},
        "forall(i, forall(j, A(i) max= B(i,j)))",
        {{"i", 12}, {"j", 9}}},
+      {"A(i,k) = B(i,j) * C(j,k)",
+       {{"A", "csr"}, {"B", "coo"}, {"C", "csr"}},
+       "forall(i, where(forall(k, A(i,k) += t1(k)), forall(j, forall(k, t1(k) += B(i,j) * C(j,k)))))",
+       {{"i", 12}, {"j", 15}, {"k", 90}}},
+      {"A(i,j) = B(i,j) + C(i,j)",
+       {{"B", "csr"}},
+       "forall(i, forall(j, A(i,j) += B(i,j) + C(i,j)))",
+       {{"i", 12}, {"j", 90}}},
       {"s = B(i,j) * B(i,j)",
        {{"B", "csr"}},
        "forall(i, forall(j, s += B(i,j) * B(i,j)))",
@@ -144,15 +152,16 @@ TEST(Passes, AreSelectedByName) {
             selected("baseline,unroll-and-jam,-keep-rows,-vectorise-loads,-stage-entries"));
   EXPECT_EQ(selected("all,-specialise"), selected("-specialise"));
   EXPECT_EQ(std::string::npos, selected("-specialise").find("specialise"));
-  EXPECT_EQ("count-unstored,block-registers,split-rows,coalesce-rows,prefetch-gathers",
-            selected("", "prefetch-gathers"));
-  EXPECT_EQ("count-unstored,block-registers,split-rows", selected("", "emission"));
+  EXPECT_EQ(
+      "count-unstored,index-rows,block-registers,split-rows,split-unions,coalesce-rows,prefetch-gathers",
+      selected("", "prefetch-gathers"));
+  EXPECT_EQ("count-unstored,index-rows,block-registers,split-rows", selected("", "emission"));
 }
 
 TEST(Passes, UnknownNamesAreRejected) {
   const std::string known =
-      "count-unstored, block-registers, split-rows, coalesce-rows, prefetch-gathers, unroll-and-jam, "
-      "prefetch-rows, "
+      "count-unstored, index-rows, block-registers, split-rows, split-unions, coalesce-rows, "
+      "prefetch-gathers, unroll-and-jam, prefetch-rows, "
       "pack-panels, supernodes, expand-rows, probe-lists, numeric-phases, flatten-loops, specialise, "
       "coarsen-threads, "
       "keep-rows, vectorise-loads, store-whole-rows, stage-entries, unroll-entries";

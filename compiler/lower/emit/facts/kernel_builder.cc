@@ -184,6 +184,11 @@ std::string KernelBuilder::positions(int tensor, int level) {
   return index_array(tensor, level, "_pos", {"", {}, loop_ir::Positions{argument, level}, false});
 }
 
+std::string KernelBuilder::add_row_index(int tensor, const ExpressionPtr& rows) {
+  const loop_ir::Shared shared{shared_count_++, loop_ir::add(rows, loop_ir::integer(1))};
+  return index_array(tensor, 1, "_pos", {"", {}, shared, true});
+}
+
 std::string KernelBuilder::coordinates(int tensor, int level) {
   const int argument = tree_.tensors[static_cast<std::size_t>(tensor)].argument;
   return index_array(tensor, level, "_crd", {"", {}, loop_ir::Coordinates{argument, level}, false});

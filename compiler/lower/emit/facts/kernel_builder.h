@@ -39,6 +39,8 @@ class KernelBuilder {
   /// Returns the name of the array of values, or "" before it is declared.
   std::string declared_values(int tensor) const;
   std::string positions(int tensor, int level);
+  /// Declares the positions of the rows of a matrix in coo, `rows` and one more, which a phase finds.
+  std::string add_row_index(int tensor, const loop_ir::ExpressionPtr& rows);
   std::string coordinates(int tensor, int level);
   std::string held(int tensor, int level);  ///< bytes of a bitmap level
   void set_written(int tensor);             ///< the values

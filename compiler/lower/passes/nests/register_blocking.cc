@@ -1,4 +1,4 @@
-#include "compiler/lower/passes/register_blocking.h"
+#include "compiler/lower/passes/nests/register_blocking.h"
 
 #include <algorithm>
 #include <set>

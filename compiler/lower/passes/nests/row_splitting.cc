@@ -1,4 +1,4 @@
-#include "compiler/lower/passes/row_splitting.h"
+#include "compiler/lower/passes/nests/row_splitting.h"
 
 #include <algorithm>
 #include <optional>

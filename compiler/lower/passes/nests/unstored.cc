@@ -1,4 +1,4 @@
-#include "compiler/lower/passes/unstored.h"
+#include "compiler/lower/passes/nests/unstored.h"
 
 #include <algorithm>
 
