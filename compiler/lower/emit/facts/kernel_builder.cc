@@ -134,6 +134,9 @@ ExpressionPtr KernelBuilder::entries(const Operand& operand, int level) {
   if (level < 0) return loop_ir::integer(1);
   const auto kind =
       tree_.tensors[static_cast<std::size_t>(operand.tensor)].levels[static_cast<std::size_t>(level)];
+  // The client asks before any phase has indexed the rows of a list; the list tells how many entries it has.
+  if (level == 1 && tree_.tensors[static_cast<std::size_t>(operand.tensor)].has_row_index)
+    return loop_ir::load(positions(operand.tensor, 0), loop_ir::integer(1));
   // A dense level has all coordinates below each parent, a singleton one; the last position of others counts
   // their entries.
   auto parents = entries(operand, level - 1);
