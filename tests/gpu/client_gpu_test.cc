@@ -1,9 +1,11 @@
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <cstring>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "compiler/problem/canonical.h"
 #include "compiler/schedule/trace.h"
@@ -26,8 +28,10 @@ const char* const trace =
 /// The object of a schedule as the CUDA toolchain makes it, but that its device code is emulated and its
 /// modules are texts.
 std::string object_of(const std::string& expression, const std::map<std::string, std::string>& formats,
-                      const char* directives) {
-  const auto problem = problem::canonicalize(test_support::problem_of(expression, formats));
+                      const char* directives, int position_bits = 64) {
+  auto asked = test_support::problem_of(expression, formats);
+  asked.position_bits = position_bits;
+  const auto problem = problem::canonicalize(asked);
   schedule::NewNames names;
   for (const auto& [own, user] : problem.user_index) names.emplace_back(user, own);
   const auto canonical = schedule::rename(schedule::parse(directives).value(), names, {});
@@ -434,6 +438,29 @@ TEST(GpuKernels, ArgumentsAndBinariesAreChecked) {
   const std::string text = "no object";
   EXPECT_EQ(GpuKernel::load(text, support::digest_of(text)).error().code, "kernel-binary");
   EXPECT_EQ(GpuKernel::load(text, support::digest_of("another")).error().code, "kernel-digest");
+}
+
+TEST(GpuKernels, MoreThan32BitsCountIsRefused) {
+  const GpuKernel one = loaded(object_of("C(i,k) = A(i,j) * B(j,k)", {{"A", "csr"}}, trace, 32));
+  const auto blocks = [&](std::int64_t rows, std::int64_t entries) {
+    const std::int32_t modes[] = {0, 1};
+    const schaas_level dense[2] = {};
+    schaas_level csr[2] = {};
+    csr[0].entries = rows;
+    csr[1] = {SCHAAS_LEVEL_COMPRESSED, 32, nullptr, nullptr, entries};
+    const std::int64_t result[] = {rows, 4}, sparse[] = {rows, 30}, operand[] = {30, 4};
+    const schaas_tensor tensors[] = {{2, SCHAAS_F64, result, modes, dense, nullptr},
+                                     {2, SCHAAS_F64, sparse, modes, csr, nullptr},
+                                     {2, SCHAAS_F64, operand, modes, dense, nullptr}};
+    const schaas_tensor* const arguments[] = {&tensors[0], &tensors[1], &tensors[2]};
+    const auto& phase = one.descriptor().phases[0];
+    std::vector<std::max_align_t> parameters(static_cast<std::size_t>(phase.parameter_bytes));
+    return phase.prepare(arguments, nullptr, nullptr, 0, parameters.data());
+  };
+  EXPECT_GT(blocks(40, 100), 0);
+  EXPECT_GT(blocks(40, SCHAAS_GPU_MOST_ITERATIONS), 0);
+  EXPECT_EQ(blocks(40, std::int64_t{SCHAAS_GPU_MOST_ITERATIONS} + 1), -1);
+  EXPECT_EQ(blocks(std::int64_t{SCHAAS_GPU_MOST_ITERATIONS} + 1, 100), -1);
 }
 
 /// Compiled for a device and run on it, where there is one.
