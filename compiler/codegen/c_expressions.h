@@ -29,6 +29,8 @@ class CExpressions {
   const std::set<std::string>& narrow_arrays() const { return narrow_; }
   /// Some of the arrays in use are narrow: their elements are widened when they are loaded.
   bool widens(const loop_ir::Uses& uses) const;
+  /// Extents, coordinates and positions have 32 bits, and so have index variables that follow from them.
+  bool has_short_indices() const { return short_.any(); }
   /// Returns the C type of an index variable.
   const char* index_type(const std::string& name) const { return short_.type_of(name); }
   loop_ir::Element element_of(const std::string& array) const { return elements_.at(array); }

@@ -59,6 +59,9 @@ class CStatements {
 /// Returns "for (...)" of a sequential loop; the end is evaluated once, into a name with suffix `end`.
 std::string for_header(const loop_ir::For& loop, const CExpressions& expressions, const char* end = "_end");
 
+/// Ends with an internal error: the verifier keeps such statements out of vector loops.
+[[noreturn]] void refuse_in_vector_loop(const loop_ir::StatementPtr& statement);
+
 /// Prints a `vector` loop as a cascade of register blocks: `count` vectors of one type at a time. The rest is
 /// one pass, whose last vector ends with the loop and overlaps the one before. Where elements may not be
 /// computed twice, fewer and narrower vectors follow, then single elements. Each block is the loop's body

@@ -36,10 +36,8 @@ class CudaPrinter {
         expressions_(kernel),
         own_name_(label.symbol != "schaas_kernel"),
         prefix_(own_name_ ? label.symbol + "_" : "schaas_") {
-    for (const auto& array : kernel.arrays) {
+    for (const auto& array : kernel.arrays)
       has_scratch_ = has_scratch_ || std::holds_alternative<loop_ir::Scratch>(array.origin);
-      has_short_extents_ = has_short_extents_ || array.element == loop_ir::Element::index32;
-    }
   }
 
   std::string run() {
@@ -90,8 +88,7 @@ class CudaPrinter {
   const CExpressions expressions_;
   const bool own_name_;
   const std::string prefix_;
-  bool has_scratch_ = false;        ///< threads have scratch
-  bool has_short_extents_ = false;  ///< extents, coordinates and positions have 32 bits
+  bool has_scratch_ = false;  ///< threads have scratch
   CText out_;
 };
 
@@ -346,7 +343,8 @@ void CudaPrinter::print_check() {
   out_.line("(void)args;");
   for (const auto& condition : wrong_arguments(kernel_)) out_.line("if (" + condition + ") return 0;");
   const auto limit = [&](const std::string& count) {
-    if (has_short_extents_) out_.line("if (" + count + " > SCHAAS_GPU_MOST_ITERATIONS) return 0;");
+    if (expressions_.has_short_indices())
+      out_.line("if (" + count + " > SCHAAS_GPU_MOST_ITERATIONS) return 0;");
   };
   for (const auto& extent : kernel_.extents)
     limit("args[" + text_of(extent.argument) + "]->extents[" + text_of(extent.mode) + "]");

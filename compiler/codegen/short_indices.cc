@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "compiler/loop_ir/nodes.h"
+#include "compiler/loop_ir/phase_range.h"
 #include "compiler/loop_ir/traversal.h"
 
 // The largest set of names that hold each other. At first it has all index variables. Those that some binding
@@ -83,9 +84,10 @@ ShortIndices::ShortIndices(const loop_ir::Kernel& kernel) {
   for (const auto& let : kernel.lets) bindings.bound.push_back({let.name, let.value});
   for (const auto& phase : kernel.phases) {
     collect(phase.body, bindings);
-    for (const char* name : {"begin", "end"}) bindings.bound.push_back({name, phase.range});
+    for (const char* name : loop_ir::range_names) bindings.bound.push_back({name, phase.range});
   }
-  names_.insert({"lane", "lane_group", "staged", "column_begin", "column_end"});
+  names_.insert({"lane", "lane_group", "staged"});
+  names_.insert(loop_ir::column_names.begin(), loop_ir::column_names.end());
   for (const auto& [name, value] : bindings.bound) names_.insert(name);
   for (const auto& name : bindings.other) names_.erase(name);
   const auto too_long = [&](const Binding& binding) { return has(binding.name) && !fits(binding.value); };
@@ -130,18 +132,8 @@ bool ShortIndices::fits(const loop_ir::Apply& apply) const {
     case Function::maximum:
     case Function::divide:
       return std::all_of(arguments.begin(), arguments.end(), fit);
-    case Function::less:
-    case Function::less_equal:
-    case Function::greater:
-    case Function::greater_equal:
-    case Function::equal:
-    case Function::not_equal:
-    case Function::logical_and:
-    case Function::logical_or:
-    case Function::logical_not:
-      return true;
     default:
-      return false;
+      return loop_ir::takes_indices(apply.function);  // comparisons and logic are 0 or 1
   }
 }
 

@@ -19,7 +19,7 @@ namespace {
 
 constexpr double warp = 32;
 constexpr double sector_bytes = 32, line_bytes = 128;
-// Fitted to 210 sets of 22 to 45 schedules measured on an NVIDIA H200 (tests/bench/gpu/choice.py).
+// Fitted to 210 sets of 22 to 42 schedules measured on an NVIDIA H200 (tests/bench/gpu/choice.py).
 /// Warps that a multiprocessor issues in a cycle, those it needs to hide what memory takes, and those it
 /// holds.
 constexpr double issued = 4, hiding = 18, resident = 32;
@@ -86,8 +86,7 @@ class NestModel {
     divided_ = branch > 0 ? branch : inside_;
     lanes_ = units.share;
     // Groups of a row's threads share its elements, and the threads of a group the sum of each.
-    const bool distributed = (nest.nest->accesses.front().loops >> inside_ & 1U) != 0;
-    if (branch == 0 && units.share > 1 && units.width > 1 && distributed) {
+    if (branch == 0 && units.share > 1 && units.width > 1 && distributes_elements()) {
       divided_ = inside_ + 1;
       lanes_ = units.width;
       groups_ = std::max(1, units.share / units.width);
@@ -117,7 +116,7 @@ class NestModel {
         units_.share > 1 ? static_cast<double>(units_.width) / units_.share : taken_ * units_.width;
     const double together = std::max(covered, 1.0);
     const double runs = std::min(together, 1 + together / rows_of_an_element());
-    const bool distributed = divided_ != inside_ || (nest_.accesses.front().loops >> inside_ & 1U) != 0;
+    const bool distributed = divided_ != inside_ || distributes_elements();
     const double parts =
         units_.share > units_.width && !distributed ? static_cast<double>(units_.share) / units_.width : 1;
     return rows_ / together * runs * parts * columns_ * written_below();
@@ -143,6 +142,9 @@ class NestModel {
   }
 
  private:
+  /// The loop inside the rows is one over elements of the target.
+  bool distributes_elements() const { return (nest_.accesses.front().loops >> inside_ & 1U) != 0; }
+
   /// The innermost loop is one over a whole extent, of which a thread loads adjacent values together.
   bool loads_wide(int wide) const {
     if (units_.columns || trips_.size() <= inside_ || std::fmod(trips_.back(), wide) != 0) return false;
@@ -167,7 +169,7 @@ class NestModel {
   void set_lengths(const NumberedGpuNest& nest, const Sizes& sizes) {
     const double mean = inside_ < trips_.size() ? trips_[inside_] : 1;
     const Spread spread = inside_ < trips_.size() ? spread_of(nest.loops[inside_], sizes) : Spread{};
-    const double below = inside_ < trips_.size() ? per_row_ / std::max(mean, 1e-9) : 1;  // wide loads
+    const double below = inside_ < trips_.size() ? per_row_ / std::max(mean, 1e-9) : 1;
     const double largest = std::max(spread.largest, mean);
     const double together = rows_in_warp();
     // The mean of the largest of n normally distributed lengths is about mean + deviation * sqrt(2 ln n).

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "compiler/loop_ir/map_expressions.h"
+#include "compiler/loop_ir/phase_range.h"
 #include "compiler/loop_ir/substitute.h"
 #include "compiler/loop_ir/traversal.h"
 #include "compiler/loop_ir/uses.h"
@@ -41,7 +42,8 @@ int entries_at_once(const loop_ir::For& loop, int grain) {
     if (const auto* fold = as<loop_ir::Accumulate>(each)) sums.insert(fold->name);
   });
   const int most = sums.size() > many_sums ? 2 : 4;
-  const bool within_range = loop_ir::mentions(loop.begin, {"begin"}) && loop_ir::mentions(loop.end, {"end"});
+  const bool within_range = loop_ir::is_over_range(loop) ||
+                            (loop_ir::is_cut_by_range(loop.begin) && loop_ir::is_cut_by_range(loop.end));
   return within_range && grain < most ? 1 : most;
 }
 
