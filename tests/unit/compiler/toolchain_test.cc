@@ -50,6 +50,14 @@ TEST_F(Toolchains, CompilesThroughACacheOfCompilers) {
   ASSERT_TRUE(binary.ok()) << support::render(binary.error());
 }
 
+// Clang refuses flags that only GCC has.
+TEST_F(Toolchains, CompilesByClang) {
+  options_.compiler = "clang-14";
+  if (!find_program(options_.compiler)) GTEST_SKIP() << "clang-14 is not installed";
+  const auto binary = make_c_toolchain(options_)->compile_c("int answer(void) { return 42; }\n", {}, {});
+  ASSERT_TRUE(binary.ok()) << support::render(binary.error());
+}
+
 TEST_F(Toolchains, SameSourceSameBytes) {
   const auto toolchain = make_c_toolchain(options_);
   const auto one = toolchain->compile_c("int answer(void) { return 42; }\n", {}, {});
