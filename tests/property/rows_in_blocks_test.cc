@@ -44,13 +44,13 @@ TEST(RowsInBlocks, ComputeWhatTheOracleSays) {
   int made = 0;
   for (const Case& each : cases()) {
     for (const char* format : each.formats) {
+      problem::ProblemText text;
+      text.expression = each.expression;
+      text.formats["B"] = format;
+      text.value_type = random() % 3 == 0 ? "f32" : "f64";
+      std::string trace = each.trace;
+      trace.replace(trace.find("SIZE"), 4, std::to_string(between(2, 9)));
       for (const double density : {0.02, 0.2, 0.7}) {
-        problem::ProblemText text;
-        text.expression = each.expression;
-        text.formats["B"] = format;
-        text.value_type = random() % 3 == 0 ? "f32" : "f64";
-        std::string trace = each.trace;
-        trace.replace(trace.find("SIZE"), 4, std::to_string(between(2, 9)));
         const test_support::ThreadedKernel::Shape shape{{{"i", between(1, 30)},
                                                          {"j", between(1, 20)},
                                                          {"k", between(1, 9)},

@@ -3,6 +3,7 @@
 #include <stdexcept>
 
 #include "compiler/pipeline/pipeline.h"
+#include "tests/support/remembering_toolchain.h"
 
 namespace schaas::test_support {
 namespace {
@@ -23,9 +24,8 @@ client::Kernel compiled_kernel(const problem::ProblemText& text, const std::stri
 client::Kernel compiled_kernel(const problem::ProblemText& text, const std::string& trace,
                                const toolchain::Target& target) {
   const auto canonical = problem::canonicalize(value_of(problem::build(text)));
-  const auto toolchain = toolchain::make_c_toolchain({});
   const auto bytes = value_of(pipeline::compile(canonical, value_of(schedule::parse(trace)), target,
-                                                *toolchain, support::Cancellation()));
+                                                remembering_toolchain(), support::Cancellation()));
   return value_of(client::Kernel::load(bytes, support::digest_of(bytes)));
 }
 

@@ -5,6 +5,7 @@
 
 #include "compiler/pipeline/pipeline.h"
 #include "tests/support/kernel_batch.h"
+#include "tests/support/remembering_toolchain.h"
 
 // One schedule under the client's own runtime, with its threads, chunks and privatised reductions. The kernel
 // is emitted by the product's pipeline and compiled at -O1. Operands have a full row in the middle and an
@@ -59,8 +60,8 @@ std::vector<std::int64_t> extents_of(const std::string& tensor, const client::Pr
 ThreadedKernel::ThreadedKernel(const problem::ProblemText& text, const std::string& trace, const Shape& shape,
                                std::uint64_t seed) {
   const auto problem = problem::build(text).value();
-  QuickToolchain quick;
-  toolchain::Toolchain& compiler = *quick;
+  static QuickToolchain quick;
+  static RememberingToolchain compiler(*quick);
   const toolchain::Target target;
   const auto source =
       pipeline::emit(problem, schedule::parse(trace).value(), pipeline::Language::c, target.isa).value();

@@ -8,11 +8,11 @@
 #include "compiler/loop_ir/printer.h"
 #include "compiler/loop_ir/verifier.h"
 #include "compiler/lower/lower.h"
-#include "compiler/toolchain/toolchain.h"
 #include "tests/support/dense_oracle.h"
 #include "tests/support/kernel_runner.h"
 #include "tests/support/packed_tensor.h"
 #include "tests/support/random_tensor.h"
+#include "tests/support/remembering_toolchain.h"
 
 // A hand-written tree through all of code generation, from its verifier to the values of the result. Neither
 // the search nor the replay of traces takes part, so what fails is in lowering, printing, or the tree itself.
@@ -38,9 +38,8 @@ std::map<std::string, test_support::RandomTensor> random_operands(const RunCase&
 }
 
 std::string compile_and_check(const loop_ir::Kernel& kernel, const RunCase& run, std::mt19937_64& random) {
-  static const auto toolchain = toolchain::make_c_toolchain({});
   const std::string source = codegen::print_c(kernel, {"key", "schedule", "x86-64-v3", "problem"});
-  const auto binary = toolchain->compile_c(source, {}, support::Cancellation());
+  const auto binary = test_support::remembering_toolchain().compile_c(source, {}, support::Cancellation());
   if (!binary.ok()) return support::render(binary.error()) + "\n" + source;
   const auto loaded = test_support::LoadedKernel::load(*binary);
   if (!loaded.ok()) return support::render(loaded.error());

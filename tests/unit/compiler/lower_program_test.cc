@@ -5,6 +5,7 @@
 #include "compiler/concrete_notation/printer.h"
 #include "compiler/schedule/replay/apply.h"
 #include "tests/support/kernel_trial.h"
+#include "tests/support/remembering_toolchain.h"
 
 // The default nest of whole programs, lowered, compiled, and compared with their value by definition.
 namespace schaas {
@@ -23,11 +24,11 @@ std::string check(const std::string& program, const Formats& formats, std::uint6
   }
   const auto problem = problem::build(text);
   if (!problem.ok()) return support::render(problem.error());
-  static const auto toolchain = toolchain::make_c_toolchain({});
   const test_support::Trials trials(*problem, 3, seed);
   std::mt19937_64 random(seed);
   std::string all;
-  for (const auto& failure : trials.failures({schedule::parse(trace).value()}, 6, *toolchain, random))
+  for (const auto& failure :
+       trials.failures({schedule::parse(trace).value()}, 6, test_support::remembering_toolchain(), random))
     all += "seed " + std::to_string(seed) + ": " + failure + "\n";
   return all;
 }
