@@ -228,7 +228,7 @@ class Run(program.WithDaemon):
         self.assertIn("unsupported [isa]: `native:00000000` is another processor than this server's", refused.stderr)
 
     def test_without_waiting_the_first_kernel_runs(self):
-        words = ["run", SIX, "-t", f"B={self.matrix}", *extents({"k": 2, "l": 3, "m": 2, "n": 3})]
+        words = ["run", SIX, "-t", f"B={self.matrix}", *extents({"k": 2, "l": 3, "m": 2, "n": 3}), "--memory-depth", 1]
         answer = self.daemon.json(*words, "--wait", 0, "--verify")
         self.assertTrue(answer["verify"]["passed"])
         self.assertFalse(answer["chosen"]["final"])
@@ -1148,7 +1148,7 @@ class Jobs(program.WithDaemon):
         self.assertEqual((done["done"], sorted(item["number"] for item in done["items"])), (8, list(range(8))))
 
     def test_watching_goes_on_after_a_restart(self):
-        job = self.daemon.json("precompute", self.many(60, 500), "--detach")["id"]
+        job = self.daemon.json("precompute", self.many(30, 500), "--detach")["id"]
         environment = {**os.environ, "SCHAAS_SERVER": self.daemon.address}
         with subprocess.Popen([pathlib.Path(PROGRAMS) / "schaas", "watch", job, "--json"], env=environment, text=True,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE) as watch:
@@ -1162,7 +1162,7 @@ class Jobs(program.WithDaemon):
         self.assertEqual(watch.returncode, 0, told)
         self.assertRegex(told, rf"^no server answers at {self.daemon.address}: .*; watching {job} goes on in \d+\.\d s\n")
         items = program.one_object(out)["items"]
-        self.assertEqual(sorted(item["number"] for item in items), list(range(60)))
+        self.assertEqual(sorted(item["number"] for item in items), list(range(30)))
 
     def many(self, count, first):
         """A file of different problems."""

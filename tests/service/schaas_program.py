@@ -12,14 +12,28 @@ import time
 import unittest
 
 
+def with_quick_compiler(folder):
+    """The environment with a `cc` that optimises little, where there is one: tests of whole programs compile thousands of kernels, and what -O3
+    makes of them is tested by the property tests."""
+    compiler = shutil.which("cc")
+    if compiler is None:
+        return dict(os.environ)
+    script = folder / "compiler" / "cc"
+    script.parent.mkdir()
+    script.write_text(f'#!/bin/sh\nexec {compiler} "$@" -O1\n', encoding="ascii")
+    script.chmod(0o755)
+    return os.environ | {"PATH": f"{script.parent}:{os.environ['PATH']}"}
+
+
 class Daemon:
-    """A `schaasd` of the test's own. Its folder, and with it the database, goes when it is closed."""
+    """A `schaasd` of the test's own, with a quick compiler. Its folder, and with it the database, goes when it is closed."""
 
     def __init__(self, programs, options=()):
         self.options = options
         self.programs = pathlib.Path(programs)
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="schaas-test-"))
         self.address = f"unix:{self.folder}/socket"
+        self.environment = with_quick_compiler(self.folder)
         self.process = None
         self.start()
 
@@ -28,7 +42,7 @@ class Daemon:
         self.process = subprocess.Popen(
             [self.programs / "schaasd", "--data-dir", self.folder / "data", "--listen", self.address,
              "--idle-seconds", "120", *self.options],  # ends by itself should the test be killed
-            stdout=self.log, stderr=self.log)
+            stdout=self.log, stderr=self.log, env=self.environment)
         deadline = time.monotonic() + 30
         while time.monotonic() < deadline:
             if self.process.poll() is not None:
