@@ -5,6 +5,9 @@
 
 namespace schaas::frontier {
 
+/// The least part of the limit of one question that questions are given after others stayed open.
+constexpr int least_part = 8;
+
 Verdict BudgetedSolver::ask(const std::vector<SolverRelation>& relations) {
   if (counts_.solver_steps >= options_.solver_total_milliseconds * steps_per_millisecond) {
     complete_ = false;
@@ -12,7 +15,7 @@ Verdict BudgetedSolver::ask(const std::vector<SolverRelation>& relations) {
   }
   const auto start = std::chrono::steady_clock::now();
   ++counts_.solver_queries;
-  const Verdict verdict = solver_.check_all(relations, options_.solver_milliseconds);
+  const Verdict verdict = solver_.check_all(relations, milliseconds_);
   const double took =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   counts_.solver_steps += solver_.steps();
@@ -21,6 +24,9 @@ Verdict BudgetedSolver::ask(const std::vector<SolverRelation>& relations) {
   if (verdict == Verdict::unknown) {
     ++counts_.solver_unknown;
     complete_ = false;
+    milliseconds_ = std::max(milliseconds_ / 2, options_.solver_milliseconds / least_part);
+  } else {
+    milliseconds_ = options_.solver_milliseconds;
   }
   return verdict;
 }

@@ -7,11 +7,13 @@
 namespace schaas::frontier {
 
 /// A solver within the budgets of one search (milliseconds per question and for all of them, counted in
-/// steps). What it is asked, how long that takes and what stays open is counted in `counts`.
+/// steps). Questions that stay open come in rows: the second of a row has half the time, the third a quarter,
+/// down to an eighth, until one is decided. What it is asked, how long that takes and what stays open is
+/// counted in `counts`.
 class BudgetedSolver {
  public:
   BudgetedSolver(Solver& solver, const Options& options, Counts& counts)
-      : solver_(solver), options_(options), counts_(counts) {}
+      : solver_(solver), options_(options), counts_(counts), milliseconds_(options.solver_milliseconds) {}
 
   /// Decides whether all relations hold at some point of the assumed constraints; unknown, and not asked,
   /// when the total budget is spent.
@@ -24,6 +26,7 @@ class BudgetedSolver {
   Solver& solver_;
   const Options& options_;
   Counts& counts_;
+  int milliseconds_;  ///< for the next question
   bool complete_ = true;
 };
 

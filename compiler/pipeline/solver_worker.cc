@@ -44,6 +44,10 @@ class SolverWorker final : public frontier::Solver {
     // The answer may still be on its way, so the process is of no further use.
     process_.reset();
     if (!cancellation_.check("a solver query").ok()) return Verdict::unknown;
+    if (answer.error().code == "worker-busy") {
+      steps_ = milliseconds * frontier::steps_per_millisecond;  // all that it was given
+      return Verdict::unknown;
+    }
     ++failures_;
     if (options_.log) {
       options_.log("the solver failed, its question stays open: " + answer.error().message +
@@ -68,7 +72,7 @@ class SolverWorker final : public frontier::Solver {
     // It needs no file.
     child.file_bytes = 0;
     SCHAAS_ASSIGN_OR_RETURN(toolchain::WorkerProcess started, toolchain::WorkerProcess::start(child));
-    SCHAAS_ASSIGN_OR_RETURN(const std::string line, started.ask("", options_.start, cancellation_));
+    SCHAAS_ASSIGN_OR_RETURN(const std::string line, started.ask("", {options_.start, {}}, cancellation_));
     if (line != "ready")
       return support::exhausted("worker-garbage", "`" + options_.program + "` began with `" + line + "`");
     process_.emplace(std::move(started));
@@ -82,10 +86,11 @@ class SolverWorker final : public frontier::Solver {
     const std::string question =
         (told_ ? "" : constraints_) + frontier::check_request(relations, milliseconds);
     told_ = true;
-    SCHAAS_ASSIGN_OR_RETURN(
-        const std::string line,
-        process_->ask(question, std::chrono::milliseconds(milliseconds) * options_.slowness + options_.grace,
-                      cancellation_));
+    const std::chrono::milliseconds limit(milliseconds);
+    SCHAAS_ASSIGN_OR_RETURN(const std::string line, process_->ask(question,
+                                                                  {limit * options_.slowness + options_.grace,
+                                                                   limit * options_.processor_slowness},
+                                                                  cancellation_));
     return frontier::parse_answer(line, variables_);
   }
 

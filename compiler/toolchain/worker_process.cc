@@ -2,6 +2,7 @@
 
 #include <poll.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -19,6 +20,14 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t max_line = std::size_t{64} << 10;
 constexpr int slice_ms = 10;
+
+/// Returns the processor time that the process has taken; zero when it ended.
+std::chrono::nanoseconds processor_time(pid_t pid) {
+  clockid_t clock;
+  timespec taken{};
+  if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &taken) != 0) return {};
+  return std::chrono::seconds(taken.tv_sec) + std::chrono::nanoseconds(taken.tv_nsec);
+}
 
 bool would_block() { return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR; }
 
@@ -53,9 +62,10 @@ support::Result<WorkerProcess> WorkerProcess::start(const ChildOptions& options)
   return WorkerProcess(options.program, *pid, ends[0]);
 }
 
-support::Result<std::string> WorkerProcess::ask(const std::string& text, std::chrono::milliseconds patience,
+support::Result<std::string> WorkerProcess::ask(const std::string& text, const Patience& patience,
                                                 const support::Cancellation& cancellation) {
-  const auto deadline = Clock::now() + patience;
+  const auto deadline = Clock::now() + patience.wall;
+  const auto before = processor_time(pid_);
   std::size_t sent = 0;
   for (;;) {
     // A line counts only after the whole question was sent: one before it answers nothing.
@@ -69,7 +79,11 @@ support::Result<std::string> WorkerProcess::ask(const std::string& text, std::ch
     SCHAAS_RETURN_IF_ERROR(cancellation.check("a question to another process"));
     if (Clock::now() >= deadline) {
       return support::exhausted("worker-late", "`" + program_ + "` did not answer within " +
-                                                   std::to_string(patience.count()) + " ms");
+                                                   std::to_string(patience.wall.count()) + " ms");
+    }
+    if (patience.processor && processor_time(pid_) - before >= *patience.processor) {
+      return support::exhausted("worker-busy", "`" + program_ + "` computed for more than " +
+                                                   std::to_string(patience.processor->count()) + " ms");
     }
     pollfd watched{channel_, static_cast<short>(sent < text.size() ? POLLIN | POLLOUT : POLLIN), 0};
     if (poll(&watched, 1, slice_ms) <= 0) continue;

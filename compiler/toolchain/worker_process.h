@@ -1,6 +1,7 @@
 #pragma once
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "compiler/support/cancellation.h"
@@ -8,6 +9,13 @@
 #include "compiler/toolchain/child_process.h"
 
 namespace schaas::toolchain {
+
+/// How long a question may take.
+struct Patience {
+  std::chrono::milliseconds wall;
+  /// Processor time of the process, which other work on the machine does not lengthen; none: no limit.
+  std::optional<std::chrono::milliseconds> processor;
+};
 
 /// A program that answers lines with lines for as long as it is wanted; killed, with its group, when this
 /// goes out of scope or it did not answer in time. To be used by the thread that started it.
@@ -21,9 +29,10 @@ class WorkerProcess {
   ~WorkerProcess();
 
   /// Sends the text (may be empty) and waits for a line, which is returned without its end. After an error
-  /// the process is not to be used again. Errors: exhausted [worker-late] after `patience`, [worker-ended],
-  /// [worker-garbage] (a line beyond 64 KiB); those of `cancellation`, within 10 ms.
-  support::Result<std::string> ask(const std::string& text, std::chrono::milliseconds patience,
+  /// the process is not to be used again. Errors: exhausted [worker-late] after the wall time of `patience`,
+  /// [worker-busy] after its processor time, [worker-ended], [worker-garbage] (a line beyond 64 KiB); those
+  /// of `cancellation`, within 10 ms.
+  support::Result<std::string> ask(const std::string& text, const Patience& patience,
                                    const support::Cancellation& cancellation);
 
  private:

@@ -133,6 +133,29 @@ TEST(Pairwise, TakesNoProofOfASolverWithoutTime) {
   EXPECT_EQ(solver.asked, 0);
 }
 
+/// Notes the limit of each question and answers as told.
+struct LimitedSolver : Solver {
+  void assume(int, const std::vector<SolverRelation>&) override {}
+  Verdict check_all(const std::vector<SolverRelation>&, int milliseconds) override {
+    limits.push_back(milliseconds);
+    return verdict;
+  }
+  std::vector<double> model() const override { return {}; }
+  Verdict verdict = Verdict::unknown;
+  std::vector<int> limits;
+};
+
+TEST(BudgetedSolver, GivesQuestionsAfterOpenOnesLessTime) {
+  LimitedSolver solver;
+  const Options options{.solver_milliseconds = 80};
+  Counts counts;
+  BudgetedSolver budgeted(solver, options, counts);
+  for (int n = 0; n < 5; ++n) budgeted.ask({});
+  solver.verdict = Verdict::satisfiable;
+  for (int n = 0; n < 2; ++n) budgeted.ask({});
+  EXPECT_THAT(solver.limits, ElementsAre(80, 40, 20, 10, 10, 10, 80));
+}
+
 // x + 2y <= log 4, y <= log 3; the objective x + y.
 const std::vector<ExactRow> rows{{{1, 2}, 4, 1}, {{0, 1}, 3, 1}};
 

@@ -43,7 +43,7 @@ class Worker : public testing::Test {
     pipeline::SolverWorkerOptions options;
     options.memory_bytes = memory_bytes;
     options.program = program;
-    options.slowness = 1;
+    options.slowness = slowness;
     options.grace = milliseconds(100);
     options.isolated = program == real_program;  // scripts note what they did, and run others
     options.log = [this](const std::string& sentence) { log.push_back(sentence); };
@@ -59,6 +59,7 @@ class Worker : public testing::Test {
   }
   test_support::TemporaryDirectory directory;
   std::vector<std::string> log;
+  int slowness = 1;
 };
 
 TEST_F(Worker, AnswersLikeTheSolverInThisProcess) {
@@ -83,6 +84,22 @@ TEST_F(Worker, AHangingSolverIsKilledAndAfterThreeTimesLeftAlone) {
   EXPECT_THAT(log[0], HasSubstr("its question stays open: `" + (directory / "solver.sh") +
                                 "` did not answer within 150 ms"));
   EXPECT_THAT(log[2], HasSubstr("it is not asked again in this search"));
+}
+
+TEST_F(Worker, AQuestionThatComputesForTooLongStaysOpenAndIsNoFailure) {
+  slowness = 500;
+  const std::string busy = directory / "busy.";
+  const auto solver =
+      start(script("set -- '" + busy + "'*\nif [ $# -eq 4 ]; then exec " + real_program +
+                   "; fi\necho ready\n: > '" + busy + "'$$\nread line\nwhile :; do :; done\n"));
+  const auto begin = Clock::now();
+  for (int n = 0; n < 4; ++n) {
+    EXPECT_EQ(solver->check(below_two, 50), Verdict::unknown);
+    EXPECT_EQ(solver->steps(), 50 * frontier::steps_per_millisecond);
+  }
+  EXPECT_LT(Clock::now() - begin, std::chrono::seconds(20)) << "by the clock each would take 25 s";
+  EXPECT_EQ(solver->check(below_two, 1000), Verdict::unsatisfiable) << "it is asked again";
+  EXPECT_THAT(log, testing::IsEmpty());
 }
 
 TEST_F(Worker, ACrashingSolverIsStartedAgain) {
