@@ -5,8 +5,8 @@
 
 namespace schaas::frontier {
 
-/// The least part of the limit of one question that questions are given after others stayed open.
-constexpr int least_part = 8;
+/// Questions after open ones have at least the limit of one question divided by this.
+constexpr int max_divisor = 8;
 
 Verdict BudgetedSolver::ask(const std::vector<SolverRelation>& relations) {
   if (counts_.solver_steps >= options_.solver_total_milliseconds * steps_per_millisecond) {
@@ -24,7 +24,7 @@ Verdict BudgetedSolver::ask(const std::vector<SolverRelation>& relations) {
   if (verdict == Verdict::unknown) {
     ++counts_.solver_unknown;
     complete_ = false;
-    milliseconds_ = std::max(milliseconds_ / 2, options_.solver_milliseconds / least_part);
+    milliseconds_ = std::max(milliseconds_ / 2, options_.solver_milliseconds / max_divisor);
   } else {
     milliseconds_ = options_.solver_milliseconds;
   }

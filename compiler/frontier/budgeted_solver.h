@@ -7,9 +7,8 @@
 namespace schaas::frontier {
 
 /// A solver within the budgets of one search (milliseconds per question and for all of them, counted in
-/// steps). Questions that stay open come in rows: the second of a row has half the time, the third a quarter,
-/// down to an eighth, until one is decided. What it is asked, how long that takes and what stays open is
-/// counted in `counts`.
+/// steps). After an open question the next has half the time, then a quarter, then an eighth, until one is
+/// decided. What it is asked, how long that takes and what stays open is counted in `counts`.
 class BudgetedSolver {
  public:
   BudgetedSolver(Solver& solver, const Options& options, Counts& counts)

@@ -40,8 +40,8 @@ std::vector<std::string> code_flags(const Target& target, bool of_gcc) {
                                     "-fvisibility=hidden",
                                     "-w",
                                     "-s"};
-  // GCC splits the loop over rows at the last one, which also clears the rows behind it, and makes the body
-  // twice: no kernel gains, and compilation takes up to twice as long. Clang does not know the flag.
+  // The loop over rows clears the rows behind the last one, where GCC splits it and makes the body twice. No
+  // kernel gains, and compilation takes twice as long, at worst. Clang does not know the flag.
   if (of_gcc) flags.emplace_back("-fno-split-loops");
   if (const auto* found = support::find_instruction_set(target.isa))
     flags.insert(flags.end(), found->flags.begin(), found->flags.end());

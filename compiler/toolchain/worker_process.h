@@ -10,7 +10,7 @@
 
 namespace schaas::toolchain {
 
-/// How long a question may take.
+/// Limits of one question.
 struct Patience {
   std::chrono::milliseconds wall;
   /// Processor time of the process, which other work on the machine does not lengthen; none: no limit.
