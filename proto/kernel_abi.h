@@ -84,7 +84,21 @@ enum {
   SCHAAS_LEVEL_HASHED = 7,
   SCHAAS_LEVEL_COMPRESSED_UNORDERED = 8
 };
-enum { SCHAAS_F64 = 0, SCHAAS_F32 = 1, SCHAAS_I64 = 2, SCHAAS_I32 = 3, SCHAAS_BF16 = 4 };
+enum {
+  SCHAAS_F64 = 0,
+  SCHAAS_F32 = 1,
+  SCHAAS_I64 = 2,
+  SCHAAS_I32 = 3,
+  SCHAAS_BF16 = 4,
+  SCHAAS_F16 = 5,
+  SCHAAS_I8 = 6,
+  SCHAAS_I16 = 7,
+  SCHAAS_U8 = 8,
+  SCHAAS_U16 = 9,
+  SCHAAS_U32 = 10,
+  SCHAAS_U64 = 11,
+  SCHAAS_BOOL = 12
+};
 enum { SCHAAS_STEP_COMPUTE = 0, SCHAAS_STEP_COUNT = 1 };
 /* A result may be appended. ALWAYS: counting takes about as long as filling. ALONE: it takes much less, so
  * that only one thread, which copies nothing, gains by leaving it out. */

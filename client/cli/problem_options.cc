@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "client/cli/named_values.h"
+#include "schaas/expression.h"
 
 // Options that several commands share: the problem, the limits of the search, the server. They are checked by
 // the server or by problem_text(), not by the parser, so that messages are the same from everywhere.
@@ -41,13 +42,13 @@ void add_to(CLI::App& command, ProblemOptions& options) {
 support::Result<client::ProblemText> problem_text(const ProblemOptions& options) {
   client::ProblemText text;
   SCHAAS_ASSIGN_OR_RETURN(text.formats, parse_named(options.formats, {"-f", "NAME", "FORMAT", "-f B=csr"}));
-  text.expression = options.expression;
   text.constraints = options.constraints;
   const auto type = client::value_type_named(options.value_type);
   if (!type)
     return support::invalid("value-type",
                             "`--dtype " + options.value_type + "`: expected " + client::value_type_choices());
   text.value_type = *type;
+  text.expression = client::with_semiring_of(options.expression, *type);
   text.position_bits = options.positions;
   text.profile = options.profile;
   text.space = options.space;

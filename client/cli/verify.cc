@@ -23,6 +23,8 @@ support::Result<Verification> verify(const client::Program& program, const clien
   client::OracleOptions options;
   options.extents = operands.extents;
   options.type = packed.value_type;
+  for (const auto& operand : operands.tensors)
+    if (operand.format.values) options.stored[operand.name] = *operand.format.values;
   SCHAAS_ASSIGN_OR_RETURN(const client::Expected expected, client::evaluate(program, values, options));
   // The structure is checked first: comparing values reads through positions.
   SCHAAS_RETURN_IF_ERROR(client::validate(result.view(), program.result().tensor));

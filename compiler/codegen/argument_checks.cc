@@ -16,8 +16,7 @@ std::vector<std::string> wrong_arguments(const loop_ir::Kernel& kernel) {
   std::vector<std::string> conditions;
   for (const auto& array : kernel.arrays) {
     if (const auto* values = std::get_if<loop_ir::ArgumentValues>(&array.origin)) {
-      const auto type =
-          values->argument == 0 ? operators::arithmetic_type(kernel.value_type) : kernel.value_type;
+      const auto type = values->stored.value_or(kernel.value_type);
       conditions.push_back(argument(values->argument) +
                            "->value_type != " + std::to_string(static_cast<int>(type)));
     } else if (const auto* positions = std::get_if<loop_ir::Positions>(&array.origin)) {

@@ -99,6 +99,7 @@ std::string joined(const std::vector<std::string>& parts, const std::string& op)
 CExpressions::CExpressions(const loop_ir::Kernel& kernel)
     : integers_(operators::is_integer(kernel.value_type)),
       short_(kernel),
+      value_bytes_(static_cast<int>(operators::bytes_of(kernel.value_type))),
       narrow_(loop_ir::widened_arrays(kernel)),
       streaming_target_(loop_ir::streaming_target(kernel)),
       operands_(operand_arrays(kernel)) {
@@ -111,9 +112,20 @@ CExpressions::CExpressions(const loop_ir::Kernel& kernel)
   }
 }
 
-bool CExpressions::widens(const loop_ir::Uses& uses) const {
-  return std::any_of(uses.arrays.begin(), uses.arrays.end(),
-                     [&](const std::string& array) { return is_narrow(array); });
+bool CExpressions::load_in_part(const loop_ir::Uses& uses) const {
+  return value_bytes_ >= 4 && std::none_of(uses.arrays.begin(), uses.arrays.end(),
+                                           [&](const std::string& array) { return is_narrow(array); });
+}
+
+std::set<operators::ValueType> CExpressions::narrow_types() const {
+  std::set<operators::ValueType> types;
+  for (const auto& [array, type] : narrow_) types.insert(type);
+  return types;
+}
+
+std::string CExpressions::widened(const std::string& type, const std::string& array,
+                                  const std::string& address) const {
+  return type + "_of_" + operators::name(narrow_.at(array)) + "(" + address + ")";
 }
 
 void CExpressions::learn_prefetch(const loop_ir::For& loop) {
@@ -209,7 +221,7 @@ void CExpressions::learn(const loop_ir::StatementPtr& statement) {
                  [](const loop_ir::Flush&) {},
                  [&](const loop_ir::Stage& x) {
                    for (const auto& copy : x.copies)
-                     if (is_narrow(copy.from)) narrow_.insert(copy.to);
+                     if (is_narrow(copy.from)) narrow_.emplace(copy.to, narrow_.at(copy.from));
                  },
                  [](const loop_ir::Overflow&) {},
              },
@@ -239,7 +251,7 @@ std::string CExpressions::print(const ExpressionPtr& expression, const Loadable&
                         [](const loop_ir::Name& x) { return x.name; },
                         [&](const loop_ir::Load& x) {
                           const std::string index = print(x.index);
-                          return is_narrow(x.array) ? "value_widened(" + x.array + " + " + index + ")"
+                          return is_narrow(x.array) ? widened("value", x.array, x.array + " + " + index)
                                                     : x.array + "[" + index + "]";
                         },
                         [&](const loop_ir::Convert& x) { return "(value)(" + print(x.index) + ")"; },
@@ -260,17 +272,20 @@ std::string CExpressions::choose(const loop_ir::Choose& choice, const Loadable& 
                     otherwise = print(choice.otherwise, loadable);
   if (flag != nullptr && loadable.count(flag->name) > 0 && is_value(choice.then) && is_cheap(choice.then))
     return "value_selected(" + condition + ", " + then + ", " + otherwise + ")";
-  return "(" + condition + " ? " + then + " : " + otherwise + ")";
+  return (is_value(choice.then) ? promoted() : "") + "(" + condition + " ? " + then + " : " + otherwise + ")";
 }
+
+/// Returns the cast of an operator's result, which C computes in int where values have fewer bits.
+std::string CExpressions::promoted() const { return value_bytes_ < 4 ? "(value)" : ""; }
 
 /// Prints a function of values: an operator, a call, or calls of two arguments at a time.
 std::string CExpressions::apply(const loop_ir::Apply& apply, const Loadable& loadable) const {
   if (!is_value(apply.arguments.front())) return apply_to_indices(apply);
   std::vector<std::string> parts;
   for (const auto& each : apply.arguments) parts.push_back(print(each, loadable));
-  if (apply.function == Function::negate) return "(-" + parts.front() + ")";
+  if (apply.function == Function::negate) return promoted() + "(-" + parts.front() + ")";
   const std::string op = infix(apply.function);
-  if (!op.empty()) return joined(parts, op);
+  if (!op.empty()) return promoted() + joined(parts, op);
   const std::string name = called("value", apply.function);
   std::string text = parts.front();
   if (parts.size() == 1) return name + "(" + text + ")";

@@ -26,9 +26,14 @@ class CExpressions {
   operators::Monoid monoid_of(const std::string& accumulator) const { return monoids_.at(accumulator); }
   /// The array holds operands in fewer bits, which loads widen.
   bool is_narrow(const std::string& array) const { return narrow_.count(array) > 0; }
-  const std::set<std::string>& narrow_arrays() const { return narrow_; }
-  /// Some of the arrays in use are narrow: their elements are widened when they are loaded.
-  bool widens(const loop_ir::Uses& uses) const;
+  const std::map<std::string, operators::ValueType>& narrow_arrays() const { return narrow_; }
+  /// Types of narrow arrays.
+  std::set<operators::ValueType> narrow_types() const;
+  /// An instruction loads or stores a part of a register of the arrays in use. None of them is narrow, and
+  /// values have four bytes or more.
+  bool load_in_part(const loop_ir::Uses& uses) const;
+  /// Returns the load of a narrow element as a value, or of a register of them: "vec_of_bf16(B + p)".
+  std::string widened(const std::string& type, const std::string& array, const std::string& address) const;
   /// Extents, coordinates and positions have 32 bits, and so have index variables that follow from them.
   bool has_short_indices() const { return short_.any(); }
   /// Returns the C type of an index variable.
@@ -78,12 +83,14 @@ class CExpressions {
   std::string apply(const loop_ir::Apply& apply, const Loadable& loadable) const;
   std::string apply_to_indices(const loop_ir::Apply& apply) const;
   std::vector<std::string> index_arguments(const loop_ir::Apply& apply) const;
+  std::string promoted() const;
   std::string choose(const loop_ir::Choose& choice, const Loadable& loadable) const;
 
-  bool integers_;                 ///< values are integers
-  ShortIndices short_;            ///< index variables of 32 bits
-  std::set<std::string> narrow_;  ///< arrays of operands in fewer bits than those of values
-  std::set<std::string> values_;  ///< names that are values; all others are indices
+  bool integers_;                                       ///< values are integers
+  ShortIndices short_;                                  ///< index variables of 32 bits
+  int value_bytes_;                                     ///< bytes of a value
+  std::map<std::string, operators::ValueType> narrow_;  ///< arrays of operands in fewer bits than values have
+  std::set<std::string> values_;                        ///< names that are values; all others are indices
   std::map<std::string, operators::Monoid> monoids_;
   std::map<std::string, loop_ir::Element> elements_;
   bool needs_functions_ = false;

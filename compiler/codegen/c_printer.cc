@@ -114,6 +114,7 @@ class KernelPrinter {
 
 void KernelPrinter::print_prologue() {
   const auto& type = operators::facts(kernel_.value_type);
+  const auto narrow = expressions_.narrow_types();
   // Kernels that are compiled as one unit share the prologue.
   const auto once = [&](const std::string& what, const std::string& declarations) {
     const std::string guard = "SCHAAS_KERNEL_" + what;
@@ -122,6 +123,9 @@ void KernelPrinter::print_prologue() {
   out_.raw("#include <stddef.h>\n#include <stdint.h>\n#include <string.h>\n\n");
   once("PROLOGUE", std::string(abi_declarations()) + "\n" + value_declarations(type.type) +
                        std::string(vector_declarations()));
+  if (!narrow.empty()) once("NARROW", std::string(narrow_declarations()));
+  for (const auto stored : narrow)
+    once(std::string("NARROW_") + operators::name(stored), stored_declarations(stored));
   if (expressions_.needs_functions()) {
     const bool f64 = type.type == loop_ir::ValueType::f64;
     const std::string math = f64 ? "#define MATH(name) name\n" : "#define MATH(name) name##f\n";
@@ -163,8 +167,9 @@ void KernelPrinter::print_sizes(loop_ir::Uses uses, const std::vector<std::strin
 }
 
 std::string KernelPrinter::declaration(const Array& array) const {
-  const std::string type =
-      expressions_.is_narrow(array.name) ? "stored" : CExpressions::c_type(array.element);
+  const std::string type = expressions_.is_narrow(array.name)
+                               ? operators::facts(expressions_.narrow_arrays().at(array.name)).c_type
+                               : CExpressions::c_type(array.element);
   return (array.written ? "" : "const ") + type + "* restrict " + array.name;
 }
 

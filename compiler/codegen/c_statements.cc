@@ -112,7 +112,12 @@ void print_wide_load(const std::vector<StatementPtr>& lets, std::size_t first,
   for (std::size_t n = 1; n < static_cast<std::size_t>(let.wide); ++n)
     names += ", " + std::get<loop_ir::Let>(lets[first + n]->node).name;
   text.line("value " + names + ";");
-  text.line("load_adjacent(" + from.array + " + " + expressions.print(from.index) + ", " + names + ");");
+  const std::string stored =
+      expressions.is_narrow(from.array)
+          ? std::string("_") + operators::name(expressions.narrow_arrays().at(from.array))
+          : "";
+  text.line("load_adjacent" + stored + "(" + from.array + " + " + expressions.print(from.index) + ", " +
+            names + ");");
 }
 
 /// Calls `store_adjacent`, `fold_adjacent` or `atomic_adjacent` for the stores from `first` on.

@@ -153,10 +153,10 @@ bool CVectorLoops::is_zero_of_zeros(const loop_ir::ExpressionPtr& value) const {
 void CVectorLoops::print_sums(const loop_ir::For& loop, const Folds& folds) {
   loop_ir::Uses uses;
   for (const auto* fold : folds) loop_ir::collect_uses(fold->value, uses);
-  if (expressions_.widens(uses)) {
-    print_overlapping_sums(loop, folds);
-  } else {
+  if (expressions_.load_in_part(uses)) {
     print_masked_sums(loop, folds);
+  } else {
+    print_overlapping_sums(loop, folds);
   }
 }
 

@@ -205,16 +205,16 @@ void CVectorLoops::print_overlapping_remainder(const loop_ir::For& loop, int wid
   text_.close();
 }
 
-/// The loop's last register may be loaded and stored in part: elements are set or added to, and none is
-/// widened.
+/// The loop's last register may be loaded and stored in part: elements are set or added to, and an
+/// instruction loads a part of them.
 bool CVectorLoops::may_end_in_part(const StatementPtr& body) const {
   loop_ir::Uses uses;
   loop_ir::collect_uses(body, uses);
-  return !expressions_.widens(uses) && !loop_ir::any_of(body, [](const StatementPtr& each) {
-    const auto* store = std::get_if<loop_ir::Store>(&each->node);
-    return store != nullptr && store->mode != loop_ir::Write::set &&
-           (store->mode == loop_ir::Write::atomic || store->monoid != operators::Monoid::sum);
-  });
+  return expressions_.load_in_part(uses) && !loop_ir::any_of(body, [](const StatementPtr& each) {
+           const auto* store = std::get_if<loop_ir::Store>(&each->node);
+           return store != nullptr && store->mode != loop_ir::Write::set &&
+                  (store->mode == loop_ir::Write::atomic || store->monoid != operators::Monoid::sum);
+         });
 }
 
 /// Prints what whole blocks leave over, at most so many registers. The last register is loaded and stored in

@@ -36,7 +36,8 @@ std::string CVectorLoops::offset(const std::string& first, const Block& block, i
 std::string CVectorLoops::element_text(const std::string& array, const ExpressionPtr& index,
                                        const Block& block, int part, bool constant) const {
   const std::string at = "(" + address(array, index, block, part) + ")";
-  if (expressions_.is_narrow(array)) return block.type + "_widened" + at;
+  if (expressions_.is_narrow(array))
+    return expressions_.widened(block.type, array, address(array, index, block, part));
   if (block.is_partial(part))
     return "load_first(" + address(array, index, block, part) + ", " + block.first + ")";
   return std::string("*(") + (constant ? "const " : "") + block.type + "*)" + at;

@@ -100,8 +100,7 @@ void CudaPrinter::print_declarations() {
   out_.raw("\n");
   out_.raw(gpu_abi_declarations());
   out_.raw("#endif\n\n");
-  const auto computed = operators::arithmetic_type(kernel_.value_type);
-  out_.raw(std::string("typedef ") + operators::facts(computed).c_type + " value;\n\n");
+  out_.raw(std::string("typedef ") + operators::facts(kernel_.value_type).c_type + " value;\n\n");
 }
 
 /// Prints the parameters of all phases as one struct.
@@ -124,7 +123,7 @@ void CudaPrinter::print_parameters() {
 void CudaPrinter::print_device_prologue() {
   const bool f64 = kernel_.value_type == loop_ir::ValueType::f64;
   out_.raw(device_declarations());
-  if (operators::is_narrow(kernel_.value_type)) out_.raw(narrow_declarations());
+  if (!expressions_.narrow_arrays().empty()) out_.raw(narrow_device_declarations());
   if (expressions_.needs_functions()) {
     out_.raw("#undef UNUSED\n#undef MATH\n#define UNUSED __device__\n");
     out_.raw(f64 ? "#define MATH(name) name\n" : "#define MATH(name) name##f\n");
@@ -166,8 +165,9 @@ const Array* CudaPrinter::array_named(const std::string& name) const {
 
 /// Returns the type of the elements as they are stored. The host half has no name for narrow ones.
 std::string CudaPrinter::type_of(const Array& array) const {
-  return expressions_.is_narrow(array.name) ? operators::facts(kernel_.value_type).c_type
-                                            : CExpressions::c_type(array.element);
+  return expressions_.is_narrow(array.name)
+             ? operators::facts(expressions_.narrow_arrays().at(array.name)).c_type
+             : CExpressions::c_type(array.element);
 }
 
 /// Returns the bytes of an array; the next one begins at a multiple of 16.

@@ -31,6 +31,9 @@ std::string_view sort_declarations();
 std::string_view occupancy_declarations();
 /// value_selected(first, a, b): a where `first` is 1, b where it is 0, without a branch.
 std::string_view merge_declarations();
+/// Functions that widen narrow operands: value_of_bf16, vec_of_i8. stored_declarations() defines those of
+/// types that C has.
+std::string_view narrow_declarations();
 /// vec_counted(first), value_counted(first), ...: adjacent indices from `first` on, as values.
 std::string_view coordinate_declarations();
 /// EXPAND(list, values, coordinates, from, begin, end, scale) and COMPRESS(list, values, count) of
@@ -61,9 +64,9 @@ std::string_view exponential_declarations();
 std::string_view gpu_abi_declarations();
 /// Device functions: searches, and division of mostly small numbers.
 std::string_view device_declarations();
-/// Device functions that widen narrow operands: value_widened, load_adjacent. Needs device_declarations()
-/// above it.
-std::string_view narrow_declarations();
+/// Device functions that widen narrow operands: value_of_bf16, load_adjacent_f16. Needs
+/// device_declarations() above it.
+std::string_view narrow_device_declarations();
 /// Monoids, each with its fold and its atomic step: monoid_sum, monoid_max, ...
 std::string_view monoid_declarations();
 /// atomic_group<monoid, width>(array, index, value), store_group, fold_group: a group of threads folds by

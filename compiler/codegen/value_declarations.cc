@@ -2,17 +2,24 @@
 
 namespace schaas::codegen {
 
-std::string value_declarations(operators::ValueType type) {
-  const operators::ValueTypeFacts& known = operators::facts(operators::arithmetic_type(type));
+using operators::ValueType;
+
+std::string value_declarations(ValueType type) {
+  const operators::ValueTypeFacts& known = operators::facts(type);
   std::string text =
       std::string("typedef ") + known.c_type + " value;\ntypedef " + known.c_word + " value_word;\n";
-  if (operators::is_narrow(type))
-    return text + "#define VALUES_ARE_NARROW\ntypedef " + operators::facts(type).c_type + " stored;\n";
+  text += "#define VALUE_BYTES " + std::to_string(known.bytes) + "\n";
   if (!known.is_integer) return text;
-  const std::string range = "((value)INT" + std::to_string(8 * known.bytes);
   text += "#define VALUE_IS_INTEGER /* compile with -fwrapv */\n";
-  text += "#define VALUE_LARGEST " + range + "_MAX)\n#define VALUE_SMALLEST " + range + "_MIN)\n";
-  return text;
+  const std::string smallest =
+      known.smallest == 0 ? "0" : "(" + std::to_string(known.smallest + 1) + " - 1)";  // C has no -2^63
+  text += "#define VALUE_LARGEST ((value)" + std::to_string(known.largest) + "u)\n";
+  return text + "#define VALUE_SMALLEST ((value)" + smallest + ")\n";
+}
+
+std::string stored_declarations(ValueType type) {
+  if (type == ValueType::bf16 || type == ValueType::f16) return "";
+  return std::string("DEFINE_STORED(") + operators::name(type) + ", " + operators::facts(type).c_type + ")\n";
 }
 
 }  // namespace schaas::codegen

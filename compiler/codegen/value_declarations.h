@@ -5,9 +5,13 @@
 
 namespace schaas::codegen {
 
-/// Returns the declarations of the type of values in C: `value`, the unsigned `value_word`, and for integers
-/// their range, and `stored`, the type of narrow operands. The toolchain compiles sources with
-/// VALUE_IS_INTEGER with arithmetic that wraps around.
+/// Returns the declarations of the type of values in C: `value`, the unsigned `value_word`, VALUE_BYTES, and
+/// for integers their range. The toolchain compiles sources with VALUE_IS_INTEGER with arithmetic that wraps
+/// around.
 std::string value_declarations(operators::ValueType type);
+
+/// Returns what defines the functions that load operands of the type as values: value_of_i8, vec_of_i8. Needs
+/// narrow_declarations() above it, which has those of bf16 and f16.
+std::string stored_declarations(operators::ValueType type);
 
 }  // namespace schaas::codegen

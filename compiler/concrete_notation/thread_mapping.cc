@@ -374,8 +374,8 @@ std::optional<index_notation::Access> entries_of_target(const Assign& leaf, cons
   if (!std::all_of(levels.begin(), levels.end(), plain)) return std::nullopt;
   for (const auto& access : index_notation::operands(leaf.value)) {
     const auto stored = problem.formats.find(access.tensor);
-    if (stored != problem.formats.end() && stored->second == format->second &&
-        access.indices == leaf.target.indices)
+    if (stored != problem.formats.end() && stored->second.levels == levels &&
+        stored->second.mode_order == format->second.mode_order && access.indices == leaf.target.indices)
       return access;
   }
   return std::nullopt;

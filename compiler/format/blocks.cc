@@ -251,6 +251,7 @@ TensorFormat Blocking::of(const Reading& reading, const TensorFormat& given) con
     modes += indices.count(index) > 0 ? 2 : 1;
   }
   TensorFormat out;
+  out.values = given.values;
   for (std::size_t level = 0; level < given.levels.size(); ++level) {
     const auto mode = static_cast<std::size_t>(given.mode_order[level]);
     const bool split = indices.count(reading.indices[mode]) > 0;

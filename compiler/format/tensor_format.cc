@@ -9,7 +9,7 @@
 #include "compiler/support/nearest_name.h"
 
 // Text form of formats:
-//     format = ( name | level { "," level } ) [ ":" mode { "," mode } ]
+//     format = ( name | level { "," level } ) [ ":" mode { "," mode } ] [ "@" type of values ]
 // Names are short forms of levels and are expanded while they are read: print writes levels alone, so keys
 // know no names. A format is checked as a chain. A level that repeats coordinates stands right above a
 // singleton that tells them apart, and singletons stand nowhere else. No sparse level stands below an
@@ -77,7 +77,7 @@ std::string modes_of(int order) {
 class Parser {
  public:
   Parser(std::string_view text, int order, const std::string& tensor)
-      : text_(text), order_(order), tensor_(tensor) {}
+      : text_(text), end_(std::min(text.find('@'), text.size())), order_(order), tensor_(tensor) {}
 
   // Reads levels, then the mode order; the names of matrices have one of their own.
   Result<TensorFormat> parse() const {
@@ -87,8 +87,11 @@ class Parser {
                                                    std::to_string(max_text) + " are allowed");
     }
     const std::size_t colon = text_.find(':');
-    const auto words = split(0, std::min(colon, text_.size()));
+    const auto words = split(0, std::min(colon, end_));
     SCHAAS_ASSIGN_OR_RETURN(TensorFormat format, levels_of(words));
+    if (end_ < text_.size()) {
+      SCHAAS_ASSIGN_OR_RETURN(format.values, type_of_values());
+    }
     if (colon == std::string_view::npos) return format;
     if (is_matrix_name(words.front().text)) {
       return fail(support::invalid("mode-order", "format `" + words.front().text +
@@ -105,7 +108,7 @@ class Parser {
     return support::at(std::move(d), "format of " + tensor_, std::string(text_), range);
   }
   SourceRange whole_from(std::size_t begin) const {
-    return {static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(text_.size())};
+    return {static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end_)};
   }
   static bool is_matrix_name(const std::string& word) {
     return std::any_of(matrix_names.begin(), matrix_names.end(),
@@ -245,7 +248,7 @@ class Parser {
   // Reads the mode order, a permutation of all modes; one digit is enough, since Limits::order is below 10.
   Result<std::vector<int>> modes(std::size_t colon) const {
     std::vector<int> order;
-    const auto words = split(colon + 1, text_.size());
+    const auto words = split(colon + 1, end_);
     const auto expected = [&] {
       return order_ == 0 ? "`" + tensor_ + "` is a scalar and has no mode order"
                          : "the mode order of `" + tensor_ + "` must name each of its modes 0.." +
@@ -267,6 +270,16 @@ class Parser {
                   whole_from(colon));
     }
     return order;
+  }
+
+  Result<operators::ValueType> type_of_values() const {
+    const Word word = split(end_ + 1, text_.size()).front();
+    if (const auto type = operators::value_type_named(word.text)) return *type;
+    return fail(
+        support::invalid("value-type", "unknown value type `" + word.text + "` of `" + tensor_ +
+                                           "`, expected " + operators::value_type_choices() +
+                                           support::did_you_mean(word.text, operators::value_type_names())),
+        word.range);
   }
 
   std::vector<int> natural_order() const {
@@ -294,6 +307,7 @@ class Parser {
   }
 
   std::string_view text_;
+  std::size_t end_;  ///< end of levels and mode order
   int order_;
   const std::string& tensor_;
 };
@@ -319,7 +333,8 @@ Result<TensorFormat> parse(std::string_view text, int order, const std::string& 
 
 // A scalar has no levels; `dense` reads back as one.
 std::string print(const TensorFormat& format) {
-  if (format.levels.empty()) return "dense";
+  const std::string values = format.values ? std::string("@") + operators::name(*format.values) : "";
+  if (format.levels.empty()) return "dense" + values;
   std::string out;
   for (const LevelFormat level : format.levels) {
     if (!out.empty()) out += ',';
@@ -328,7 +343,7 @@ std::string print(const TensorFormat& format) {
   for (std::size_t level = 0; level < format.mode_order.size(); ++level) {
     out += (level == 0 ? ':' : ',') + std::to_string(format.mode_order[level]);
   }
-  return out;
+  return out + values;
 }
 
 std::vector<std::pair<int, int>> access_order(const TensorFormat& format) {

@@ -1,9 +1,11 @@
 #pragma once
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "compiler/format/level_format.h"
+#include "compiler/operators/value_type.h"
 #include "compiler/support/result.h"
 
 namespace schaas::format {
@@ -16,6 +18,9 @@ namespace schaas::format {
 struct TensorFormat {
   std::vector<LevelFormat> levels;
   std::vector<int> mode_order;
+  /// Type in which values of an operand are stored. None: the type in which kernels compute, else a narrower
+  /// one.
+  std::optional<operators::ValueType> values{};
   bool operator==(const TensorFormat&) const = default;
 
   int order() const { return static_cast<int>(levels.size()); }
@@ -27,15 +32,16 @@ TensorFormat dense(int order);
 
 /// By name (`dense`, `csr`, `csc`, `coo`, `dcsr`, `dcsc`, `csf`; `bitmap`, `banded`, `hashed`: such a level
 /// below dense ones; `bcsr`: the blocks of a matrix, a tensor of 4 modes) or by levels with an optional mode
-/// order
-/// (`dense,compressed:1,0`). `order` is the number of modes of the tensor, `tensor` its name for messages.
-/// Case and blanks are free; all but the names of matrices may carry a mode order too. Errors: invalid
-/// [unknown-format] (with suggestion), [format-rank], [mode-order], [format-syntax], [level-chain] (singleton
-/// and nonunique levels that do not fit each other); unsupported [level-format] for names of levels we know
-/// of but do not implement yet (range, ...).
+/// order (`dense,compressed:1,0`). `@` and the type of stored values may end it (`csr@bf16`). `order` is the
+/// number of modes of the tensor, `tensor` its name for messages. Case and blanks are free; all but the names
+/// of matrices may carry a mode order too. Errors: invalid [unknown-format] (with suggestion), [format-rank],
+/// [mode-order], [format-syntax], [level-chain] (singleton and nonunique levels that do not fit each other);
+/// unsupported [level-format] for names of levels we know of but do not implement yet (range, ...); invalid
+/// [value-type] for an unknown type.
 support::Result<TensorFormat> parse(std::string_view text, int order, const std::string& tensor);
 
-/// Canonical text, by levels: "dense,compressed:1,0" (the mode order is always written; a scalar is "dense").
+/// Canonical text, by levels: "dense,compressed:1,0@bf16" (the mode order is always written; a scalar is
+/// "dense").
 /// parse(print(f)) == f.
 std::string print(const TensorFormat& format);
 

@@ -209,4 +209,12 @@ Result<Expression> parse_expression(std::string_view text) {
   return Parser(text, what, std::move(tokens)).alone();
 }
 
+std::string with_semiring_of(std::string_view program, operators::ValueType type) {
+  // A semiring's `:` is the first mark of a program; those of ranges stand in parentheses.
+  const std::size_t mark = program.find_first_of(":=([");
+  const bool is_stated = mark != std::string_view::npos && program[mark] == ':';
+  const bool adds = type == operators::ValueType::boolean && !is_stated;
+  return (adds ? "or-and: " : "") + std::string(program);
+}
+
 }  // namespace schaas::index_notation

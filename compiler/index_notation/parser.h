@@ -1,7 +1,9 @@
 #pragma once
+#include <string>
 #include <string_view>
 
 #include "compiler/index_notation/nodes.h"
+#include "compiler/operators/value_type.h"
 #include "compiler/support/result.h"
 
 namespace schaas::index_notation {
@@ -17,6 +19,10 @@ support::Result<Program> parse(std::string_view text);
 
 /// Parses an expression alone. Errors: as above.
 support::Result<Expression> parse_expression(std::string_view text);
+
+/// Returns the text of a program whose sums and products are those of the values' type. Booleans without a
+/// semiring get `or-and:`, as numpy's `+` and `*` are for them; every other text stays as it is.
+std::string with_semiring_of(std::string_view program, operators::ValueType type);
 
 /// Returns the expression with coordinates for the scalars that have the name of one of `indices`.
 Expression with_coordinates(const Expression& expression, const std::vector<std::string>& indices);

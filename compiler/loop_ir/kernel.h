@@ -27,6 +27,7 @@ struct Extent {
 enum class Element { value, index32, index64, byte };
 struct ArgumentValues {
   int argument = 0;
+  std::optional<ValueType> stored{};  ///< narrower type in which an operand is stored: loads widen
 };
 struct Positions {
   int argument = 0;
@@ -167,9 +168,9 @@ struct ArgumentCopy {
 struct Kernel {
   bool for_gpu() const { return !phases.empty() && phases.front().mapping.has_value(); }
 
-  ValueType value_type = ValueType::f64;
-  int arguments = 0;                 ///< copies included
-  std::vector<ArgumentCopy> copies;  ///< the last arguments, in order
+  ValueType value_type = ValueType::f64;  ///< type of the arithmetic
+  int arguments = 0;                      ///< copies included
+  std::vector<ArgumentCopy> copies;       ///< the last arguments, in order
   std::vector<Extent> extents;
   std::vector<Let> lets;  ///< index values made of extents and earlier lets; visible everywhere
   std::vector<Array> arrays;

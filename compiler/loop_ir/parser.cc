@@ -97,7 +97,11 @@ class Parser : private ExpressionParser {
         choose({"values", "positions", "coordinates", "shared", "scratch", "carry_out", "staged"});
     // Number of an argument or slot; scratch and carry-out arrays have none.
     const int first = kind >= 4 ? 0 : small_number();
-    if (kind == 0) array.origin = ArgumentValues{first};
+    if (kind == 0) {
+      ArgumentValues values{first};
+      if (accept("of")) values.stored = static_cast<ValueType>(choose(operators::value_type_names()));
+      array.origin = values;
+    }
     if (kind == 1 || kind == 2) {
       expect("level");
       const int level = small_number();

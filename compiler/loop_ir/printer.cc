@@ -168,7 +168,10 @@ class Printer {
     };
     const std::string origin = std::visit(
         Match{
-            [](const ArgumentValues& x) { return "values " + std::to_string(x.argument); },
+            [](const ArgumentValues& x) {
+              return "values " + std::to_string(x.argument) +
+                     (x.stored ? std::string(" of ") + name(*x.stored) : "");
+            },
             [&](const Positions& x) { return at("positions ", x.argument, x.level); },
             [&](const Coordinates& x) { return at("coordinates ", x.argument, x.level); },
             [&](const Shared& x) {

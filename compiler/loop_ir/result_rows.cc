@@ -83,18 +83,17 @@ bool adds_to(const KeptRow& row, const For& loop) {
   return store != nullptr && store->array == row.array;
 }
 
-std::set<std::string> widened_arrays(const Kernel& kernel) {
-  std::set<std::string> arrays;
-  if (!operators::is_narrow(kernel.value_type)) return arrays;
+std::map<std::string, ValueType> widened_arrays(const Kernel& kernel) {
+  std::map<std::string, ValueType> arrays;
   for (const Array& array : kernel.arrays) {
     const auto* values = std::get_if<ArgumentValues>(&array.origin);
-    if (values != nullptr && values->argument > 0) arrays.insert(array.name);
+    if (values != nullptr && values->stored) arrays.emplace(array.name, *values->stored);
   }
   return arrays;
 }
 
 std::optional<KeptRow> kept_row(const Fill& fill, const std::vector<StatementPtr>& after,
-                                const std::set<std::string>& widened) {
+                                const std::map<std::string, ValueType>& widened) {
   if (!fill.row) return {};
   KeptRow row{fill.array, nullptr, fill.count};
   const auto may_be_added = [&](const ExpressionPtr& value) {
@@ -102,7 +101,7 @@ std::optional<KeptRow> kept_row(const Fill& fill, const std::vector<StatementPtr
     collect_uses(value, uses);
     return uses.arrays.count(row.array) == 0 &&
            std::none_of(widened.begin(), widened.end(),
-                        [&](const std::string& array) { return uses.arrays.count(array) > 0; });
+                        [&](const auto& array) { return uses.arrays.count(array.first) > 0; });
   };
   std::set<std::string> declared;
   bool only_added_to = true, is_inside = false;

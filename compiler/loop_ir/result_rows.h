@@ -1,4 +1,5 @@
 #pragma once
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -25,8 +26,8 @@ bool adds_to(const KeptRow& row, const For& loop);
 /// in loops over all its elements that may run in vector registers. None reads an array of `widened`, whose
 /// elements no register loads in part.
 std::optional<KeptRow> kept_row(const Fill& fill, const std::vector<StatementPtr>& after,
-                                const std::set<std::string>& widened);
+                                const std::map<std::string, ValueType>& widened);
 /// Returns the arrays of operands in fewer bits than those of values, which loads widen.
-std::set<std::string> widened_arrays(const Kernel& kernel);
+std::map<std::string, ValueType> widened_arrays(const Kernel& kernel);
 
 }  // namespace schaas::loop_ir

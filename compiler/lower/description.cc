@@ -182,7 +182,7 @@ class Description {
 
   const Lowered& lowered_;
   const std::string streaming_target_;
-  const std::set<std::string> widened_;
+  const std::map<std::string, loop_ir::ValueType> widened_;
   std::map<std::string, KernelLoop> loops_;  ///< by variable
   std::set<std::string> adding_;             ///< variables of loops that add to a row in registers
 };

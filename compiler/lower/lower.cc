@@ -62,10 +62,10 @@ support::Result<Lowered> lower_tree(const concrete_notation::StatementPtr& state
   SCHAAS_RETURN_IF_ERROR(check_result(statement, problem));
   SCHAAS_ASSIGN_OR_RETURN(NestTree tree, number(statement, problem));
   const bool for_gpu = is_for_gpu(tree);
-  if (for_gpu && !operators::runs_on_gpu(problem.value_type))
+  if (const auto type = problem::type_not_on_gpu(problem); for_gpu && type)
     return support::unsupported(
-        "value-type", std::string("kernels for GPUs compute with f64, f32 and bf16, the values are ") +
-                          name(problem.value_type));
+        "value-type",
+        std::string("kernels for GPUs compute with f64, f32, bf16 and f16, the values are ") + name(*type));
   if (for_gpu) SCHAAS_RETURN_IF_ERROR(check_mapped_loops(tree));
   // Passes and emission then see a dense result with an element for each entry.
   const int entries_of = for_gpu ? keep_result_by_entries(tree) : -1;

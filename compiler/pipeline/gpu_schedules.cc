@@ -20,7 +20,7 @@ constexpr std::size_t min_per_survivor = 4;
 
 std::vector<GpuSchedule> gpu_schedules(const frontier::Frontier& frontier, const problem::Problem& problem) {
   std::vector<GpuSchedule> out;
-  if (!operators::runs_on_gpu(problem.value_type)) return out;
+  if (problem::type_not_on_gpu(problem)) return out;
   const std::size_t all = frontier.survivors.size();
   for (std::size_t s = 0; s < all && out.size() < max_gpu_schedules; ++s) {
     // Capacity unused by earlier survivors is shared by the remaining ones.

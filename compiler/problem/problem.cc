@@ -230,6 +230,37 @@ Result<void> read_choices(const ProblemText& text, Problem& problem) {
   return {};
 }
 
+/// Takes narrow types apart into that of the arithmetic and those that operands are stored in.
+Result<void> take_apart_types(const ProblemText& text, Problem& problem) {
+  const ValueType given = problem.value_type, computed = operators::arithmetic_type(given);
+  problem.value_type = computed;
+  const std::string& result = problem.statement.result.tensor;
+  for (auto& [tensor, format] : problem.formats) {
+    if (!format.values && tensor != result && given != computed) format.values = given;
+    if (format.values == computed) format.values.reset();
+    const bool ends =
+        format.values && operators::is_integer(*format.values) && std::isinf(problem.semiring->zero);
+    if (!format.values || (tensor != result && !ends && operators::widens_to(*format.values, computed)))
+      continue;
+    const auto said = [&](const std::string& message) {
+      const auto written = text.formats.find(tensor);
+      return whole(support::invalid("value-type", message), "format of " + tensor,
+                   written == text.formats.end() ? "" : written->second);
+    };
+    if (tensor == result) return said("`" + tensor + "` is the result, whose values are " + name(computed));
+    if (ends)
+      return support::noting(
+          said("values of `" + tensor + "` are stored as " + name(*format.values) +
+               ", which has no infinity for what " + problem.semiring->name + " does not store"),
+          "without a type of its own it has that of the arithmetic");
+    return support::noting(
+        said("values of `" + tensor + "` are stored as " + name(*format.values) + ", which " +
+             name(computed) + " does not widen"),
+        "operands may be stored in a narrower type whose numbers the type of the arithmetic has");
+  }
+  return {};
+}
+
 // A problem without compressed levels has no positions: its width is always 64, so that it has one key.
 int position_bits(const std::string& text, const Problem& problem) {
   const bool positions = std::any_of(problem.formats.begin(), problem.formats.end(),
@@ -315,6 +346,16 @@ bool is_contraction(const Problem& problem) {
                      [&](const auto& index) { return index_notation::has_free(statement.value, index); });
 }
 
+std::optional<ValueType> type_not_on_gpu(const Problem& problem) {
+  if (!operators::runs_on_gpu(problem.value_type)) return problem.value_type;
+  for (const auto& [tensor, format] : problem.formats) {
+    const ValueType stored = format.values.value_or(problem.value_type);
+    const bool halved = operators::is_narrow(stored) && problem.value_type == ValueType::f32;
+    if (stored != problem.value_type && !halved) return stored;
+  }
+  return std::nullopt;
+}
+
 ConstraintScope scope_of(const Problem& problem) {
   ConstraintScope scope;
   scope.indices = problem.indices();
@@ -343,7 +384,10 @@ Result<ProblemText> without_ranges(const ProblemText& text) {
 }
 
 Result<Problem> build(const ProblemText& given) {
-  SCHAAS_ASSIGN_OR_RETURN(const ProblemText text, without_ranges(given));
+  ProblemText stated = given;
+  stated.expression = index_notation::with_semiring_of(
+      given.expression, operators::value_type_named(given.value_type).value_or(ValueType::f64));
+  SCHAAS_ASSIGN_OR_RETURN(const ProblemText text, without_ranges(stated));
   Problem problem;
   SCHAAS_ASSIGN_OR_RETURN(auto program, index_notation::parse(text.expression));
   SCHAAS_RETURN_IF_ERROR(index_notation::verify(program, text.expression));
@@ -365,6 +409,7 @@ Result<Problem> build(const ProblemText& given) {
   const auto written = problem.statements();
   problem = with_factors_apart(with_sparse_intermediates_inlined(std::move(problem)));
   SCHAAS_RETURN_IF_ERROR(read_choices(text, problem));
+  SCHAAS_RETURN_IF_ERROR(take_apart_types(text, problem));
   SCHAAS_RETURN_IF_ERROR(check_value_type(text.expression, written, problem));
   if (blocking.empty()) SCHAAS_RETURN_IF_ERROR(read_constraints(text, problem));
   problem.position_bits = position_bits(text.position_bits, problem);

@@ -1,5 +1,6 @@
 #pragma once
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,7 +33,7 @@ struct Problem {
   /// Arithmetic of implied sums and products, and the value of unstored elements.
   const operators::Semiring* semiring = &operators::plus_times();
   std::map<std::string, format::TensorFormat> formats;  ///< one per argument; intermediates are dense
-  ValueType value_type = ValueType::f64;
+  ValueType value_type = ValueType::f64;                ///< in which kernels compute and write; no narrow one
   int position_bits =
       64;  ///< width of positions and coordinates: 32 or 64; always 64 without compressed levels
   Profile profile = Profile::standard;
@@ -65,6 +66,10 @@ struct Problem {
   const Copy* copy_named(const std::string& name) const;
   const Pattern* pattern_named(const std::string& name) const;  ///< or null
   const Mask* mask_of(const std::string& intermediate) const;   ///< or null
+  /// Type in which values of an argument, a copy or a pattern are stored.
+  ValueType stored_type(const std::string& tensor) const {
+    return formats.at(tensor).values.value_or(value_type);
+  }
   /// Accesses on the right, of all statements, to arguments and patterns.
   std::vector<index_notation::Access> reads() const;
   /// Accesses on the right of the last statement.
@@ -75,6 +80,9 @@ struct Problem {
 /// side is a product of accesses or one access. No access repeats an index, some operand has each index of
 /// the result, and the result starts from nothing or adds with the semiring's sum.
 bool is_contraction(const Problem& problem);
+
+/// Returns a type of values, the problem's or an operand's, that kernels for GPUs do not take; none: all do.
+std::optional<ValueType> type_not_on_gpu(const Problem& problem);
 
 /// The names constraints of the problem may use.
 ConstraintScope scope_of(const Problem& problem);

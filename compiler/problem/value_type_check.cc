@@ -1,5 +1,6 @@
 #include "compiler/problem/value_type_check.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -27,6 +28,7 @@ class ValueTypeCheck {
       SCHAAS_RETURN_IF_ERROR(type_.is_integer ? integer(literal->value, value)
                                               : single(literal->value, value));
     }
+    SCHAAS_RETURN_IF_ERROR(check_short(value));
     const auto* call = std::get_if<index_notation::Call>(&value.node);
     if (call != nullptr && type_.is_integer && !operators::has_integer_values(call->function)) {
       return at(value,
@@ -48,6 +50,37 @@ class ValueTypeCheck {
               "f64 can");
   }
 
+  /// Checks what types of few bits, without a sign or of two truth values do not have.
+  Result<void> check_short(const Expression& value) const {
+    if (!type_.is_integer) return {};
+    const auto wrong = [&](const char* code, const std::string& why, const std::string& note) {
+      return at(value, support::invalid(code, "`" + index_notation::print(value) + "` " + why), note);
+    };
+    const std::string name = type_.name;
+    if (std::holds_alternative<index_notation::Coordinate>(value.node) && type_.bytes < 4)
+      return wrong("value-type", "counts to the extent, which may be beyond the numbers of " + name,
+                   "compute with i32 or i64: operands may be stored as " + name + " (`@" + name + "`)");
+    const auto* reduction = std::get_if<index_notation::Reduction>(&value.node);
+    if (type_.type == ValueType::boolean && reduction != nullptr &&
+        (reduction->monoid == operators::Monoid::sum || reduction->monoid == operators::Monoid::product))
+      return wrong(
+          "value-type", "counts; the values are bool",
+          "`or` and `and` reduce truth values; i64 counts operands that are stored as bool (`@bool`)");
+    const auto* call = std::get_if<index_notation::Call>(&value.node);
+    const bool lowers = call != nullptr && (call->function == operators::Function::negate ||
+                                            call->function == operators::Function::subtract);
+    if (lowers && operators::is_unsigned(type_.type) && is_constant(value))
+      return wrong("number-range", "is a number below 0, which " + name + " does not have",
+                   "subtract from an element: x(i) - 1 wraps around");
+    return {};
+  }
+
+  static bool is_constant(const Expression& value) {
+    const auto parts = index_notation::parts(value);
+    if (parts.empty()) return std::holds_alternative<index_notation::Literal>(value.node);
+    return std::all_of(parts.begin(), parts.end(), [](const Expression& each) { return is_constant(each); });
+  }
+
   Result<void> integer(double value, const Expression& where) {
     const auto wrong = [&](const std::string& why, const std::string& note) {
       return at(where,
@@ -64,12 +97,13 @@ class ValueTypeCheck {
     if (value != std::floor(value))
       return wrong(std::string("is no integer; the values are ") + type_.name, "f64 and f32 take it");
     const double largest = std::min(static_cast<double>(type_.largest), max_exact);
-    if (std::fabs(value) > largest)
+    if (std::fabs(value) > largest || (value < 0 && operators::is_unsigned(type_.type)))
       return wrong(std::string("is beyond the numbers that ") + type_.name + " takes in an expression",
                    "an operand without indices can hold it");
     ++numbers_;
     bits_ += std::log2(std::fabs(value) + 2);
-    if (numbers_ > 1 && bits_ > 8 * static_cast<double>(type_.bytes) - 1)
+    if (numbers_ > 1 && type_.type != ValueType::boolean &&
+        bits_ > std::log2(static_cast<double>(type_.largest) + 1))
       return wrong("and those before it may overflow together", "an operand without indices can hold it");
     return {};
   }
@@ -85,12 +119,27 @@ class ValueTypeCheck {
   double bits_ = 0;  ///< logarithm of the product of all |v| + 2
 };
 
+/// Checks that the type has a zero of the semiring that none of its other numbers is taken for.
+Result<void> check_semiring(const Problem& problem) {
+  const bool is_boolean = problem.value_type == ValueType::boolean;
+  if (!operators::is_unsigned(problem.value_type)) return {};
+  const auto& semiring = *problem.semiring;
+  const bool adds = semiring.product == operators::Function::add || semiring.sum == operators::Monoid::sum;
+  const bool ends_below = semiring.product == operators::Function::add && semiring.zero < 0;
+  if (!(is_boolean ? adds : ends_below)) return {};
+  return support::noting(
+      support::invalid("value-type", std::string("values of ") + name(problem.value_type) + " have no " +
+                                         (is_boolean ? "sums" : "-inf") + " of " + semiring.name),
+      is_boolean ? "`or-and` is theirs, and that of a program without one" : "i64 and i32 have it");
+}
+
 }  // namespace
 
 Result<void> check_value_type(const std::string& expression,
                               const std::vector<index_notation::Assignment>& written,
                               const Problem& problem) {
   if (problem.value_type == ValueType::f64) return {};
+  SCHAAS_RETURN_IF_ERROR(check_semiring(problem));
   if (operators::is_integer(problem.value_type)) {
     ValueTypeCheck as_written(expression, problem);
     for (const auto& statement : written) SCHAAS_RETURN_IF_ERROR(as_written.check(statement.value));

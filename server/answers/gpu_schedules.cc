@@ -119,17 +119,18 @@ Result<pipeline::GpuSchedule> GpuSchedules::schedule(const std::string& id) cons
                                   "it is left out where an answer must be the same each time");
     ids.push_back(schedule.id);
   }
-  if (ids.empty()) return no_gpu_schedule(prepared_.canonical.problem.value_type);
+  if (ids.empty()) return no_gpu_schedule(prepared_.canonical.problem);
   return support::invalid("unknown-schedule", "there is no schedule `" + id + "` for GPUs; there are " +
                                                   ids.front() + " to " + ids.back() +
                                                   support::did_you_mean(id, ids));
 }
 
-support::Diagnostic no_gpu_schedule(problem::ValueType type) {
-  if (!operators::runs_on_gpu(type))
+support::Diagnostic no_gpu_schedule(const problem::Problem& problem) {
+  if (const auto type = problem::type_not_on_gpu(problem))
     return support::unsupported(
-        "no-gpu-schedule", std::string("kernels for GPUs compute with f64, f32 and bf16, the values are ") +
-                               name(type) + "; `--target cpu` computes them");
+        "no-gpu-schedule",
+        std::string("kernels for GPUs compute with f64, f32, bf16 and f16, the values are ") + name(*type) +
+            "; `--target cpu` computes them");
   return support::unsupported(
       "no-gpu-schedule",
       "none of the schedules of the frontier runs on a GPU: they append to a sparse result, "

@@ -30,7 +30,7 @@ class GpuSchedules {
   std::vector<pipeline::GpuSchedule> all_;
 };
 
-/// Returns the error that no schedule of the frontier runs on a GPU with values of this type.
-support::Diagnostic no_gpu_schedule(problem::ValueType type);
+/// Returns the error that no schedule of the frontier runs on a GPU.
+support::Diagnostic no_gpu_schedule(const problem::Problem& problem);
 
 }  // namespace schaas::server

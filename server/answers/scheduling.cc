@@ -242,7 +242,7 @@ class Work {
       for (const std::size_t s : representatives(found, prepared_.canonical.problem, query_.kernels))
         add(found.survivors[s].id, found.survivors[s].traces.front(), query_.isa);
     } else if (gpu->empty() && direct_.empty() && ids_.empty()) {
-      return no_gpu_schedule(prepared_.canonical.problem.value_type);
+      return no_gpu_schedule(prepared_.canonical.problem);
     }
     if (!query_.gpu) return wanted;
     for (const auto& schedule : gpu->likeliest(std::min(query_.kernels, max_gpu_kernels)))

@@ -17,7 +17,8 @@ import schaas
 
 from timing import least_milliseconds
 
-TYPES = {"f64": np.float64, "f32": np.float32, "i64": np.int64, "i32": np.int32, "bf16": np.float32}  # operands as they are given
+TYPES = {"f64": np.float64, "f32": np.float32, "i64": np.int64, "i32": np.int32, "bf16": np.float32, "f16": np.float32, "i16": np.int16,
+         "i8": np.int8}  # operands as they are given
 
 
 def random_matrix(random, rows, degree):
@@ -26,7 +27,7 @@ def random_matrix(random, rows, degree):
 
 
 def bytes_moved(matrix, columns, name):
-    width, result = {"bf16": (2, 4)}.get(name, (np.dtype(TYPES[name]).itemsize,) * 2)
+    width, result = {"bf16": (2, 4), "f16": (2, 4)}.get(name, (np.dtype(TYPES[name]).itemsize,) * 2)
     return matrix.nnz * (4 + width) + matrix.nnz * columns * width + matrix.shape[0] * columns * result
 
 
@@ -47,8 +48,9 @@ def main():
             d = random.integers(-8, 9, (pattern.shape[1], columns)).astype(dtype)
             kernel = schaas.kernel("C(i,k) = B(i,j) * D(j,k)", B="csr", dtype=name, patience=120)
             wanted = b @ d
-            if name == "bf16":
-                b, d = schaas.tensor(np.array(b.nonzero()), b.data, b.shape, "csr", dtype="bf16"), schaas.bfloat16(d)
+            if name in ("bf16", "f16"):
+                b = schaas.tensor(np.array(b.nonzero()), b.data, b.shape, "csr", dtype=name)
+                d = schaas.bfloat16(d) if name == "bf16" else d.astype(np.float16)
             runs[name] = kernel.bind(B=b, D=d, threads=1)
             assert np.array_equal(runs[name](), wanted)
         rounds = [{name: least_milliseconds(run, 3) / 1e3 for name, run in runs.items()} for _ in range(options.rounds)]

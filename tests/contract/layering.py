@@ -52,7 +52,7 @@ PACKAGE_OF = {header: package for package, headers in PUBLIC_HEADERS.items() for
 MAY_INCLUDE = {
     "compiler/support": [],
     "compiler/operators": SUPPORT,
-    "compiler/format": SUPPORT,
+    "compiler/format": OPERATORS,
     "compiler/index_notation": OPERATORS,
     "compiler/problem": FRONT,
     "compiler/concrete_notation": PROBLEM,

@@ -210,10 +210,10 @@ TEST(FrontEndErrors, StoredProblems) {
   EXPECT_EQ(
       message(replaced("dense,compressed:0,1", "csr")),
       "invalid [stored-problem]: stored problem, line 8: the lines are not in the form they are stored in");
-  EXPECT_EQ(message(replaced("values f64", "values f16")),
+  EXPECT_EQ(message(replaced("values f64", "values f46")),
             "invalid [stored-problem]: stored problem: it is not a valid problem\n"
-            "  note: invalid [value-type]: unknown value type `f16`, expected `f64`, `f32`, `i64`, `i32` or "
-            "`bf16`; did you mean `bf16`?");
+            "  note: invalid [value-type]: unknown value type `f46`, expected `f64`, `f32`, `i64`, `i32`, "
+            "`bf16`, `f16`, `i8`, `i16`, `u8`, `u16`, `u32`, `u64` or `bool`; did you mean `f64`?");
 }
 
 }  // namespace

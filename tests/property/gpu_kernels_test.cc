@@ -406,7 +406,7 @@ TEST(GpuKernels, NvccCompilesThem) {
   if (nvcc.empty()) GTEST_SKIP() << "no nvcc is installed";
   std::vector<std::string> sources;
   for (const auto& one : cases()) {
-    for (const std::string type : {"f32", "bf16", "f64"}) {
+    for (const std::string type : {"f32", "f16", "f64"}) {
       if (type == "f64" && every > 1) continue;
       problem::ProblemText text;
       text.expression = one.expression;

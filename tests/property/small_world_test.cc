@@ -11,9 +11,9 @@
 // A small world in full: every expression of one to three matrix operands joined by + - * / and max, and
 // those of one or two with coordinates of the indices, as an element of a matrix, as sums of its rows and as
 // a sum of all, with every operand and a matrix result in every named format; compiled and run as f64, and
-// without quotients also as i64 or i32, on random tensors, against the dense oracle. The fast test takes
-// every n-th. Of three operands at most one has a format that results do not have; the others then are dense,
-// csr or dcsr.
+// without quotients also in another type or with an operand in a narrower one, on random tensors, against the
+// dense oracle. The fast test takes every n-th. Of three operands at most one has a format that results do
+// not have; the others then are dense, csr or dcsr.
 namespace schaas {
 namespace {
 
@@ -69,6 +69,18 @@ std::vector<std::string> expressions() {
   return all;
 }
 
+/// Returns another type than f64 that has all numbers of the expression, by turns.
+std::string another_type(const std::string& expression, std::size_t number) {
+  Formats types{"i64", "i32", "bf16", "f16"};
+  const bool counts =
+      expression.find("i <") != std::string::npos || expression.find("2 * i") != std::string::npos;
+  const bool subtracts = expression.find(" - ") != std::string::npos;
+  if (!counts) types.insert(types.end(), {"i16", "i8"});
+  if (!counts && !subtracts) types.insert(types.end(), {"u8", "u16", "u32", "u64"});
+  if (!counts && !subtracts && expression.find("sum") == std::string::npos) types.emplace_back("bool");
+  return types[number % types.size()];
+}
+
 /// All problems, by a visitor that may leave most of them out.
 template <class Visit>
 void for_all(const Visit& visit) {
@@ -119,9 +131,14 @@ TEST_P(SmallWorld, AgreesWithDenseEvaluation) {
     if (number++ % step != GetParam() || failures >= 5) return;
     add(text);
     if (text.expression.find('/') != std::string::npos) return;  // integers have no quotients
-    problem::ProblemText integers = text;
-    integers.value_type = std::vector<std::string>{"i64", "i32", "bf16"}[number / step % 3];
-    add(integers);
+    problem::ProblemText other = text;
+    other.value_type = another_type(text.expression, number / step);
+    if (other.value_type == "bool") other.expression = "or-and: " + text.expression;
+    if (number / step % 8 == 7) {  // an operand in a narrower type
+      other.value_type = number / step % 16 == 7 ? "f32" : "i32";
+      other.formats["B"] += "@i8";
+    }
+    add(other);
   });
   queue.finish();
   const std::size_t written = written_formats().size(), others = formats().size() - written;

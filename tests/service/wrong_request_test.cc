@@ -159,9 +159,9 @@ INSTANTIATE_TEST_SUITE_P(
         Case{
             "Profile", [](auto& r) { r.mutable_problem()->set_profile("fast"); },
             "INVALID_ARGUMENT invalid [profile]: unknown profile `fast`, expected `default` or `sparseauto`"},
-        Case{"ValueType", [](auto& r) { r.mutable_problem()->set_value_type("f16"); },
-             "INVALID_ARGUMENT invalid [value-type]: unknown value type `f16`, expected `f64`, `f32`, `i64`, "
-             "`i32` or `bf16`; did you mean `bf16`?"},
+        Case{"ValueType", [](auto& r) { r.mutable_problem()->set_value_type("f46"); },
+             "INVALID_ARGUMENT invalid [value-type]: unknown value type `f46`, expected `f64`, `f32`, `i64`, "
+             "`i32`, `bf16`, `f16`, `i8`, `i16`, `u8`, `u16`, `u32`, `u64` or `bool`; did you mean `f64`?"},
         Case{"PositionBits", [](auto& r) { r.mutable_problem()->set_position_bits("16"); },
              "INVALID_ARGUMENT invalid [position-bits]: unknown position bits `16`, expected `auto`, `32` or "
              "`64`"},

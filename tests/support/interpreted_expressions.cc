@@ -27,7 +27,7 @@ void InterpretedWork::add(const InterpretedWork& other) {
 }
 
 ExpressionCode::ExpressionCode(const loop_ir::Kernel& kernel)
-    : kernel_(kernel), single_(operators::arithmetic_type(kernel.value_type) == loop_ir::ValueType::f32) {
+    : kernel_(kernel), single_(kernel.value_type == loop_ir::ValueType::f32) {
   for (std::size_t n = 0; n < kernel.arrays.size(); ++n) arrays_.emplace(kernel.arrays[n].name, n);
 }
 
@@ -133,9 +133,8 @@ std::function<void(Frame&, std::int64_t, std::int64_t)> ExpressionCode::index_st
 
 std::int32_t ExpressionCode::stored_type(std::size_t number) const {
   const auto* values = std::get_if<loop_ir::ArgumentValues>(&kernel_.arrays[number].origin);
-  const bool operand = values != nullptr && values->argument > 0;
-  return static_cast<std::int32_t>(operand ? kernel_.value_type
-                                           : operators::arithmetic_type(kernel_.value_type));
+  return static_cast<std::int32_t>(values != nullptr ? values->stored.value_or(kernel_.value_type)
+                                                     : kernel_.value_type);
 }
 
 std::function<double(Frame&, std::int64_t)> ExpressionCode::value_loader(const std::string& array) const {

@@ -1,5 +1,6 @@
 #include "tests/support/kernel_trial.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <set>
@@ -34,13 +35,13 @@ double initial_of(const problem::Problem& problem) {
 /// The least integer that is told from no other here: it wraps around, or double does not hold it.
 double first_uncertain(problem::ValueType type) {
   if (!operators::is_integer(type)) return std::numeric_limits<double>::infinity();
-  return type == problem::ValueType::i32 ? 0x1p31 : 0x1p53;
+  return std::min(static_cast<double>(operators::facts(type).largest), 0x1p53);
 }
 
 /// Returns the largest allowed error, relative to magnitudes.
 double tolerance(problem::ValueType type) {
   if (operators::is_integer(type)) return 0;
-  return operators::arithmetic_type(type) == problem::ValueType::f32 ? 1e-4 : 1e-10;
+  return type == problem::ValueType::f32 ? 1e-4 : 1e-10;
 }
 
 /// " at 3: 1.5 instead of 2"

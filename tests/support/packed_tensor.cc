@@ -360,7 +360,7 @@ PackedTensor pack(const RandomTensor& tensor, const format::TensorFormat& format
     if (!a.pos[l].data.empty()) a.levels[l].pos = a.pos[l].data.data();
     a.levels[l].crd = a.crd[l].data.data();
   }
-  const auto type = static_cast<std::int32_t>(problem.value_type);
+  const auto type = static_cast<std::int32_t>(format.values.value_or(problem.value_type));
   a.values.data.resize(positions.size() * value_bytes(type));
   a.abi = {format.order(),      type, a.extents.data(), a.mode_order.data(), a.levels.data(),
            a.values.data.data()};
@@ -502,9 +502,7 @@ PackedTensor zero_result(const problem::Problem& problem, const Extents& extents
   for (const auto& index : problem.statement.result.indices) by_mode.push_back(extents.at(index));
   result.dense = zeros(by_mode);
   result.stored.assign(result.dense.values.size(), false);
-  problem::Problem plain = problem;  // narrow operands give results in the type of the arithmetic
-  plain.value_type = operators::arithmetic_type(problem.value_type);
-  return pack(result, problem.formats.at(problem.statement.result.tensor), plain);
+  return pack(result, problem.formats.at(problem.statement.result.tensor), problem);
 }
 
 }  // namespace schaas::test_support

@@ -139,6 +139,28 @@ problem::Problem random_problem(const RandomProblemOptions& options, std::mt1993
   return problem::build(random_problem_text(options, random)).value();
 }
 
+namespace {
+
+/// Draws the type of the values and, of the operand `narrow` where it has a name, at times a narrower one.
+void draw_types(problem::ProblemText& text, const std::string& narrow, std::mt19937_64& random) {
+  static const std::vector<std::string> integers{"i64", "i32", "i16", "i8",  "u64",
+                                                 "u32", "u16", "u8",  "bool"};
+  static const std::vector<std::vector<std::string>> pairs{
+      {"f64", "f32"}, {"f64", "i32"}, {"f32", "bf16"}, {"f32", "i8"},  {"f32", "u16"},
+      {"i64", "u8"},  {"i32", "i8"},  {"u32", "u16"},  {"f64", "f16"}, {"f32", "bool"}};
+  const auto type = random() % 12;
+  text.value_type = type % 3 == 0 ? "f32" : type == 4 ? "bf16" : type == 8 ? "f16" : "f64";
+  if (type == 1 || type == 2 || type == 5) text.value_type = integers[random() % integers.size()];
+  if (text.value_type == "bool") text.expression = "or-and: " + text.expression;
+  if (type != 10 || narrow.empty()) return;
+  const auto& pair = pairs[random() % pairs.size()];
+  text.value_type = pair[0];
+  const auto format = text.formats.find(narrow);
+  text.formats[narrow] = (format == text.formats.end() ? "dense" : format->second) + "@" + pair[1];
+}
+
+}  // namespace
+
 problem::ProblemText random_problem_text(const RandomProblemOptions& options, std::mt19937_64& random) {
   static const std::vector<std::string> alphabet{"i", "j", "k", "l", "m", "n", "o", "p"};
   const std::vector<std::string> indices(alphabet.begin(),
@@ -175,12 +197,7 @@ problem::ProblemText random_problem_text(const RandomProblemOptions& options, st
   if (sparse_result && options.lists && result.size() > 1 && random() % 2 == 0)
     text.formats["A"] = with_mode_order(list_levels(result.size(), kinds, random), result.size(), random);
   text.expression = access("A", result) + " = " + product;
-  const auto type = random() % 12;
-  text.value_type = type % 3 == 0 ? "f32"
-                    : type == 1   ? "i64"
-                    : type == 2   ? "i32"
-                    : type == 4   ? "bf16"
-                                  : "f64";
+  draw_types(text, used.empty() || orders.at("B") == 0 ? "" : "B", random);
   text.position_bits = random() % 2 == 0 ? "32" : "64";
   return text;
 }

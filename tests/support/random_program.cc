@@ -52,7 +52,9 @@ class Generator {
           result_format(static_cast<int>(left.size()), sparse ? Levels::written : Levels::dense);
     text.value_type = one_in(4) ? "f32" : "f64";
     if (is_integral(text.expression) && one_in(2)) text.value_type = one_in(4) ? "i32" : "i64";
-    if (text.value_type == "f32" && one_in(3)) text.value_type = "bf16";
+    if (text.value_type == "f32" && one_in(3)) text.value_type = one_in(2) ? "bf16" : "f16";
+    if (text.value_type == "i32" && text.expression.find(" i") == std::string::npos && one_in(2))
+      text.value_type = one_in(2) ? "i8" : "i16";
     text.position_bits = one_in(2) ? "32" : "64";
     return text;
   }

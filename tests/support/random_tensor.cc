@@ -11,12 +11,14 @@ namespace schaas::test_support {
 namespace {
 
 /// Draws a stored value in the domain of the semiring, never its zero.
-double random_value(const operators::Semiring& semiring, double unit, std::mt19937_64& random) {
-  const auto size = static_cast<double>(1 + random() % 8) * unit;
+double random_value(const RandomTensorOptions& options, std::mt19937_64& random) {
+  const operators::Semiring& semiring = *options.semiring;
+  const auto size =
+      static_cast<double>(1 + random() % static_cast<std::uint64_t>(options.largest)) * options.unit;
   const bool positive =
       semiring.product == operators::Function::multiply && semiring.sum == operators::Monoid::maximum;
   if (semiring.product == operators::Function::logical_and) return 1;
-  return positive || random() % 2 == 0 ? size : -size;
+  return positive || !options.negative || random() % 2 == 0 ? size : -size;
 }
 
 /// Every access of a program, of definitions too.
@@ -56,8 +58,7 @@ RandomTensor random_tensor(const std::vector<std::int64_t>& extents, const Rando
   for (double& value : out.dense.values) {
     const bool stored = is_stored(random);
     out.stored.push_back(stored);
-    value = stored && !is_zero(random) ? random_value(*options.semiring, options.unit, random)
-                                       : options.semiring->zero;
+    value = stored && !is_zero(random) ? random_value(options, random) : options.semiring->zero;
   }
   return out;
 }
@@ -91,7 +92,10 @@ RandomInput random_input(const problem::Problem& problem, const Extents& given, 
     const bool dense = std::none_of(levels.begin(), levels.end(), format::is_sparse);
     RandomTensorOptions options;
     options.semiring = problem.semiring;
-    if (operators::is_integer(problem.value_type)) options.unit = 1;
+    const auto type = problem.stored_type(operand.tensor);
+    if (operators::is_integer(problem.value_type) || operators::is_integer(type)) options.unit = 1;
+    options.negative = !operators::is_unsigned(type) && !operators::is_unsigned(problem.value_type);
+    if (type == problem::ValueType::boolean) options.largest = 1;
     // Empty tensors now and then only: they hide every mistake but one.
     const auto choice = random() % 16;
     options.density = dense ? 1.0 : choice == 0 ? densities[0] : densities[1 + choice % 4];

@@ -21,11 +21,13 @@ struct RandomTensorOptions {
   double explicit_zeros = 0.1;  ///< chance that a stored entry is zero
   /// Arithmetic of the values: its zero is not stored, and values are in its domain.
   const operators::Semiring* semiring = &operators::plus_times();
-  double unit = 0.25;  ///< values are multiples of it
+  double unit = 0.25;    ///< values are multiples of it
+  int largest = 8;       ///< units of the largest value
+  bool negative = true;  ///< so are some values
 };
 
 /// Values are +-1 to +-8 units (quarters, of integers ones) without 0, so that sums and products of a few are
-/// exact in f32 too; of max-times not negative, of or-and 1.
+/// exact in f32 too; of max-times and of types without a sign not negative, of or-and and of bool 1.
 RandomTensor random_tensor(const std::vector<std::int64_t>& extents, const RandomTensorOptions& options,
                            std::mt19937_64& random);
 

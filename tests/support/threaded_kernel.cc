@@ -83,9 +83,7 @@ ThreadedKernel::ThreadedKernel(const problem::ProblemText& text, const std::stri
     const auto extents = extents_of(tensor, program, shape.extents);
     client::PackOptions options;
     options.name = tensor;
-    options.value_type = tensor == problem.statement.result.tensor
-                             ? operators::arithmetic_type(problem.value_type)
-                             : problem.value_type;
+    options.value_type = problem.value_type;
     options.position_bits = problem.position_bits;
     options.fill_value = problem.semiring->zero;
     const auto& format = problem.formats.at(tensor);

@@ -3,15 +3,16 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <type_traits>
 
+#include "compiler/operators/value_type.h"
 #include "proto/kernel_abi.h"
 
 /// Values of tensors in memory as double, for tests whose integers double can tell.
 namespace schaas::test_support {
 
 inline std::size_t value_bytes(std::int32_t type) {
-  if (type == SCHAAS_BF16) return 2;
-  return type == SCHAAS_F32 || type == SCHAAS_I32 ? 4 : 8;
+  return operators::bytes_of(static_cast<operators::ValueType>(type));
 }
 
 template <class Value>
@@ -19,10 +20,12 @@ double read_as(const void* values, std::int64_t n) {
   Value value;
   std::memcpy(&value, static_cast<const char*>(values) + n * static_cast<std::int64_t>(sizeof value),
               sizeof value);
-  // The extremes of integers stand for infinity.
+  // The extremes of integers stand for infinity, but 0 and truth values for themselves.
   using Range = std::numeric_limits<Value>;
-  if (Range::is_integer && (value == Range::max() || value == Range::min()))
-    return value < 0 ? -HUGE_VAL : HUGE_VAL;
+  if (Range::is_integer && !std::is_same_v<Value, bool>) {
+    if (value == Range::max()) return HUGE_VAL;
+    if (Range::is_signed && value == Range::min()) return -HUGE_VAL;
+  }
   return static_cast<double>(value);
 }
 
@@ -38,40 +41,61 @@ void write_as(void* values, std::int64_t n, double number) {
   std::memcpy(static_cast<char*>(values) + n * static_cast<std::int64_t>(sizeof value), &value, sizeof value);
 }
 
-inline double read_number(const void* values, std::int32_t type, std::int64_t n) {
+/// Calls `work` with a zero of the type of C++; not for types of 16 bits that are computed with as float.
+template <class Work>
+auto with_type(std::int32_t type, Work work) {
   switch (type) {
     case SCHAAS_F32:
-      return read_as<float>(values, n);
-    case SCHAAS_BF16: {
-      const char halves[4] = {0, 0, static_cast<const char*>(values)[2 * n],
-                              static_cast<const char*>(values)[2 * n + 1]};
-      return read_as<float>(halves, 0);
-    }
+      return work(float{});
     case SCHAAS_I64:
-      return read_as<std::int64_t>(values, n);
+      return work(std::int64_t{});
     case SCHAAS_I32:
-      return read_as<std::int32_t>(values, n);
+      return work(std::int32_t{});
+    case SCHAAS_I16:
+      return work(std::int16_t{});
+    case SCHAAS_I8:
+      return work(std::int8_t{});
+    case SCHAAS_U64:
+      return work(std::uint64_t{});
+    case SCHAAS_U32:
+      return work(std::uint32_t{});
+    case SCHAAS_U16:
+      return work(std::uint16_t{});
+    case SCHAAS_U8:
+      return work(std::uint8_t{});
+    case SCHAAS_BOOL:
+      return work(bool{});
     default:
-      return read_as<double>(values, n);
+      return work(double{});
   }
 }
 
-inline void write_number(void* values, std::int32_t type, std::int64_t n, double number) {
-  switch (type) {
-    case SCHAAS_F32:
-      return write_as<float>(values, n, number);
-    case SCHAAS_BF16: {  // numbers of tests need no rounding
-      const auto narrow = static_cast<float>(number);
-      std::memcpy(static_cast<char*>(values) + 2 * n, reinterpret_cast<const char*>(&narrow) + 2, 2);
-      return;
-    }
-    case SCHAAS_I64:
-      return write_as<std::int64_t>(values, n, number);
-    case SCHAAS_I32:
-      return write_as<std::int32_t>(values, n, number);
-    default:
-      return write_as<double>(values, n, number);
+inline double read_number(const void* values, std::int32_t type, std::int64_t n) {
+  if (type == SCHAAS_BF16) {
+    const char halves[4] = {0, 0, static_cast<const char*>(values)[2 * n],
+                            static_cast<const char*>(values)[2 * n + 1]};
+    return read_as<float>(halves, 0);
   }
+  if (type == SCHAAS_F16) {
+    std::uint16_t bits = 0;
+    std::memcpy(&bits, static_cast<const char*>(values) + 2 * n, 2);
+    return static_cast<double>(operators::of_half(bits));
+  }
+  return with_type(type, [&](auto zero) { return read_as<decltype(zero)>(values, n); });
+}
+
+inline void write_number(void* values, std::int32_t type, std::int64_t n, double number) {
+  if (type == SCHAAS_BF16) {  // numbers of tests need no rounding
+    const auto narrow = static_cast<float>(number);
+    std::memcpy(static_cast<char*>(values) + 2 * n, reinterpret_cast<const char*>(&narrow) + 2, 2);
+    return;
+  }
+  if (type == SCHAAS_F16) {
+    const std::uint16_t bits = operators::half_bits(number);
+    std::memcpy(static_cast<char*>(values) + 2 * n, &bits, 2);
+    return;
+  }
+  with_type(type, [&](auto zero) { write_as<decltype(zero)>(values, n, number); });
 }
 
 }  // namespace schaas::test_support

@@ -35,10 +35,9 @@ support::Diagnostic null_argument(const char* name) {
 support::Result<ValueType> value_type_of(std::int32_t number) {
   if (number >= 0 && number < static_cast<int>(operators::value_types().size()))
     return static_cast<ValueType>(number);
-  return support::invalid(
-      "value-type",
-      "value type " + std::to_string(number) +
-          ": expected SCHAAS_F64 (0), SCHAAS_F32 (1), SCHAAS_I64 (2), SCHAAS_I32 (3) or SCHAAS_BF16 (4)");
+  return support::invalid("value-type", "value type " + std::to_string(number) +
+                                            ": expected SCHAAS_F64 (0) to SCHAAS_BOOL (12), for " +
+                                            operators::value_type_choices());
 }
 
 support::Result<int> position_bits_of(std::int32_t bits) {
@@ -60,7 +59,7 @@ support::Result<ProblemText> problem_text_of(const schaas_problem& given) {
   if (given.constraint_count > 0 && given.constraints == nullptr) return null_argument("constraints");
   ProblemText text;
   SCHAAS_ASSIGN_OR_RETURN(text.value_type, value_type_of(given.value_type));
-  text.expression = given.expression;
+  text.expression = with_semiring_of(given.expression, text.value_type);
   for (std::int32_t f = 0; f < given.format_count; ++f)
     text.formats[text_or(given.formats[2 * f], "")] = text_or(given.formats[2 * f + 1], "");
   for (std::int32_t c = 0; c < given.constraint_count; ++c)

@@ -37,7 +37,7 @@ support::Result<CooTensor> listed(const std::string& name, std::int32_t order, c
     tensor.coordinates.emplace_back();
     if (entries > 0) tensor.coordinates.back().assign(coordinates[mode], coordinates[mode] + entries);
   }
-  tensor.value_type = is_integer(type) ? ValueType::i64 : ValueType::f64;
+  tensor.value_type = type == ValueType::u64 ? type : is_integer(type) ? ValueType::i64 : ValueType::f64;
   if (is_integer(type)) {
     const auto* const numbers = static_cast<const std::int64_t*>(values);
     tensor.integers.assign(numbers, numbers + entries);

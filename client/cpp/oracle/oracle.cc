@@ -17,9 +17,9 @@ class Verifier {
  public:
   Verifier(const Program& program, const std::map<std::string, OracleOperand>& operands,
            const OracleOptions& options)
-      : program_(program) {
+      : program_(program), options_(options) {
     context_.semiring = program.semiring;
-    context_.type = options.type;
+    context_.type = arithmetic_type(options.type);
     context_.memory_limit = options.memory_limit;
     context_.extents = options.extents;
     context_.operands = operands;
@@ -70,11 +70,15 @@ class Verifier {
   void load(const std::string& name, const OracleOperand& operand) {
     if (context_.tensors.count(name) > 0) return;
     const bool updated = name == program_.result().tensor;
-    const ValueType type = updated ? arithmetic_type(context_.type) : context_.type;
+    const auto stored = options_.stored.find(name);
+    OracleTypes types{options_.type, context_.type};
+    if (stored != options_.stored.end()) types.stored = stored->second;
+    if (updated) types.stored = context_.type;
+    context_.narrow = context_.narrow || types.stored != types.computed;
     if (const auto* const* entries = std::get_if<const CooTensor*>(&operand)) {
-      context_.tensors[name] = OracleTensor::entries(**entries, program_.semiring->zero, type);
+      context_.tensors[name] = OracleTensor::entries(**entries, program_.semiring->zero, types);
     } else {
-      context_.tensors[name] = OracleTensor::dense(*std::get<const DenseTensor*>(operand), type);
+      context_.tensors[name] = OracleTensor::dense(*std::get<const DenseTensor*>(operand), types);
     }
   }
 
@@ -160,6 +164,7 @@ class Verifier {
   }
 
   const Program& program_;
+  const OracleOptions& options_;
   OracleContext context_;
   std::map<std::string, Definition> inlined_;
   int fresh_ = 0;

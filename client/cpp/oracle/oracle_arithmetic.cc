@@ -28,26 +28,27 @@ std::uint64_t modular(Function function, std::uint64_t x, std::uint64_t y) {
 
 std::int64_t integer_result(Function function, std::int64_t x, std::int64_t y, ValueType type) {
   const auto bits = [](std::int64_t value) { return static_cast<std::uint64_t>(value); };
+  const auto less = [&](std::int64_t a, std::int64_t b) { return operators::is_less(a, b, type); };
   const auto absorbing = [&](std::int64_t zero) {
     return x == zero || y == zero ? zero : wrapped(bits(x) + bits(y), type);
   };
   switch (function) {
     case Function::add_absorbing_largest:
-      return absorbing(operators::facts(type).largest);
+      return absorbing(operators::largest_of(type));
     case Function::add_absorbing_smallest:
       return absorbing(operators::facts(type).smallest);
     case Function::minimum:
-      return std::min(x, y);
+      return less(y, x) ? y : x;
     case Function::maximum:
-      return std::max(x, y);
+      return less(x, y) ? y : x;
     case Function::less:
-      return x < y;
+      return less(x, y);
     case Function::less_equal:
-      return x <= y;
+      return !less(y, x);
     case Function::greater:
-      return x > y;
+      return less(y, x);
     case Function::greater_equal:
-      return x >= y;
+      return !less(x, y);
     case Function::equal:
       return x == y;
     case Function::not_equal:
@@ -62,17 +63,18 @@ std::int64_t integer_result(Function function, std::int64_t x, std::int64_t y, V
 }
 
 std::int64_t integer_result(Function function, std::int64_t x, ValueType type) {
+  const bool negative = operators::is_less(x, 0, type);
   switch (function) {
     case Function::logical_not:
       return x == 0;
     case Function::negate:
       return integer_result(Function::subtract, 0, x, type);
     case Function::abs:
-      return x < 0 ? integer_result(Function::subtract, 0, x, type) : x;
+      return negative ? integer_result(Function::subtract, 0, x, type) : x;
     case Function::relu:
-      return std::max<std::int64_t>(x, 0);
+      return negative ? 0 : x;
     case Function::sign:
-      return x > 0 ? 1 : x < 0 ? -1 : 0;
+      return negative ? -1 : x != 0;
     default:
       return x;  // floor, ceil, round
   }
@@ -145,7 +147,7 @@ Judged smooth(double value, double slope, const Judged& x) {
 Judged given(double value) { return {value, size(value), true}; }
 
 Judged given(std::int64_t value, ValueType type) {
-  return {static_cast<double>(value), 0, true, type, value};
+  return {operators::real_of(value, type), 0, true, type, value};
 }
 
 Judged given(double value, ValueType type) {

@@ -80,12 +80,11 @@ class CompiledFold {
   OracleTerm compile(const Expression& expression) {
     OracleTerm term;
     if (const auto* literal = std::get_if<Literal>(&expression.node)) {
-      const ValueType type = arithmetic_type(context_.type);
-      term.number = given(rounded(literal->value, type), type);
+      term.number = given(rounded(literal->value, context_.type), context_.type);
     } else if (const auto* coordinate = std::get_if<Coordinate>(&expression.node)) {
       term.kind = OracleTerm::Kind::coordinate;
       term.index = number(coordinate->index);
-      term.type = arithmetic_type(context_.type);
+      term.type = context_.type;
     } else if (const auto* access = std::get_if<Access>(&expression.node)) {
       term.kind = OracleTerm::Kind::access;
       term.access = add_access(context_.tensors.at(access->tensor), access->indices);
@@ -245,7 +244,7 @@ class FoldEvaluation {
 std::optional<OracleProduct> product_of(const OracleFold& fold, const OracleContext& context) {
   if (fold.fold != context.semiring->sum || fold.wanted != nullptr) return std::nullopt;
   // Products are evaluated in double, from operands as they were given.
-  if (is_integer(context.type) || operators::is_narrow(context.type)) return std::nullopt;
+  if (is_integer(context.type) || context.narrow) return std::nullopt;
   OracleProduct product;
   product.semiring = context.semiring;
   product.result.indices = fold.free;

@@ -26,7 +26,8 @@ struct OracleFold {
 /// Facts that all steps of one verification share.
 struct OracleContext {
   const Semiring* semiring = nullptr;
-  ValueType type = ValueType::f64;
+  ValueType type = ValueType::f64;  ///< type of the arithmetic
+  bool narrow = false;              ///< operands are stored in another type
   std::int64_t memory_limit = 0;
   std::map<std::string, std::int64_t> extents;         ///< extents of all indices
   std::map<std::string, OracleOperand> operands;       ///< as given

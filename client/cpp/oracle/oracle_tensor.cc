@@ -32,21 +32,21 @@ std::vector<Wide> row_major_strides(const std::vector<std::int64_t>& extents) {
   return strides;
 }
 
-std::shared_ptr<const OracleTensor> OracleTensor::dense(const DenseTensor& tensor, ValueType type) {
+std::shared_ptr<const OracleTensor> OracleTensor::dense(const DenseTensor& tensor, OracleTypes types) {
   auto built = std::make_shared<OracleTensor>();
   built->extents_ = tensor.extents;
   built->elements_ = tensor.size();
   built->read_ = &tensor;
-  built->type_ = type;
+  built->types_ = types;
   return built;
 }
 
 std::shared_ptr<const OracleTensor> OracleTensor::entries(const CooTensor& tensor, double zero,
-                                                          ValueType type) {
+                                                          OracleTypes types) {
   auto built = std::make_shared<OracleTensor>();
   built->extents_ = tensor.extents;
   built->sparse_ = true;
-  built->type_ = type;
+  built->types_ = types;
   built->background_ = given(zero);
   const std::vector<Wide> strides = row_major_strides(tensor.extents);
   std::vector<Wide> keys(tensor.entries(), 0);
@@ -64,7 +64,7 @@ std::shared_ptr<const OracleTensor> OracleTensor::entries(const CooTensor& tenso
     if (!again) built->keys_.push_back(keys[e]);
     built->add_entry(tensor, e, again);
   }
-  for (double& value : built->given_) value = rounded(value, type);
+  for (double& value : built->given_) value = rounded(value, types.stored);
   built->index_keys();
   return built;
 }
@@ -94,18 +94,18 @@ std::shared_ptr<const OracleTensor> OracleTensor::computed_entries(std::vector<s
 
 /// Appends the value of an entry, or adds it to the last one's when the entry is there `again`.
 void OracleTensor::add_entry(const CooTensor& tensor, std::size_t entry, bool again) {
-  if (!is_integer(type_)) {
+  if (!is_integer(types_.stored)) {
     if (!again) given_.push_back(0);
     given_.back() = again ? given_.back() + tensor.at(entry) : tensor.at(entry);
     return;
   }
   const std::int64_t value = is_integer(tensor.value_type)
                                  ? tensor.integers[entry]
-                                 : operators::integer_of(tensor.values[entry], type_);
+                                 : operators::integer_of(tensor.values[entry], types_.stored);
   const std::int64_t before = again ? given_integers_.back() : 0;
   if (!again) given_integers_.push_back(0);
-  given_integers_.back() =
-      operators::wrapped(static_cast<std::uint64_t>(before) + static_cast<std::uint64_t>(value), type_);
+  given_integers_.back() = operators::wrapped(
+      static_cast<std::uint64_t>(before) + static_cast<std::uint64_t>(value), types_.stored);
 }
 
 void OracleTensor::index_keys() {
@@ -151,11 +151,19 @@ std::int64_t OracleTensor::find(Wide key, Near& near) const {
   return stored ? static_cast<std::int64_t>(near.position) : -1;
 }
 
+/// An integer as it is stored, as one of the arithmetic's numbers.
+Judged OracleTensor::integer(std::int64_t value) const {
+  const std::int64_t stored = operators::wrapped(static_cast<std::uint64_t>(value), types_.stored);
+  return is_integer(types_.computed) ? given(stored, types_.computed)
+                                     : given(operators::real_of(stored, types_.stored));
+}
+
 Judged OracleTensor::at(std::int64_t position) const {
-  if (read_ != nullptr && is_integer(type_) && is_integer(read_->value_type))
-    return given(read_->integer_at(position), type_);
-  if (read_ != nullptr) return given(rounded(read_->at(position), type_), type_);
-  if (!given_integers_.empty()) return given(given_integers_[static_cast<std::size_t>(position)], type_);
+  if (read_ != nullptr && is_integer(types_.stored))
+    return integer(is_integer(read_->value_type) ? read_->integer_at(position)
+                                                 : operators::integer_of(read_->at(position), types_.stored));
+  if (read_ != nullptr) return given(rounded(read_->at(position), types_.stored));
+  if (!given_integers_.empty()) return integer(given_integers_[static_cast<std::size_t>(position)]);
   if (!given_.empty()) return given(given_[static_cast<std::size_t>(position)]);
   return values_[static_cast<std::size_t>(position)];
 }

@@ -12,14 +12,20 @@ namespace schaas::client {
 /// Row-major number of an element; extents of sparse tensors multiply beyond 64 bits.
 __extension__ using Wide = unsigned __int128;
 
+/// Types in which the values of an operand are stored, and computed with.
+struct OracleTypes {
+  ValueType stored = ValueType::f64, computed = ValueType::f64;
+};
+
 /// A tensor as the oracle reads it: an operand, or what it computed. Dense, or entries with a value for all
 /// that is not among them. Immutable when built; any number of threads may read.
 class OracleTensor {
  public:
-  /// Reads the tensor where it stands; it must outlive this. Values are rounded to `type`.
-  static std::shared_ptr<const OracleTensor> dense(const DenseTensor& tensor, ValueType type);
+  /// Reads the tensor where it stands; it must outlive this. Values are rounded to the type they are stored
+  /// in.
+  static std::shared_ptr<const OracleTensor> dense(const DenseTensor& tensor, OracleTypes types);
   /// Duplicates are added up, integers with wrap-around. `zero` is what is not stored.
-  static std::shared_ptr<const OracleTensor> entries(const CooTensor& tensor, double zero, ValueType type);
+  static std::shared_ptr<const OracleTensor> entries(const CooTensor& tensor, double zero, OracleTypes types);
   static std::shared_ptr<const OracleTensor> computed_dense(std::vector<std::int64_t> extents,
                                                             std::vector<Judged> values);
   /// Keys ascending.
@@ -46,13 +52,14 @@ class OracleTensor {
   Judged at(std::int64_t position) const;
 
  private:
+  Judged integer(std::int64_t value) const;
   void index_keys();
   void add_entry(const CooTensor& tensor, std::size_t entry, bool again);
 
   std::vector<std::int64_t> extents_;
   std::int64_t elements_ = 0;
   bool sparse_ = false;
-  ValueType type_ = ValueType::f64;
+  OracleTypes types_;
   const DenseTensor* read_ = nullptr;
   std::vector<Judged> values_;
   std::vector<double> given_;                 ///< values of entries read, instead of values_

@@ -47,4 +47,16 @@ NumberError parse_whole(std::string_view word, std::int64_t& value) {
   return NumberError::none;
 }
 
+NumberError parse_whole(std::string_view word, std::uint64_t& value) {
+  const std::string_view digits = word.starts_with('+') ? word.substr(1) : word;
+  const char* const end = digits.data() + digits.size();
+  const auto [ptr, error] = std::from_chars(digits.data(), end, value);
+  if (!digits.empty() && ptr == end && error == std::errc()) return NumberError::none;
+  std::int64_t whole = 0;
+  if (const NumberError wrong = parse_whole(word, whole); wrong != NumberError::none) return wrong;
+  if (whole < 0) return NumberError::not_a_number;
+  value = static_cast<std::uint64_t>(whole);
+  return NumberError::none;
+}
+
 }  // namespace schaas::client

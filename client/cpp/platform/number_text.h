@@ -49,6 +49,7 @@ NumberError parse_integral(std::string_view word, double& value);
 
 /// A whole word as an integer, also one that is written as a real number, like `1.0e+01`.
 NumberError parse_whole(std::string_view word, std::int64_t& value);
+NumberError parse_whole(std::string_view word, std::uint64_t& value);
 
 /// Numbers that from_chars does not take: a leading +, Fortran's exponent letter D, values below the smallest
 /// double.

@@ -15,7 +15,8 @@ template <>
 struct WireNames<client::ValueType> {
   static constexpr int first = 0;
   static constexpr auto otherwise = client::ValueType::f64;
-  static constexpr std::array names = {"f64", "f32", "i64", "i32", "bf16"};
+  static constexpr std::array names = {"f64", "f32", "i64", "i32", "bf16", "f16", "i8",
+                                       "i16", "u8",  "u16", "u32", "u64",  "bool"};
 };
 
 }  // namespace schaas::answers

@@ -42,17 +42,15 @@ class Check {
       return support::invalid("argument-format", "`" + name(a) + "` has " + std::to_string(tensor.order()) +
                                                      " modes, the kernel expects " + std::to_string(order));
     }
-    if (order > 0) {
-      SCHAAS_ASSIGN_OR_RETURN(
-          const format::TensorFormat wanted,
-          format::parse(problem_.formats.at(canonical), static_cast<int>(order), name(a)));
-      if (wanted != tensor.format()) {
-        return support::invalid("argument-format", "`" + name(a) + "` is stored as " +
-                                                       format::print(tensor.format()) +
-                                                       ", the kernel expects " + format::print(wanted));
-      }
+    SCHAAS_ASSIGN_OR_RETURN(format::TensorFormat wanted,
+                            format::parse(problem_.formats.at(canonical), static_cast<int>(order), name(a)));
+    const ValueType type = wanted.values.value_or(problem_.value_type);
+    wanted.values.reset();
+    if (order > 0 && wanted != tensor.format()) {
+      return support::invalid("argument-format", "`" + name(a) + "` is stored as " +
+                                                     format::print(tensor.format()) +
+                                                     ", the kernel expects " + format::print(wanted));
     }
-    const ValueType type = a == 0 ? arithmetic_type(problem_.value_type) : problem_.value_type;
     if (type != tensor.value_type()) {
       return support::invalid("argument-type", "`" + name(a) + "` holds " +
                                                    client::name(tensor.value_type()) +

@@ -72,6 +72,11 @@ const std::vector<std::string>& KernelProblem::indices_of(std::size_t argument) 
       ->indices;
 }
 
+support::Result<format::TensorFormat> KernelProblem::format_of(std::size_t argument) const {
+  return format::parse(formats.at(tensors[argument]), static_cast<int>(indices_of(argument).size()),
+                       tensors[argument]);
+}
+
 support::Result<KernelProblem> parse_kernel_problem(const std::string& text,
                                                     std::span<const schaas_fixed_extent> fixed) {
   std::istringstream lines(text);

@@ -21,7 +21,7 @@ struct KernelProblem {
   std::vector<std::string> indices;  ///< distinct
   bool update = false;               ///< the result starts from what it holds
   std::map<std::string, std::string> formats;
-  ValueType value_type = ValueType::f64;
+  ValueType value_type = ValueType::f64;  ///< type of the arithmetic and the result
   int position_bits = 64;
   /// Maps an index to the representative of all indices whose extents must agree with its. They agree by mode
   /// of a tensor that is used more than once, or by an intermediate.
@@ -30,6 +30,8 @@ struct KernelProblem {
 
   /// Indices of the first access to an argument.
   const std::vector<std::string>& indices_of(std::size_t argument) const;
+  /// Storage of an argument; operands in a narrower type than that of the arithmetic have it there.
+  support::Result<format::TensorFormat> format_of(std::size_t argument) const;
 };
 
 /// `fixed`: the kernel's descriptor has them. Errors: invalid [kernel-problem]; [kernel-binary] (an extent of

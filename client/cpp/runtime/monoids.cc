@@ -14,7 +14,9 @@ namespace {
 /// Integers wrap around: they are added and multiplied as unsigned ones.
 template <class T>
 auto word(T value) {
-  if constexpr (std::is_integral_v<T>) {
+  if constexpr (std::is_same_v<T, bool>) {
+    return static_cast<unsigned>(value);
+  } else if constexpr (std::is_integral_v<T>) {
     return static_cast<std::make_unsigned_t<T>>(value);
   } else {
     return value;

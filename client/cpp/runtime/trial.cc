@@ -121,7 +121,7 @@ class Trying {
       if (!fixed(index)) found.insert(problem_.extent_of.at(index));
     }
     for (std::size_t a = 0; a < problem_.tensors.size(); ++a) {
-      const auto format = format_of(a);
+      const auto format = problem_.format_of(a);
       if (format.ok() && format->all_dense()) continue;
       for (const auto& index : problem_.indices_of(a)) found.erase(problem_.extent_of.at(index));
     }
@@ -156,9 +156,9 @@ class Trying {
 
   /// Returns a value of the semiring's domain. Multiples of 2^-10, neither near 0 nor large: sums and
   /// quotients stay well conditioned.
-  double value() {
+  double value(ValueType stored) {
     const std::string name = problem_.program.semiring->name;
-    if (is_integer(problem_.value_type)) return whole_value(name);
+    if (is_integer(stored)) return whole_value(name, stored);
     const double size = 0.25 + static_cast<double>(random_() % 1024) / 1024;
     const bool minority = random_() % 4 == 0;
     // Boolean semirings have two values.
@@ -168,15 +168,18 @@ class Trying {
 
   /// Returns an integer of the semiring's domain, which double tells exactly. Some are large, so that
   /// products wrap around.
-  double whole_value(const std::string& semiring) {
-    if (semiring == "or-and") return random_() % 4 == 0 ? 0 : 1;
+  double whole_value(const std::string& semiring, ValueType stored) {
+    if (semiring == "or-and" || stored == ValueType::boolean) return random_() % 4 == 0 ? 0 : 1;
     const auto size = static_cast<double>(1 + random_() % 7);
     if (semiring == "max-times") return size;  // a product that wraps around is none of the semiring
-    const double scale = semiring == "plus-times" && random_() % 8 == 0 ? 0x1p28 : 1;
-    return random_() % 4 == 0 ? -size * scale : size * scale;
+    // Some are so large that products wrap around: 2^28 of 32 bits and more, 2^3 of bytes.
+    const std::size_t bits = 8 * bytes_of(stored);
+    const double large = std::ldexp(1.0, bits >= 32 ? 28 : static_cast<int>(bits) - 5);
+    const double scale = semiring == "plus-times" && random_() % 8 == 0 ? large : 1;
+    return !operators::is_unsigned(stored) && random_() % 4 == 0 ? -size * scale : size * scale;
   }
 
-  CooTensor entries(std::vector<std::int64_t> extents, Pattern pattern) {
+  CooTensor entries(std::vector<std::int64_t> extents, Pattern pattern, ValueType stored) {
     CooTensor tensor;
     tensor.extents = std::move(extents);
     tensor.coordinates.resize(tensor.extents.size());
@@ -192,19 +195,14 @@ class Trying {
       std::int64_t rest = e;
       for (std::size_t m = tensor.extents.size(); m-- > 0; rest /= tensor.extents[m])
         tensor.coordinates[m].push_back(rest % tensor.extents[m]);
-      tensor.values.push_back(value());
+      tensor.values.push_back(value(stored));
     }
     return tensor;
   }
 
-  support::Result<format::TensorFormat> format_of(std::size_t argument) const {
-    return format::parse(problem_.formats.at(problem_.tensors[argument]),
-                         static_cast<int>(problem_.indices_of(argument).size()), problem_.tensors[argument]);
-  }
-
   PackOptions options_of(std::size_t argument) const {
-    const ValueType type = argument == 0 ? arithmetic_type(problem_.value_type) : problem_.value_type;
-    return {problem_.tensors[argument], type, problem_.position_bits, problem_.program.semiring->zero};
+    return {problem_.tensors[argument], problem_.value_type, problem_.position_bits,
+            problem_.program.semiring->zero};
   }
 
   // Packs random operands, evaluates the oracle once, and runs the kernel in all ways.
@@ -212,24 +210,28 @@ class Trying {
     std::map<std::string, CooTensor> data;
     std::map<std::string, OracleOperand> operands;
     std::vector<PackedTensor> packed;
+    std::map<std::string, ValueType> stored;
     if (!updates()) {
-      SCHAAS_ASSIGN_OR_RETURN(const auto format, format_of(0));
+      SCHAAS_ASSIGN_OR_RETURN(const auto format, problem_.format_of(0));
       SCHAAS_ASSIGN_OR_RETURN(PackedTensor result, zeros(extents_of(0, shape), format, options_of(0)));
       packed.push_back(std::move(result));
     }
     for (std::size_t a = updates() ? 0 : 1; a < problem_.tensors.size(); ++a) {
-      SCHAAS_ASSIGN_OR_RETURN(const auto format, format_of(a));
+      SCHAAS_ASSIGN_OR_RETURN(const auto format, problem_.format_of(a));
       auto& tensor = data[problem_.tensors[a]] =
-          entries(extents_of(a, shape), format.all_dense() ? Pattern::full : shape.pattern);
+          entries(extents_of(a, shape), format.all_dense() ? Pattern::full : shape.pattern,
+                  format.values.value_or(problem_.value_type));
       operands[problem_.tensors[a]] = &tensor;
       SCHAAS_ASSIGN_OR_RETURN(const PackedTensor plain, pack(tensor, format, options_of(a)));
       // The oracle must see what the kernel sees: entries that cancelled, and stored zeros.
       if (!format.all_dense()) tensor = all_stored(plain);  // stored zeros are entries
       packed.push_back(guarded(plain));
+      stored.emplace(problem_.tensors[a], plain.value_type());
     }
     OracleOptions options;
     options.extents = shape.extents;
     options.type = problem_.value_type;
+    options.stored = std::move(stored);
     SCHAAS_ASSIGN_OR_RETURN(const Expected expected, evaluate(problem_.program, operands, options));
     const Buffer before = packed.front().values().copy();
     // One thread runs phases whole; three have pieces, parts, and folds, always.

@@ -36,7 +36,8 @@ double value_at(std::uint64_t stream, std::uint64_t linear) {
 
 double typed_value_at(std::uint64_t stream, std::uint64_t linear, ValueType type) {
   const double value = value_at(stream, linear);
-  return is_integer(type) ? std::floor(16 * value) : value;
+  if (type == ValueType::boolean) return value < 0 ? 0 : 1;
+  return is_integer(type) ? std::floor(16 * value) + (operators::is_unsigned(type) ? 16 : 0) : value;
 }
 
 }  // namespace

@@ -334,22 +334,51 @@ support::Result<void> check_options(const PackOptions& options) {
   return {};
 }
 
+/// Takes the type of the values from the format, if it has one, to the options.
+std::pair<format::TensorFormat, PackOptions> without_type(format::TensorFormat format, PackOptions options) {
+  options.value_type = format.values.value_or(options.value_type);
+  format.values.reset();
+  return {std::move(format), std::move(options)};
+}
+
 /// Returns the error for an element that the integer type does not have. Infinities stand for its extremes.
-support::Diagnostic no_integer(double value, const PackOptions& options) {
+template <class Number>
+support::Diagnostic no_integer(Number value, const PackOptions& options) {
   char buffer[32];
   const std::string text(buffer, std::to_chars(buffer, buffer + sizeof buffer, value).ptr);
   return support::noting(support::invalid("value-type", "`" + options.name + "` holds " + text +
                                                             ", which is no " + name(options.value_type)),
-                         "values of f64 hold it");
+                         std::is_integral_v<Number> ? "a wider type holds it" : "values of f64 hold it");
 }
 
-/// Checks that the integer type, if it is one, has the values of the tensor.
+std::int64_t integer_of_entry(const CooTensor& tensor, std::size_t e) { return tensor.integers[e]; }
+std::int64_t integer_of_entry(const DenseTensor& tensor, std::size_t e) {
+  return tensor.integer_at(static_cast<std::int64_t>(e));
+}
+
+/// Checks integers of one type as those of another. Of both in 64 bits u64 alone has numbers below 0.
+template <class Tensor>
+support::Result<void> check_integers(const Tensor& tensor, std::size_t count, const PackOptions& options) {
+  const bool from_u64 = tensor.value_type == ValueType::u64, to_u64 = options.value_type == ValueType::u64;
+  for (std::size_t e = 0; e < count; ++e) {
+    const std::int64_t value = integer_of_entry(tensor, e);
+    const bool exact = operators::wrapped(static_cast<std::uint64_t>(value), options.value_type) == value;
+    if (exact && (value >= 0 || from_u64 == to_u64)) continue;
+    return from_u64 ? no_integer(static_cast<std::uint64_t>(value), options) : no_integer(value, options);
+  }
+  return {};
+}
+
+/// Checks that the integer type, if it is one, has the values of the tensor. All numbers have a truth value.
 template <class Tensor>
 support::Result<void> check_values(const Tensor& tensor, std::size_t count, const PackOptions& options) {
   const auto& to = operators::facts(options.value_type);
-  if (!to.is_integer || options.value_type == tensor.value_type) return {};
-  // The largest of i64 is no double; one above it is, for both types.
-  const auto beyond = -static_cast<double>(to.smallest), smallest = static_cast<double>(to.smallest);
+  if (!to.is_integer || options.value_type == tensor.value_type || options.value_type == ValueType::boolean)
+    return {};
+  if (is_integer(tensor.value_type)) return check_integers(tensor, count, options);
+  // The largest of 64 bits are no doubles; one above them is.
+  const double smallest = static_cast<double>(to.smallest),
+               beyond = static_cast<double>(to.largest / 2 + 1) * 2;
   for (std::size_t e = 0; e < count; ++e) {
     const double value = tensor.at(e);
     const bool exact = value >= smallest && value < beyond && value == std::floor(value);
@@ -386,8 +415,9 @@ void permute(const DenseTensor& from, PackedTensor& to) {
 
 }  // namespace
 
-support::Result<PackedTensor> pack(const CooTensor& tensor, const format::TensorFormat& format,
-                                   const PackOptions& options) {
+support::Result<PackedTensor> pack(const CooTensor& tensor, const format::TensorFormat& given_format,
+                                   const PackOptions& given_options) {
+  const auto [format, options] = without_type(given_format, given_options);
   SCHAAS_RETURN_IF_ERROR(check_options(options));
   SCHAAS_RETURN_IF_ERROR(check_format(tensor.order(), format, options.name));
   SCHAAS_RETURN_IF_ERROR(check_entries(tensor, options.name));
@@ -402,8 +432,9 @@ support::Result<PackedTensor> pack(const CooTensor& tensor, const format::Tensor
   }
 }
 
-support::Result<PackedTensor> pack(const DenseTensor& tensor, const format::TensorFormat& format,
-                                   const PackOptions& options) {
+support::Result<PackedTensor> pack(const DenseTensor& tensor, const format::TensorFormat& given_format,
+                                   const PackOptions& given_options) {
+  const auto [format, options] = without_type(given_format, given_options);
   SCHAAS_RETURN_IF_ERROR(check_format(tensor.order(), format, options.name));
   if (!format.all_dense()) return pack(to_coo(tensor, options.fill_value), format, options);
   SCHAAS_RETURN_IF_ERROR(check_values(tensor, static_cast<std::size_t>(tensor.size()), options));

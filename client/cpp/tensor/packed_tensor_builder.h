@@ -8,7 +8,7 @@ namespace schaas::client {
 
 /// The parts of a PackedTensor under construction.
 struct PackedTensorBuilder {
-  format::TensorFormat format;
+  format::TensorFormat format;  ///< its type of values is left out
   std::vector<std::int64_t> extents;
   ValueType value_type = ValueType::f64;
   int position_bits = 64;

@@ -29,6 +29,7 @@ double rounded(double value, ValueType type) {
   // Infinity stands for the extremes of integers, so it stays.
   if (type == ValueType::bf16)
     return static_cast<double>(operators::of_bfloat16(operators::bfloat16_bits(static_cast<float>(value))));
+  if (type == ValueType::f16) return static_cast<double>(operators::of_half(operators::half_bits(value)));
   return type == ValueType::f32 ? static_cast<double>(static_cast<float>(value)) : value;
 }
 
@@ -57,15 +58,13 @@ void DenseTensor::set(std::int64_t linear, double value) {
 }
 
 std::int64_t DenseTensor::integer_at(std::int64_t linear) const {
-  return value_type == ValueType::i64 ? values.as<std::int64_t>()[linear] : values.as<std::int32_t>()[linear];
+  return for_type(value_type,
+                  [&](auto zero) { return static_cast<std::int64_t>(values.as<decltype(zero)>()[linear]); });
 }
 
 void DenseTensor::set_integer(std::int64_t linear, std::int64_t value) {
-  if (value_type == ValueType::i64) {
-    values.as<std::int64_t>()[linear] = value;
-  } else {
-    values.as<std::int32_t>()[linear] = static_cast<std::int32_t>(value);
-  }
+  for_type(value_type,
+           [&](auto zero) { values.as<decltype(zero)>()[linear] = static_cast<decltype(zero)>(value); });
 }
 
 support::Result<DenseTensor> zeros(std::vector<std::int64_t> extents, ValueType type) {
@@ -94,8 +93,9 @@ double PackedTensor::value(std::int64_t position) const {
 }
 
 std::int64_t PackedTensor::integer(std::int64_t position) const {
-  return value_type_ == ValueType::i64 ? values_.as<std::int64_t>()[position]
-                                       : values_.as<std::int32_t>()[position];
+  return for_type(value_type_, [&](auto zero) {
+    return static_cast<std::int64_t>(values_.as<decltype(zero)>()[position]);
+  });
 }
 
 std::size_t PackedTensor::bytes() const {
@@ -120,6 +120,14 @@ static_assert(static_cast<int>(ValueType::f32) == SCHAAS_F32);
 static_assert(static_cast<int>(ValueType::i64) == SCHAAS_I64);
 static_assert(static_cast<int>(ValueType::i32) == SCHAAS_I32);
 static_assert(static_cast<int>(ValueType::bf16) == SCHAAS_BF16);
+static_assert(static_cast<int>(ValueType::f16) == SCHAAS_F16);
+static_assert(static_cast<int>(ValueType::i8) == SCHAAS_I8);
+static_assert(static_cast<int>(ValueType::i16) == SCHAAS_I16);
+static_assert(static_cast<int>(ValueType::u8) == SCHAAS_U8);
+static_assert(static_cast<int>(ValueType::u16) == SCHAAS_U16);
+static_assert(static_cast<int>(ValueType::u32) == SCHAAS_U32);
+static_assert(static_cast<int>(ValueType::u64) == SCHAAS_U64);
+static_assert(static_cast<int>(ValueType::boolean) == SCHAAS_BOOL);
 
 std::int32_t abi_number(format::LevelFormat level) { return static_cast<std::int32_t>(level); }
 
@@ -164,6 +172,7 @@ void PackedTensor::refresh_views() {
 PackedTensor PackedTensorBuilder::finish() && {
   PackedTensor tensor;
   tensor.format_ = std::move(format);
+  tensor.format_.values.reset();
   tensor.extents_ = std::move(extents);
   tensor.value_type_ = value_type;
   tensor.position_bits_ = position_bits;

@@ -100,7 +100,8 @@ class FrosttReader {
   // Coordinates are compared with known extents as they are read, so that the message points at the line.
   void open(std::size_t order) {
     tensor_.coordinates.resize(order);
-    if (is_integer(options_.value_type)) tensor_.value_type = ValueType::i64;
+    if (is_integer(options_.value_type))
+      tensor_.value_type = options_.value_type == ValueType::u64 ? ValueType::u64 : ValueType::i64;
     largest_.assign(order, 0);
     limit_.assign(order, std::numeric_limits<std::int64_t>::max());
     for (std::size_t m = 0; m < extents_.size(); ++m) {
@@ -124,11 +125,15 @@ class FrosttReader {
     const bool whole = is_integer(tensor_.value_type);
     double real = 0;
     std::int64_t integer = 0;
-    const NumberError error = whole ? parse_whole(word, integer) : parse_real(word, real);
+    std::uint64_t natural = 0;
+    const bool as_u64 = tensor_.value_type == ValueType::u64;
+    const NumberError error = as_u64  ? parse_whole(word, natural)
+                              : whole ? parse_whole(word, integer)
+                                      : parse_real(word, real);
     if (error != NumberError::none)
       return here(bad_number(error, word, whole ? "an integer" : "a value"), word);
     if (whole) {
-      tensor_.integers.push_back(integer);
+      tensor_.integers.push_back(as_u64 ? static_cast<std::int64_t>(natural) : integer);
     } else {
       tensor_.values.push_back(real);
     }

@@ -231,7 +231,7 @@ class MatrixMarketReader {
     coo_.coordinates[0].reserve(room);
     coo_.coordinates[1].reserve(room);
     if (is_integer(options_.value_type)) {
-      coo_.value_type = ValueType::i64;
+      coo_.value_type = options_.value_type == ValueType::u64 ? ValueType::u64 : ValueType::i64;
       coo_.integers.reserve(room);
     } else {
       coo_.values.reserve(room);
@@ -277,12 +277,16 @@ class MatrixMarketReader {
   static NumberError parse_value(std::string_view word, std::int64_t& value) {
     return parse_whole(word, value);
   }
+  static NumberError parse_value(std::string_view word, std::uint64_t& value) {
+    return parse_whole(word, value);
+  }
 
   Diagnostic bad_value(NumberError error, std::string_view word) const {
     return here(bad_number(error, word, is_integer(options_.value_type) ? "an integer" : "a value"), word);
   }
 
   Result<void> read_entry() {
+    if (coo_.value_type == ValueType::u64) return read_entry<std::uint64_t>();
     return is_integer(coo_.value_type) ? read_entry<std::int64_t>() : read_entry<double>();
   }
 
@@ -336,13 +340,14 @@ class MatrixMarketReader {
   static std::int64_t negative(std::int64_t value) {  // the smallest integer is its own
     return static_cast<std::int64_t>(-static_cast<std::uint64_t>(value));
   }
+  static std::uint64_t negative(std::uint64_t value) { return -value; }
 
   template <class Value>
   void add(std::int64_t row, std::int64_t column, Value value) {
     coo_.coordinates[0].push_back(row);
     coo_.coordinates[1].push_back(column);
     if constexpr (std::is_integral_v<Value>) {
-      coo_.integers.push_back(value);
+      coo_.integers.push_back(static_cast<std::int64_t>(value));
     } else {
       coo_.values.push_back(value);
     }
@@ -368,6 +373,7 @@ class MatrixMarketReader {
   // The values are collected before the matrix is allocated: a header cannot ask for more than the file
   // holds.
   Result<TensorData> read_array() {
+    if (options_.value_type == ValueType::u64) return read_array<std::uint64_t>();
     return is_integer(options_.value_type) ? read_array<std::int64_t>() : read_array<double>();
   }
 
@@ -402,7 +408,9 @@ class MatrixMarketReader {
   // Brings column order to row order; symmetric files hold the lower triangle of each column.
   template <class Value>
   Result<TensorData> arrange(const std::vector<Value>& values) {
-    constexpr ValueType type = std::is_integral_v<Value> ? ValueType::i64 : ValueType::f64;
+    constexpr ValueType type = std::is_same_v<Value, std::uint64_t> ? ValueType::u64
+                               : std::is_integral_v<Value>          ? ValueType::i64
+                                                                    : ValueType::f64;
     SCHAAS_ASSIGN_OR_RETURN(DenseTensor dense, zeros({size_.rows, size_.columns}, type));
     Value* to = dense.values.as<Value>();
     std::size_t next = 0;

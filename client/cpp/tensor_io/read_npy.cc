@@ -7,6 +7,7 @@
 
 #include "client/cpp/platform/allocate.h"
 #include "client/cpp/tensor/tensor_checks.h"
+#include "client/cpp/tensor/typed.h"
 #include "client/cpp/tensor_io/file_readers.h"
 #include "client/cpp/tensor_io/npy_header.h"
 #include "compiler/support/limits.h"
@@ -21,22 +22,6 @@ namespace {
 using support::Result;
 
 constexpr std::size_t slice_elements = std::size_t{1} << 16;
-
-/// f2: a sign, 5 bits of exponent, 10 of fraction.
-struct Half {
-  std::uint16_t bits;
-};
-
-float value(Half half) {
-  const int exponent = (half.bits >> 10) & 31, fraction = half.bits & 1023;
-  const float sign = (half.bits & 0x8000) != 0 ? -1.0F : 1.0F;
-  if (exponent == 31)
-    return fraction == 0 ? sign * std::numeric_limits<float>::infinity()
-                         : std::numeric_limits<float>::quiet_NaN();
-  // Subnormal numbers have the exponent of the smallest normal ones, and no leading 1.
-  if (exponent == 0) return sign * std::ldexp(static_cast<float>(fraction), -24);
-  return sign * std::ldexp(static_cast<float>(fraction + 1024), exponent - 25);
-}
 
 /// b1: everything but 0 is true.
 struct Truth {
@@ -155,7 +140,11 @@ class NpyReader {
     // f2 and f4 are exact in f32.
     constexpr bool narrow = std::is_same_v<Element, float> || std::is_same_v<Element, Half>;
     const bool whole = holds_integers<Element> && is_integer(options_.value_type);
-    const ValueType type = whole ? ValueType::i64 : narrow ? ValueType::f32 : ValueType::f64;
+    const bool as_u64 = std::is_same_v<Element, std::uint64_t> && options_.value_type == ValueType::u64;
+    const ValueType type = as_u64   ? ValueType::u64
+                           : whole  ? ValueType::i64
+                           : narrow ? ValueType::f32
+                                    : ValueType::f64;
     SCHAAS_ASSIGN_OR_RETURN(DenseTensor dense, zeros(header.shape, type));
     const auto slice = std::make_unique<Element[]>(slice_elements);
     std::vector<std::int64_t> counter(header.shape.size(), 0);
@@ -199,12 +188,12 @@ class NpyReader {
       if constexpr (std::is_same_v<Element, float>) {
         to.values.as<float>()[offset] = from[e];
       } else if constexpr (std::is_same_v<Element, Half>) {
-        to.values.as<float>()[offset] = value(from[e]);
+        to.values.as<float>()[offset] = from[e];
       } else if (is_integer(to.value_type)) {
-        if constexpr (holds_integers<Element>)
-          to.values.as<std::int64_t>()[offset] = static_cast<std::int64_t>(from[e]);
+        if constexpr (holds_integers<Element>) to.set_integer(offset, static_cast<std::int64_t>(from[e]));
         if constexpr (std::is_same_v<Element, std::uint64_t>) {
-          if (from[e] > std::uint64_t{INT64_MAX}) return too_large(std::to_string(from[e]));
+          if (to.value_type == ValueType::i64 && from[e] > std::uint64_t{INT64_MAX})
+            return too_large(std::to_string(from[e]));
         }
       } else {
         to.values.as<double>()[offset] = static_cast<double>(from[e]);

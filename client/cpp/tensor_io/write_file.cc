@@ -27,6 +27,14 @@ std::vector<std::int64_t> matrix_shape(std::vector<std::int64_t> extents) {
 
 const char* field(ValueType type) { return is_integer(type) ? "integer" : "real"; }
 
+void write_integer(FileSink& sink, std::int64_t value, ValueType type) {
+  if (type == ValueType::u64) {
+    sink.write(std::to_string(static_cast<std::uint64_t>(value)));
+  } else {
+    sink.write(value);
+  }
+}
+
 // Values stand in column order, as the array format wants them.
 void write_matrix_market(FileSink& sink, const DenseTensor& tensor) {
   const auto shape = matrix_shape(tensor.extents);
@@ -38,7 +46,7 @@ void write_matrix_market(FileSink& sink, const DenseTensor& tensor) {
   for (std::int64_t c = 0; c < shape[1]; ++c) {
     for (std::int64_t r = 0; r < shape[0]; ++r) {
       if (is_integer(tensor.value_type)) {
-        sink.write(tensor.integer_at(r * shape[1] + c));
+        write_integer(sink, tensor.integer_at(r * shape[1] + c), tensor.value_type);
       } else {
         sink.write(tensor.at(r * shape[1] + c));
       }
@@ -56,7 +64,7 @@ void write_entries(FileSink& sink, const CooTensor& tensor, bool second_mode) {
     }
     if (second_mode) sink.write("1 ");
     if (is_integer(tensor.value_type)) {
-      sink.write(tensor.integers[e]);
+      write_integer(sink, tensor.integers[e], tensor.value_type);
     } else {
       sink.write(tensor.values[e]);
     }

@@ -14,12 +14,11 @@ typedef float stream_float __attribute__((vector_size(VECTOR_BYTES), may_alias))
 #else
 #define STREAM_AS(suffix) __builtin_ia32_movnt##suffix
 #endif
-UNUSED static inline void stream_f64(double* p, vec v) { STREAM_AS(pd)(p, (stream_double)v); }
-UNUSED static inline void stream_f32(float* p, vec v) { STREAM_AS(ps)(p, (stream_float)v); }
-UNUSED static inline void stream_i64(int64_t* p, vec v) { STREAM_AS(pd)((void*)p, (stream_double)v); }
-UNUSED static inline void stream_i32(int32_t* p, vec v) { STREAM_AS(ps)((void*)p, (stream_float)v); }
-#define STREAM(p, v) \
-  _Generic((p), double*: stream_f64, float*: stream_f32, int64_t*: stream_i64, int32_t*: stream_i32)((p), (v))
+#if VALUE_BYTES == 8
+#define STREAM(p, v) STREAM_AS(pd)((void*)(p), (stream_double)(v))
+#else
+#define STREAM(p, v) STREAM_AS(ps)((void*)(p), (stream_float)(v))
+#endif
 #else
 #define STREAM(p, v) (void)(*(vec*)(p) = (v))
 #endif

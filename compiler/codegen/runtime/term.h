@@ -10,7 +10,7 @@
 #include "vector.h"
 /* loop_ir::max_terms */
 #define MAX_TERMS 128
-#if defined(__AVX512VL__) && defined(__has_builtin)
+#if defined(__AVX512VL__) && defined(__has_builtin) && VALUE_BYTES >= 4
 #if __has_builtin(__builtin_ia32_loadupd512_mask) && __has_builtin(__builtin_ia32_compressdf512_mask)
 #define TERMS_BY_VECTORS
 #endif
@@ -29,10 +29,13 @@ DEFINE_EIGHT(f32, float, __builtin_ia32_loadups256_mask, __builtin_ia32_compress
 DEFINE_EIGHT(i32, int32_t, __builtin_ia32_loaddqusi256_mask, __builtin_ia32_compresssi256_mask)
 DEFINE_EIGHT(i64, long long, __builtin_ia32_loaddqudi512_mask, __builtin_ia32_compressdi512_mask)
 typedef value value_8 __attribute__((vector_size(8 * sizeof(value)), aligned(sizeof(value)), may_alias));
-#define LOAD_8(p, some) \
-  ((value_8)_Generic((p), const double*: load_f64, const float*: load_f32, const int64_t*: load_i64, const int32_t*: load_i32)((const void*)(p), some))
-#define COMPRESS_8(to, from, some) \
-  _Generic((to), double*: compress_f64, float*: compress_f32, int64_t*: compress_i64, int32_t*: compress_i32)((void*)(to), (const void*)(from), some)
+#if VALUE_BYTES == 8
+#define LOAD_8(p, some) ((value_8)load_f64((const void*)(p), some))
+#define COMPRESS_8(to, from, some) compress_f64((void*)(to), (const void*)(from), some)
+#else
+#define LOAD_8(p, some) ((value_8)load_f32((const void*)(p), some))
+#define COMPRESS_8(to, from, some) compress_f32((void*)(to), (const void*)(from), some)
+#endif
 #define EXPAND_LOOP(index)                                                             \
   for (; begin < end; begin += 8, list += 8, values += 8) {                            \
     const unsigned char here = end - begin >= 8 ? 255 : (1u << (end - begin)) - 1;     \

@@ -7,14 +7,17 @@
 #if defined(VALUE_IS_INTEGER)
 typedef int64_t value;
 typedef uint64_t value_word;
+#define VALUE_BYTES 8
 #define VALUE_LARGEST INT64_MAX
 #define VALUE_SMALLEST INT64_MIN
 #elif defined(VALUE_IS_FLOAT)
 typedef float value;
 typedef uint32_t value_word;
+#define VALUE_BYTES 4
 #define MATH(name) name##f
 #else
 typedef double value;
 typedef uint64_t value_word;
+#define VALUE_BYTES 8
 #define MATH(name) name
 #endif

@@ -16,41 +16,6 @@ typedef value vec32 VECTOR_TYPE(32);
 typedef value vec16 VECTOR_TYPE(16);
 #define UNUSED __attribute__((unused))
 #define ALWAYS_INLINE inline __attribute__((always_inline))
-#if defined(VALUES_ARE_NARROW)
-/* Operands of bf16: the upper halves of floats. */
-typedef uint16_t stored_vec __attribute__((vector_size(VECTOR_BYTES / 2), aligned(2), may_alias));
-typedef uint16_t stored_vec32 __attribute__((vector_size(16), aligned(2), may_alias));
-typedef uint16_t stored_vec16 __attribute__((vector_size(8), aligned(2), may_alias));
-typedef value_word word_vec __attribute__((vector_size(VECTOR_BYTES)));
-typedef value_word word_vec32 __attribute__((vector_size(32)));
-typedef value_word word_vec16 __attribute__((vector_size(16)));
-UNUSED static ALWAYS_INLINE value value_widened(const stored* p) {
-  const value_word bits = (value_word)*p << 16;
-  value x;
-  memcpy(&x, &bits, sizeof x);
-  return x;
-}
-#define DEFINE_WIDENED(type, WORDS) \
-  UNUSED static ALWAYS_INLINE type type##_widened(const stored* p) { return (type)((word_##type)WORDS(type, p) << 16); }
-#define CONVERTED(type, p) __builtin_convertvector(*(const stored_##type*)(p), word_##type)
-/* GCC 12 converts by halves; the instruction does it at once. */
-#if defined(__AVX2__) && !defined(__clang__)
-typedef short short_8 __attribute__((vector_size(16), aligned(2), may_alias));
-#define EXTENDED(type, p) __builtin_ia32_pmovzxwd256(*(const short_8*)(p))
-#else
-#define EXTENDED CONVERTED
-#endif
-DEFINE_WIDENED(vec32, EXTENDED)
-DEFINE_WIDENED(vec16, CONVERTED)
-#if VECTOR_BYTES == 32
-#define vec_widened vec32_widened
-#elif VECTOR_BYTES == 16
-#define vec_widened vec16_widened
-#else
-DEFINE_WIDENED(vec, CONVERTED)
-#endif
-#define vec4_widened vec16_widened
-#endif
 #define PRAGMA(text) _Pragma(#text)
 #if defined(__clang__)
 #define UNROLL(n) PRAGMA(clang loop unroll_count(n))
@@ -64,7 +29,7 @@ DEFINE_WIDENED(vec, CONVERTED)
 typedef uint64_t vec_bits VECTOR_TYPE(VECTOR_BYTES);
 typedef uint64_t vec32_bits VECTOR_TYPE(32);
 typedef uint64_t vec16_bits VECTOR_TYPE(16);
-typedef uint64_t vec4_bits VECTOR_TYPE(4 * sizeof(value));
+typedef value_word vec4_bits VECTOR_TYPE(4 * sizeof(value));
 UNUSED static const unsigned char mask_bytes[192] = {[64 ... 127] = 255};
 #define MASK(type, at) (*(const type##_bits*)(mask_bytes + (at)))
 #define MASK_OF_FIRST(type, count) MASK(type, 128 - (count) * (int64_t)sizeof(value))
@@ -75,7 +40,11 @@ UNUSED static const unsigned char mask_bytes[192] = {[64 ... 127] = 255};
 /* The first `count` elements at `p`, at most a register, then zeros. What follows them is not read. */
 UNUSED static ALWAYS_INLINE vec load_first(const value* p, int64_t count) {
   if (__builtin_constant_p(count) && count == 1) return (vec){*p};
-#if VECTOR_BYTES == 64
+#if VALUE_BYTES < 4
+  vec first = {0};
+  memcpy(&first, p, (size_t)count * sizeof(value));
+  return first;
+#elif VECTOR_BYTES == 64
   typedef double doubles __attribute__((vector_size(64)));
   typedef float floats __attribute__((vector_size(64)));
   const uint32_t some = (1u << count) - 1;
@@ -158,8 +127,13 @@ UNUSED static inline value sum64(vec v) {
 typedef value vec4 VECTOR_TYPE(4 * sizeof(value));
 UNUSED static inline value sum4(vec4 v) { return (v[0] + v[1]) + (v[2] + v[3]); }
 UNUSED static inline vec4 fold4(vec v) {
-  union { vec4 four[4]; vec whole; } u = {{{0}}};
+  union { vec4 four[VECTOR_BYTES / 4 / VALUE_BYTES > 4 ? VECTOR_BYTES / 4 / VALUE_BYTES : 4]; vec whole; } u = {{{0}}};
   u.whole = v;
+#if VALUE_BYTES < 4
+  vec4 sum = u.four[0];
+  for (int n = 1; n < WIDTH(vec) / 4; ++n) sum += u.four[n];
+  return sum;
+#endif
   if (WIDTH(vec) == 16) return (u.four[0] + u.four[2]) + (u.four[1] + u.four[3]);
   if (WIDTH(vec) == 8) return u.four[0] + u.four[1];
   return u.four[0];

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "compiler/loop_ir/map_loops.h"
+#include "compiler/loop_ir/result_rows.h"
 #include "compiler/loop_ir/uses.h"
 
 // Matches the rows that sparse_accumulators.cc emits, from the counter of occupied elements to the loop that
@@ -241,7 +242,7 @@ class RowExpansion {
 }  // namespace
 
 loop_ir::Kernel expand_rows(loop_ir::Kernel kernel, Names& names) {
-  if (operators::is_narrow(kernel.value_type)) return kernel;  // the runtime reads operands as values
+  if (!loop_ir::widened_arrays(kernel).empty()) return kernel;  // the runtime reads operands as values
   for (auto& phase : kernel.phases) phase.body = RowExpansion(kernel, names).walk(phase.body);
   return kernel;
 }

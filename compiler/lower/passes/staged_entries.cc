@@ -130,7 +130,11 @@ class StagedPhases {
     int bytes = 0;
     std::set<std::string> all = arrays;
     for (const auto& [from, to] : staged_) all.insert(from);
-    for (const auto& each : all) bytes += bytes_of(array(each).element, kernel_.value_type);
+    for (const auto& each : all) {
+      const auto* values = std::get_if<loop_ir::ArgumentValues>(&array(each).origin);
+      const auto stored = values != nullptr ? values->stored : std::nullopt;
+      bytes += bytes_of(array(each).element, stored.value_or(kernel_.value_type));
+    }
     return !arrays.empty() && bytes * chunk_entries * (mapping_->block / mapping_->stage) <= max_shared_bytes;
   }
 

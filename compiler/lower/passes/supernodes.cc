@@ -7,6 +7,7 @@
 
 #include "compiler/loop_ir/entries.h"
 #include "compiler/loop_ir/map_loops.h"
+#include "compiler/loop_ir/result_rows.h"
 
 // Splits the clustered case of a row that is added to a sparse accumulator (AddedRow) by the row's length.
 // Long rows go to loop_ir::AddSupernode, which looks at run time for next rows with identical coordinates and
@@ -75,7 +76,7 @@ StatementPtr with_supernodes(const StatementPtr& statement, const loop_ir::Kerne
 }  // namespace
 
 loop_ir::Kernel add_supernodes(loop_ir::Kernel kernel) {
-  if (operators::is_narrow(kernel.value_type)) return kernel;  // the runtime reads operands as values
+  if (!loop_ir::widened_arrays(kernel).empty()) return kernel;  // the runtime reads operands as values
   for (auto& phase : kernel.phases) phase.body = with_supernodes(phase.body, kernel);
   return kernel;
 }

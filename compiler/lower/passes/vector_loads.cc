@@ -475,7 +475,7 @@ class VectorLoads {
 int vector_elements(loop_ir::ValueType type) {
   // The widest store of a GPU bounds it: results of narrow operands are not narrow.
   constexpr int vector_bytes = 16;
-  return vector_bytes / static_cast<int>(operators::bytes_of(operators::arithmetic_type(type)));
+  return vector_bytes / static_cast<int>(operators::bytes_of(type));
 }
 
 loop_ir::Kernel vectorize_loads(loop_ir::Kernel kernel, Names& names) {

@@ -222,11 +222,12 @@ TEST(LoopIr, ParserPointsAtTheFirstError) {
     return kernel.ok() ? "no error" : support::render(kernel.error());
   };
   EXPECT_EQ(
-      "invalid [loops-syntax]: expected `f64`, `f32`, `i64`, `i32` or `bf16` but found `f16`\n"
+      "invalid [loops-syntax]: expected `f64`, `f32`, `i64`, `i32`, `bf16`, `f16`, `i8`, `i16`, `u8`, `u16`, "
+      "`u32`, `u64` or `bool` but found `c64`\n"
       "  --> loops:1:8\n"
-      "  | kernel f16\n"
+      "  | kernel c64\n"
       "  |        ^~~",
-      text_of("kernel f16"));
+      text_of("kernel c64"));
   EXPECT_EQ(
       "invalid [loops-syntax]: expected `+`, `-`, `*`, `/`, `<`, `<=`, `>`, `>=`, `==` or `!=` but found "
       "`%`\n"

@@ -50,5 +50,49 @@ TEST(ValueTypes, Bfloat16RoundsToTheNearestAndTiesToEven) {
   EXPECT_TRUE(std::signbit(rounded(-0.0F)));
 }
 
+TEST(ValueTypes, HalvesRoundToTheNearestAndTiesToEven) {
+  EXPECT_EQ(0x3c00, half_bits(1));
+  EXPECT_EQ(0x3c00, half_bits(1 + 0x1p-11));
+  EXPECT_EQ(0x3c02, half_bits(1 + 3 * 0x1p-11));
+  EXPECT_EQ(0x3c01, half_bits(1 + 0x1p-11 + 0x1p-40));  // by way of float it would be a tie
+  EXPECT_EQ(0x7bff, half_bits(65519.9));
+  EXPECT_EQ(0x7c00, half_bits(65520));
+  EXPECT_EQ(0x0000, half_bits(0x1p-25));
+  EXPECT_EQ(0x0002, half_bits(3 * 0x1p-25));
+  EXPECT_EQ(0x0000, half_bits(0));
+  EXPECT_EQ(0x8000, half_bits(-0.0));
+  EXPECT_EQ(0xfc00, half_bits(-std::numeric_limits<double>::infinity()));
+  EXPECT_TRUE(std::isnan(of_half(half_bits(std::nan("")))));
+}
+
+TEST(ValueTypes, EveryHalfIsItself) {
+  for (int bits = 0; bits < 0x10000; ++bits) {
+    const float value = of_half(static_cast<std::uint16_t>(bits));
+    ASSERT_TRUE(std::isnan(value) || bits == half_bits(static_cast<double>(value))) << bits;
+  }
+}
+
+TEST(ValueTypes, IntegersWithoutASignWrapAroundAndCompare) {
+  EXPECT_EQ(255, wrapped(static_cast<std::uint64_t>(-1), ValueType::u8));
+  EXPECT_EQ(-128, wrapped(128, ValueType::i8));
+  EXPECT_EQ(1, wrapped(256, ValueType::boolean));
+  EXPECT_EQ(255, integer_of(HUGE_VAL, ValueType::u8));
+  EXPECT_EQ(0, integer_of(-HUGE_VAL, ValueType::u8));
+  EXPECT_EQ(-1, integer_of(HUGE_VAL, ValueType::u64));  // the bits of the largest
+  EXPECT_TRUE(is_less(1, -1, ValueType::u64));
+  EXPECT_EQ(0x1p64, real_of(-1, ValueType::u64));
+}
+
+TEST(ValueTypes, WiderTypesHaveAllNumbersOfNarrowerOnes) {
+  EXPECT_TRUE(widens_to(ValueType::i8, ValueType::f32));
+  EXPECT_FALSE(widens_to(ValueType::i32, ValueType::f32));
+  EXPECT_TRUE(widens_to(ValueType::i32, ValueType::f64));
+  EXPECT_TRUE(widens_to(ValueType::u8, ValueType::i16));
+  EXPECT_FALSE(widens_to(ValueType::i8, ValueType::u16));
+  EXPECT_FALSE(widens_to(ValueType::f16, ValueType::i32));
+  EXPECT_TRUE(widens_to(ValueType::f16, ValueType::f64));
+  EXPECT_FALSE(widens_to(ValueType::i8, ValueType::bf16));
+}
+
 }  // namespace
 }  // namespace schaas::operators

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "compiler/index_notation/nodes.h"
+#include "compiler/index_notation/parser.h"
 #include "compiler/index_notation/printer.h"
 #include "compiler/support/result.h"
 
@@ -27,6 +28,7 @@ using operators::Semiring;
 /// Reads a program without checking its meaning (ranks, order of definitions), which the server does. Errors:
 /// those of index_notation::parse.
 support::Result<Program> parse_program(std::string_view text);
+using index_notation::with_semiring_of;
 
 /// The readings of tensors that no statement defines, in order of appearance.
 std::vector<Access> operands(const Program& program);

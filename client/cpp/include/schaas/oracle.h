@@ -16,7 +16,8 @@ using OracleOperand = std::variant<const CooTensor*, const DenseTensor*>;
 
 struct OracleOptions {
   std::map<std::string, std::int64_t> extents;  ///< extents of indices that no operand has; others must agree
-  ValueType type = ValueType::f64;              ///< type in which kernels compute: inputs are rounded to it
+  ValueType type = ValueType::f64;              ///< type of the problem: inputs are rounded to it
+  std::map<std::string, ValueType> stored{};    ///< types of operands stored in another one
   std::int64_t memory_limit = std::int64_t{8} << 30;
 };
 

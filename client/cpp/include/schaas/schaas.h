@@ -117,9 +117,9 @@ typedef struct schaas_problem {
   int32_t format_count;       /* pairs */
   int32_t constraint_count;
   const char* const* constraints;
-  int32_t value_type;      /* SCHAAS_F64, SCHAAS_F32, SCHAAS_I64, SCHAAS_I32: of all tensors */
-  int32_t position_bits;   /* 32 or 64: of all sparse tensors */
-  const char* space;       /* what is searched beyond the plain space */
+  int32_t value_type;    /* SCHAAS_F64, ... of kernel_abi.h: of all tensors but those whose format has one */
+  int32_t position_bits; /* 32 or 64: of all sparse tensors */
+  const char* space;     /* what is searched beyond the plain space */
   double patience_seconds; /* for so long bindings without `wait_seconds` wait for a better kernel, too */
   double budget_seconds;   /* of the search */
   uint64_t max_temporary_bytes;
@@ -258,7 +258,7 @@ SCHAAS_API int32_t schaas_compute(schaas_kernels* kernels, const schaas_operand*
                                   const schaas_options* options, schaas_storage** result,
                                   schaas_error** error);
 
-/* A tensor of entries: coordinates by mode, values double (int64_t of integer types); duplicates add up. */
+/* A tensor of entries: coordinates by mode, values double (int64_t of bool and integers). */
 SCHAAS_API int32_t schaas_pack(const char* name, int32_t order, const int64_t* extents,
                                const int64_t* const* coordinates, const void* values, int64_t entries,
                                const char* format, int32_t value_type, int32_t position_bits,

@@ -174,8 +174,8 @@ class Kernels {
 /// A tensor that the library owns. `fill_value`: of every element that it does not store.
 class Storage {
  public:
-  /// Coordinates by mode, then entry; duplicates add up. Values are double, or std::int64_t for integer
-  /// types.
+  /// Coordinates by mode, then entry; duplicates add up. Values are double, or std::int64_t for bool
+  /// and integer types (of SCHAAS_U64 the bits).
   template <class Number = double>
   static Storage pack(const std::string& name, const std::vector<std::int64_t>& extents,
                       const std::vector<std::vector<std::int64_t>>& coordinates,
@@ -184,7 +184,9 @@ class Storage {
                       std::int32_t position_bits = 32) {
     constexpr bool whole = std::is_same_v<Number, std::int64_t>;
     static_assert(whole || std::is_same_v<Number, double>, "values are double or std::int64_t");
-    if (whole != (value_type == SCHAAS_I64 || value_type == SCHAAS_I32))
+    const bool integers = value_type != SCHAAS_F64 && value_type != SCHAAS_F32 && value_type != SCHAAS_F16 &&
+                          value_type != SCHAAS_BF16;
+    if (whole != integers)
       throw std::invalid_argument("`" + name + "`: integer types take std::int64_t, the others double");
     std::vector<const std::int64_t*> lists;
     for (const auto& list : coordinates) {

@@ -32,13 +32,13 @@ struct CooTensor {
   std::vector<std::vector<std::int64_t>> coordinates;  ///< by mode, then entry
   std::vector<double> values;                          ///< by entry; none where the type is an integer's
   ValueType value_type = ValueType::f64;               ///< f32, i32: the values are such numbers
-  std::vector<std::int64_t> integers{};                ///< by entry, of an integer type
+  std::vector<std::int64_t> integers{};                ///< by entry, of an integer type; the bits of u64
 
   int order() const { return static_cast<int>(extents.size()); }
   std::size_t entries() const { return is_integer(value_type) ? integers.size() : values.size(); }
   /// The value of an entry; an integer beyond 2^53 is rounded.
   double at(std::size_t entry) const {
-    return is_integer(value_type) ? static_cast<double>(integers[entry]) : values[entry];
+    return is_integer(value_type) ? operators::real_of(integers[entry], value_type) : values[entry];
   }
 };
 
@@ -110,9 +110,9 @@ class PackedTensor {
 };
 
 struct PackOptions {
-  std::string name;  ///< name of the tensor, for messages
-  ValueType value_type = ValueType::f64;
-  int position_bits = 64;  ///< width of positions and coordinates: 32 or 64
+  std::string name;                       ///< name of the tensor, for messages
+  ValueType value_type = ValueType::f64;  ///< unless the format has a type of values
+  int position_bits = 64;                 ///< width of positions and coordinates: 32 or 64
   /// Value of elements that are not stored and of slots of dense levels without an entry: the zero of the
   /// semiring (0; for min-plus +infinity). Infinity stands for the largest or the smallest integer.
   double fill_value = 0;

@@ -166,8 +166,11 @@ std::string KernelBuilder::values(int tensor) {
     SCHAAS_CHECK(found != arrays_.end(), "a temporary is used before it has memory");
     return found->second;
   }
-  return add_array(tensor, "",
-                   {"", loop_ir::Element::value, loop_ir::ArgumentValues{description.argument}, false});
+  const auto& format =
+      problem_.formats.at(problem_.tensors()[static_cast<std::size_t>(description.argument)]);
+  return add_array(
+      tensor, "",
+      {"", loop_ir::Element::value, loop_ir::ArgumentValues{description.argument, format.values}, false});
 }
 
 std::string KernelBuilder::declared_values(int tensor) const {
