@@ -91,7 +91,7 @@ class Subscripts(unittest.TestCase):
                 ((c, [0, 60]), "einsum-subscripts", "[0, 60]: 60 is no index; indices are 0 to 51"),
                 ((c, "ij"), "einsum-subscripts", "'ij': expected a list of whole numbers and Ellipsis after each operand, or subscripts as one "
                                                  "text before them"),
-                (("ij->i", c * 1j), "value-type", "`operand1` has values of type complex128; expected real numbers")):
+                (("ij->i", c * 1j), "value-type", "`operand1` has values of type complex128; expected real numbers: compute with `.real` and `.imag`")):
             with self.subTest(code=code, text=text), self.assertRaises(schaas.Invalid) as raised:
                 schaas.einsum(*arguments)
             self.assertEqual((raised.exception.code, raised.exception.message), (code, text))
@@ -113,8 +113,8 @@ class Options(unittest.TestCase):
         self.assertEqual(schaas.einsum("ij,jk->ik", narrow, self.c, dtype="f4", casting="same_kind").dtype, np.float32)
         for options, text in ((dict(dtype="f4"), "operand 1 holds float64, which dtype='f4' does not take with casting='safe'; "
                                                  "casting='same_kind' or 'unsafe' does"),
-                              (dict(dtype="f46"), "dtype='f46': expected f64, f32, i64, i32 or bf16; did you mean `f64`?"),
-                              (dict(dtype=np.int8), "dtype=<class 'numpy.int8'>: expected f64, f32, i64, i32 or bf16"),
+                              (dict(dtype="f46"), "dtype='f46': expected f64, f32, i64, i32, bf16, f16, i8, i16, u8, u16, u32, u64 or bool; did you mean `f64`?"),
+                              (dict(dtype=np.complex64), "dtype=<class 'numpy.complex64'>: expected f64, f32, i64, i32, bf16, f16, i8, i16, u8, u16, u32, u64 or bool"),
                               (dict(order="Q"), "order='Q': expected 'C', 'F', 'A', 'K'"),
                               (dict(casting="x"), "casting='x': expected 'no', 'equiv', 'safe', 'same_kind', 'unsafe'")):
             with self.assertRaises(schaas.Invalid) as raised:

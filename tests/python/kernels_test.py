@@ -348,7 +348,7 @@ class Errors(unittest.TestCase):
                 (dict(B=b, C=np.ones((20, 6)), D=b),
                  "invalid [unknown-tensor]: there is no operand `D` in `A(i,k) = B(i,j) * C(j,k)`; expected `B`, `C`"),
                 (dict(B=b, C=np.ones((20, 6), complex)),
-                 "invalid [value-type]: `C` has values of type complex128; expected real numbers")):
+                 "invalid [value-type]: `C` has values of type complex128; expected real numbers: compute with `.real` and `.imag`")):
             with self.assertRaises(ValueError) as raised:
                 f(**operands)
             self.assertEqual(str(raised.exception), text)

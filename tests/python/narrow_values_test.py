@@ -1,4 +1,4 @@
-"""Operands of bf16: rounded to nearest, ties to even; computed with as f32, and results are f32."""
+"""Operands of bf16 and f16: rounded to nearest, ties to even; computed with as f32, and results are f32."""
 
 import unittest
 
@@ -37,6 +37,31 @@ class NarrowValues(unittest.TestCase):
         finite = np.isfinite(x)
         np.testing.assert_array_equal(found[finite], rounded(x[finite]))
         self.assertEqual(found[~finite][0], np.inf)
+
+    def test_halves_are_numpys(self):
+        x = np.concatenate([self.random.standard_normal(1000) * 100, [1 + 2.0**-11, 1 + 3 * 2.0**-11, -65504, 65519.9, 65520, 2.0**-25, 3 * 2.0**-25,
+                                                                      6e-8, -0.0, np.inf, -np.inf, np.nan]])
+        with np.errstate(over="ignore"):
+            half = x.astype(np.float16)
+        for given in (x, half):
+            found = schaas.kernel("y(i) = x(i)", dtype="f16")(x=given)
+            self.assertEqual(found.dtype, np.float32)
+            np.testing.assert_array_equal(found, half.astype(np.float32))
+        every = np.arange(2**16, dtype=np.uint16).view(np.float16)  # each half there is
+        np.testing.assert_array_equal(schaas.kernel("y(i) = x(i)")(x=every), every.astype(np.float32))
+        made = schaas.tensor([np.arange(x.size)], x, x.shape, dtype="f16")
+        np.testing.assert_array_equal(np.asarray(made), half)
+
+    def test_products_of_halves(self):
+        b = sp.random(300, 200, 0.05, format="csr", random_state=1).astype(np.float32)
+        narrow = sp.csr_matrix((b.data.astype(np.float16).astype(np.float32), b.indices, b.indptr), b.shape)
+        for columns in (1, 5, 33, 64):
+            c = self.random.standard_normal((200, columns)).astype(np.float16)
+            for format in ("csr", "coo"):
+                with self.subTest(columns=columns, format=format):
+                    found = schaas.kernel("Y(i,k) = B(i,j) * C(j,k)", dtype="f16", B=format)(B=b, C=c)
+                    self.assertEqual(found.dtype, np.float32)
+                    np.testing.assert_allclose(found, narrow @ c.astype(np.float32), rtol=1e-5, atol=1e-5)
 
     def test_products_are_those_of_the_rounded_operands(self):
         b = sp.random(300, 200, 0.05, format="csr", random_state=1)

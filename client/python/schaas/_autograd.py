@@ -442,7 +442,7 @@ def _computed(kernel, operands, views, options):
         if len(shape) != len(kernel._indices[name]):
             raise invalid("operand-rank", f"`{name}` has shape {shape}, the expression has `{kernel._access(name)}`")
     kinds = [view.values.dtype for view in views if view.shape]
-    single = (kernel._dtype or (F4 if kinds and all(kind == F4 for kind in kinds) else None)) == F4
+    single = (kernel._dtype or (F4 if kinds and all(kind.kind == "f" and kind.itemsize <= 4 for kind in kinds) else None)) == F4
     dtype = torch.float32 if single else torch.float64
     known = {name: values.to(dtype) for name, (values, _) in taken.items()}
     patterns = {name: pattern for name, (_, pattern) in taken.items() if pattern is not None}

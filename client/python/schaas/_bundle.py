@@ -21,6 +21,7 @@ def load(path, server_key=None):
         raise invalid("bundle-problem", f"{path} holds kernels of several expressions")
     kernel = Kernel(first["expression"], where=first["constraints"], dtype=first["value_type"], session=session,
                     _bits={answer["position_bits"] for answer in told["answers"]}, **first["formats"])
+    kernel._widens = False  # of what is in the file
     kernel._made_by = load, (os.path.abspath(path), server_key)
     kernel.bundle = {name: told[name] for name in ("made_by", "server", "created")}
     return kernel

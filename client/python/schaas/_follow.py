@@ -5,7 +5,6 @@ import numpy as np
 from ._frames import address_of
 from ._operands import View, in_format, plain
 from ._recognise import recognise
-from ._tensors import BF16
 
 _CONSTANTS = (bool, int, float, np.generic)
 
@@ -68,7 +67,7 @@ class _Copy:
             return False
         values = now.values
         if view.before is None and before.kind == "dense":
-            values = plain(self._name, values, before.wanted) if values.dtype.kind in "iu" or before.wanted == BF16 else values
+            values = plain(self._name, values, before.wanted) if values.dtype.kind in "iu" or before.wanted is not None else values
             np.copyto(view.values, values.transpose(view.mode_order), casting="unsafe")
             return True
         if before.kind != "dense":

@@ -18,10 +18,11 @@ from ._frontier import Frontier, size_text
 from ._operands import F4, F8, I4, I8, View, in_order, level_text, view_of
 from ._memory import empty
 from ._prepared import Prepared
-from ._recognise import is_scipy_array, is_torch, wants_gradient
+from ._recognise import is_scipy_array, is_torch, recognise, wants_gradient
 from ._results import Compressed, natural
 from ._session import Session, current
-from ._tensors import BF16, NUMBERS, Tensor, description_of, value_type
+from ._promotion import computed_type, told_types, without_types
+from ._tensors import BF16, F2, NUMBERS, Tensor, description_of, value_type
 
 _SHAPES = 4  # calls of so many different shapes are prepared
 _CALL_OPTIONS = ("out", "threads", "extents", "schedule", "deterministic", "stream", "wait")
@@ -114,7 +115,9 @@ class Kernel:
         self._has_ranges = told["ranges"]
         self._zero = float(told.get("zero", 0))  # what elements are that are not stored
         self._result_indices = told["result"]["indices"]
-        self._given = [self._formats.get(name) for name in self.operands]
+        self._given, self._stored = without_types([self._formats.get(name) for name in self.operands])
+        self._widens = True  # kernels that read narrower types may be had
+        self._closed = {}  # value type -> whether the program's values are of it
         result_format = self._formats.get(self.result, "dense").replace(" ", "").lower()
         self._dense_result = set(result_format.split(":")[0].split(",")) == {"dense"} and ":" not in result_format
         self._where_extents = self._find_extents()
@@ -169,26 +172,53 @@ class Kernel:
                 raise invalid("missing-operand", f"no tensor is given for `{name}` in `{self.expression}`")
         return [given[name] for name in self.operands]
 
-    def _views(self, operands, look=view_of):
-        wanted = self._dtype if self._dtype is not None and self._dtype.kind != "f" else None
-        look = functools.partial(look, wanted=wanted) if wanted is not None else look
-        views = [look(name, given, format, self._zero) for name, given, format in zip(self.operands, operands, self._given)]
+    def _is_closed(self, values):
+        """Tells whether the program's numbers and functions are of the type."""
+        if values not in self._closed:
+            formats = {name: format for name, format in zip(self.operands, self._given) if format is not None}
+            try:
+                _Set(self, formats | {self.result: self._formats[self.result]} if self.result in self._formats else formats, values, self._index)
+                self._closed[values] = True
+            except Error as error:
+                if error.code not in ("value-type", "number-range", "semiring-operator"):
+                    raise
+                self._closed[values] = False
+        return self._closed[values]
+
+    def _views(self, operands):
+        """Operands on the host as kernels read them, in place where their type is that of the arithmetic or narrower."""
+        given = [one if isinstance(one, View) else recognise(name, one, self._zero) for name, one in zip(self.operands, operands)]
+        computed = computed_type(given, self._dtype, self._is_closed)
+        return self._of_ranks([view_of(name, one, format, self._zero, wanted)
+                               for name, one, format, wanted in zip(self.operands, given, self._given,
+                                                                    told_types(given, self._stored, computed, self._widens, self._zero))])
+
+    def _views_there(self, operands):
+        """Operands of which some are on a GPU."""
+        wanted = self._dtype if self._dtype is not None and self._dtype not in (F4, F8) else None
+        return self._of_ranks([view_anywhere(name, given, format, self._zero, wanted)
+                               for name, given, format in zip(self.operands, operands, self._given)])
+
+    def _of_ranks(self, views):
         for name, view in zip(self.operands, views):
             if len(view.shape) != len(self._indices[name]):
                 raise invalid("operand-rank", f"`{name}` has shape {tuple(view.shape)}, the expression has `{self._access(name)}`")
         return views
 
     def _of_one_type(self, views):
-        values, index = self._dtype, self._index
+        told = next((view.given.computed for view in views if view.given is not None), None)
+        values, index = self._dtype if told is None else told, self._index
+        known = values is not None
         for view in views:
-            if values is None or (self._dtype is None and values == F4 and view.values.dtype == F8 and view.shape):
+            if values is None or (not known and values == F4 and view.values.dtype == F8 and view.shape):
                 values = view.values.dtype if view.shape else values
             if view.index is I8 or (view.index is not None and view.index == I8):
                 index = I8
         values = values or F8
         for name, view in zip(self.operands, views):
-            if view.values.dtype is not values or (view.index is not None and view.index is not index):
-                view.cast(name, values, index)
+            stored = view.values.dtype if view.narrow else values
+            if view.values.dtype is not stored or (view.index is not None and view.index is not index):
+                view.cast(name, stored, index)
         return views, values, index
 
     def _in_order(self, work, operands):
@@ -201,10 +231,10 @@ class Kernel:
         return f"{name}({','.join(indices)})" if indices else name
 
     def _set(self, views, values, index):
-        key = (tuple([view.format for view in views]), values, index)
+        key = (tuple([view.asked for view in views]), values, index)
         found = self._sets.get(key)
         if found is None:
-            formats = {name: view.format for name, view in zip(self.operands, views) if view.format is not None}
+            formats = {name: view.asked for name, view in zip(self.operands, views) if view.asked is not None}
             if self.result in self._formats:
                 formats[self.result] = self._formats[self.result]
             for name in self._formats:
@@ -217,7 +247,7 @@ class Kernel:
 
     def _result_view(self, views, values, extents, out, make=empty):
         """Where the result goes, when it is dense and its extents are known."""
-        values = F4 if values == BF16 else values  # results of bf16 are f32
+        values = F4 if values in (BF16, F2) else values  # results of narrow operands
         if not self._dense_result:
             if out is not None:
                 raise invalid("out", f"`{self.result}` is stored as {self._formats[self.result]}: only a dense result can be written "
@@ -319,7 +349,7 @@ class Kernel:
 
     def _there(self, operands, extents, out, stream):
         """What a call with operands on a GPU is about. Raises NotInPlace."""
-        views, values, index = self._of_one_type(self._views(operands, view_anywhere))
+        views, values, index = self._of_one_type(self._views_there(operands))
         like = next(filter(is_on_gpu, operands))
 
         def make(shape, dtype):
@@ -618,8 +648,8 @@ def _own_format(tensor):
 def kernel(expression, **options):
     """A Kernel: `schaas.kernel("A[i,l] = B[i,j]*C[j,k]*D[k,l]", B="csr", where="8 <= k <= 256")`.
 
-    Options: `where` (a constraint that holds for all sizes, or a list), `dtype` ("f64", "f32", "i64", "i32"; default: f32 where all operands are, else f64), a format
-    for any tensor by its name, `space` (what is searched beyond the plain space), `wait` (the wait limit of its calls: seconds within
+    Options: `where` (a constraint that holds for all sizes, or a list), `dtype` (the type of the arithmetic and the result, "f64", "f32", "i64", ... of docs/language.md; default: numpy's
+    promotion of the operands' types), a format for any tensor by its name, `space` (what is searched beyond the plain space), `wait` (the wait limit of its calls: seconds within
     which the best kernel is waited for; 0: the best at hand runs; None: the first one that can run is waited for, better ones are taken
     by later calls), `patience` (its former self: for so long a better kernel than the first is waited for, too),
     `budget` (seconds of the search, 0: the server's), `session`."""

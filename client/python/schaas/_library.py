@@ -11,7 +11,7 @@ from ._errors import Unreachable, error_of, invalid
 
 API_VERSION = 6
 
-F64, F32, I64, I32, BF16 = range(5)
+F64, F32, I64, I32, BF16, F16, INT8, INT16, U8, U16, U32, U64, BOOL = range(13)
 # How far operands are checked, schaas.h.
 CHECK_ALL, CHECK_NOTHING, CHECK_AS_NEEDED = range(3)
 # Level formats of kernel_abi.h.

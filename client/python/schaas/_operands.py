@@ -8,8 +8,8 @@ import scipy.sparse as sp
 from . import _library as library
 from ._errors import Invalid, invalid
 from ._frames import Frame
-from ._recognise import recognise
-from ._tensors import BF16, F4, F8, bfloat16, converted, whole
+from ._recognise import Given, recognise
+from ._tensors import BF16, F2, F4, F8, TYPE_NAMES, bfloat16, converted, whole
 
 I4, I8 = np.dtype(np.int32), np.dtype(np.int64)
 IN_PLACE = 0x101  # flags of a C-contiguous, aligned array
@@ -33,11 +33,22 @@ class View:
         self.merge = merge  # a Merge of its entries, or None
         self.before = before  # the view that it was converted from, or None
 
+    @property
+    def narrow(self):
+        """Kernels compute with the values in another type."""
+        return self.given is not None and self.given.narrow
+
+    @property
+    def asked(self):
+        """The format for the server, with the type of the values where kernels compute in another; None: dense."""
+        if not self.narrow:
+            return self.format
+        return f"{self.format or 'dense'}@{TYPE_NAMES[self.values.dtype]}"
+
     def cast(self, name, values, index):
         """Copies what has other types than these."""
         if self.values.dtype != values:
-            exact = plain(name, self.values, None if values.kind == "f" else values)
-            self.values = exact.astype(values, copy=False)
+            self.values = plain(name, self.values, values)
         if self.index is not None and self.index != index:
             self.levels = [(kind, None if pos is None else pos.astype(index),
                             crd if crd is None or kind == library.BITMAP else crd.astype(index), entries)
@@ -47,18 +58,26 @@ class View:
 
 # ---- check ----
 
+def _complex_parts(kind):
+    """The way out for complex numbers."""
+    return ": compute with `.real` and `.imag`" if kind == "c" else ""
+
+
 def plain(name, array, wanted=None):
-    """The values as native f64 or f32, or the integer type `wanted`, row major: the array itself where it is so already. Numbers that
-    the type cannot hold are refused."""
-    if array.dtype == BF16 and wanted == BF16:
-        return np.ascontiguousarray(array)
+    """The values as native f64 or f32, or as `wanted`, row major: the array itself where it is so already. Integers that the type cannot
+    hold are refused."""
+    if wanted is not None and array.dtype == wanted:
+        return array if array.flags.num & IN_PLACE == IN_PLACE else np.array(array, wanted, order="C")
     if wanted == BF16:
         return bfloat16(plain(name, array))
+    if wanted is not None and wanted.kind == "f":
+        with np.errstate(over="ignore"):
+            return np.ascontiguousarray(plain(name, array), wanted)
     if wanted is not None:
         return whole(name, array, wanted)
     dtype, kind = array.dtype, array.dtype.kind
     if kind not in "fiub":
-        raise invalid("value-type", f"`{name}` has values of type {dtype}; expected real numbers")
+        raise invalid("value-type", f"`{name}` has values of type {dtype}; expected real numbers" + _complex_parts(kind))
     wanted = F4 if kind == "f" and dtype.itemsize <= 4 else F8
     if dtype == wanted and array.flags.num & IN_PLACE == IN_PLACE:
         return array
@@ -189,10 +208,10 @@ def in_format(name, view, format, zero):
 
 def view_of(name, owner, format=None, zero=0.0, wanted=None):
     """An operand as a kernel reads it. `format`: as the user wants it stored, or None for what it is; `zero`: what elements are that it
-    does not store; `wanted`: the integer type of the values, None for real ones. A View is taken as it is."""
+    does not store; `wanted`: the type in which the values are read, None: f32 for real ones of 32 bits and less, f64 for others. A View is taken as it is."""
     if isinstance(owner, View):
         return owner
-    given = recognise(name, owner, zero)
+    given = owner if isinstance(owner, Given) else recognise(name, owner, zero)
     given.wanted = wanted
     return viewed(name, given, format, zero)
 
@@ -243,7 +262,7 @@ class Merge:
         values = values[self.order]
         if self.starts is not None:
             values = np.logical_or.reduceat(values, self.starts) if values.dtype == bool else np.add.reduceat(
-                plain(self._name, values, None if self._wanted == BF16 else self._wanted), self.starts)
+                plain(self._name, values, None if self._wanted in (BF16, F2) else self._wanted), self.starts)
         return plain(self._name, values, self._wanted)
 
 

@@ -83,10 +83,13 @@ def _list(words, given, view, place):
 
 def _number(words, given, view, place):
     kind, value = type(given), np.zeros((), view.values.dtype)
+    least, largest = (-EXACT, EXACT) if value.dtype.kind == "f" else (np.iinfo(value.dtype).min, np.iinfo(value.dtype).max)
+    if value.dtype.kind != "f" and kind is not int:
+        return None
     words[place[2] + 4] = value.__array_interface__["data"][0]
 
     def write(number):
-        if type(number) is not kind or (kind is int and not -EXACT <= number <= EXACT):
+        if type(number) is not kind or (kind is int and not least <= number <= largest):
             return False
         value[()] = number
         return True
@@ -102,7 +105,7 @@ def _same(words, given, view, place):
 def _writer(words, given, view, place):
     """None: such operands are looked at anew in every call."""
     kind = type(given)
-    if kind in (float, int, np.float64, np.float32):
+    if kind in (float, int, np.float64, np.float32) and view.values.dtype.kind in "fiu":
         return _number(words, given, view, place)
     if kind is Tensor:
         return _same(words, given, view, place) if view.before is None and view.given.values.dtype == view.values.dtype else None

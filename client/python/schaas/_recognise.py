@@ -20,7 +20,7 @@ class Given:
     "entries" (structure: the coordinates of each mode); "stored", a schaas.Tensor. `borrowed`: the arrays are the owner's own, so changed
     values show in them. `arrays`: returns those the owner has now; None where they stay or are made anew each time."""
 
-    __slots__ = ("kind", "shape", "structure", "values", "borrowed", "owner", "arrays", "wanted")
+    __slots__ = ("kind", "shape", "structure", "values", "borrowed", "owner", "arrays", "wanted", "computed", "narrow")
 
     def __init__(self, kind, shape, structure, values, borrowed, owner, arrays=None):
         self.kind = kind
@@ -30,7 +30,9 @@ class Given:
         self.borrowed = borrowed
         self.owner = owner
         self.arrays = arrays
-        self.wanted = None  # the integer type of the values that are read
+        self.wanted = None  # the type in which the values are read; None: f32 or f64
+        self.computed = None  # the type of the arithmetic, where it is known
+        self.narrow = False  # the values stay in a type of their own, which kernels widen
 
 
 def is_torch(given):
@@ -108,7 +110,7 @@ def _check_torch(name, given):
     if device != "cpu":
         raise unsupported("device", f"`{name}` is on {given.device}; kernels run on the CPU: pass `.cpu()`")
     if given.is_complex():
-        raise invalid("value-type", f"`{name}` has values of type {given.dtype}; expected real numbers")
+        raise invalid("value-type", f"`{name}` has values of type {given.dtype}; expected real numbers: compute with `.real` and `.imag`")
     if given.is_quantized or getattr(given, "is_nested", False):
         raise unsupported("torch-layout", f"`{name}` is a {'quantized' if given.is_quantized else 'nested'} tensor; pass "
                                           f"`{'.dequantize()' if given.is_quantized else '.to_padded_tensor(0)'}`")
@@ -122,7 +124,7 @@ def _torch(name, given, zero):
     torch = sys.modules["torch"]
     owner, layout, borrowed, shape = given, str(given.layout), True, tuple(given.shape)
     given = given.detach()
-    if given.dtype not in (torch.float64, torch.float32) and given.is_floating_point():
+    if given.is_floating_point() and str(given.dtype) not in ("torch.float64", "torch.float32", "torch.float16"):
         given, borrowed = given.float(), False
     if layout == "torch.strided":
         if given.is_neg():

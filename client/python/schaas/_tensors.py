@@ -15,11 +15,15 @@ F8, F4 = np.dtype(np.float64), np.dtype(np.float32)
 _from_buffer, _address_of = ctypes.c_char.from_buffer, ctypes.addressof
 # Types of values: by name, and by number of kernel_abi.h.
 BF16 = np.dtype([("bfloat16", np.uint16)])  # numpy has none: the upper 16 bits of f32
-TYPES = {"bf16": BF16, "bfloat16": BF16, "f64": F8, "f32": F4, "i64": np.dtype(np.int64), "i32": np.dtype(np.int32)}
-NUMBERS = {TYPES["f64"]: library.F64, TYPES["f32"]: library.F32, TYPES["i64"]: library.I64, TYPES["i32"]: library.I32,
-           BF16: library.BF16}
+F2, BOOL = np.dtype(np.float16), np.dtype(np.bool_)
+_NAMED = [("f64", F8), ("f32", F4), ("i64", np.dtype(np.int64)), ("i32", np.dtype(np.int32)), ("bf16", BF16), ("f16", F2),
+          ("i8", np.dtype(np.int8)), ("i16", np.dtype(np.int16)), ("u8", np.dtype(np.uint8)), ("u16", np.dtype(np.uint16)),
+          ("u32", np.dtype(np.uint32)), ("u64", np.dtype(np.uint64)), ("bool", BOOL)]  # in the order of their numbers
+TYPES = dict(_NAMED, bfloat16=BF16)
+NUMBERS = {dtype: number for number, (_, dtype) in enumerate(_NAMED)}
+TYPE_NAMES = {dtype: name for name, dtype in _NAMED}
 _KINDS = {number: dtype for dtype, number in NUMBERS.items()}
-_NAMES = "f64, f32, i64, i32 or bf16"
+_NAMES = ", ".join(name for name, _ in _NAMED[:-1]) + " or " + _NAMED[-1][0]
 
 
 def value_type(dtype):
@@ -32,6 +36,13 @@ def value_type(dtype):
     if wanted is None or wanted in NUMBERS:
         return wanted
     raise invalid("value-type", f"dtype={dtype!r}: expected {_NAMES}")
+
+
+def narrower(stored, computed):
+    """Tells a type whose numbers all are numbers of a wider one: kernels read it in place and compute in the wider one."""
+    if stored == BF16 or computed == BF16 or computed == F2:
+        return stored == BF16 and computed in (F4, F8)
+    return stored in NUMBERS and stored.itemsize < computed.itemsize and np.can_cast(stored, computed)
 
 
 def bfloat16(array):
@@ -48,11 +59,13 @@ def whole(name, array, wanted):
     """The values as an integer type, row major: the array itself where it is so already. What the type does not have is refused."""
     if array.dtype.kind not in "iub":
         raise invalid("value-type", f"`{name}` holds {array.dtype}, which is no integer type; pass `.astype(int)` to have it cut off")
+    if wanted == BOOL:
+        return np.array(array != 0, order="C")
     limits = np.iinfo(wanted)
     if array.size and not np.can_cast(array.dtype, wanted) and (wrong := next(
             (one for one in (array.min(), array.max()) if not limits.min <= int(one) <= limits.max), None)) is not None:
         raise invalid("value-type", f"`{name}` holds {wrong}, which {wanted} does not have")
-    return np.ascontiguousarray(array, wanted)
+    return np.require(array, wanted, ["C", "A"])
 
 
 def address(array):
@@ -324,17 +337,18 @@ def _coordinates(coords, extents, entries):
 def tensor(coords, values, shape, format=None, dtype=None, index_dtype=np.int32, fill=0.0):
     """A sparse tensor from its entries; duplicates add up. `coords`: whole numbers of shape (ndim, nnz), one row for each mode, as
     np.nonzero gives them (np.argwhere(x).T); for a vector (nnz,) will do. `values`: real numbers of shape (nnz,). The format is csf, csr
-    for matrices, compressed for vectors, unless `format` says otherwise. `dtype`: f64, f32, i64 or i32, by default f32 for such values and f64
-    for all others. Integers are exact and wrap around where duplicates add up.
+    for matrices, compressed for vectors, unless `format` says otherwise. `dtype`: a value type (docs/language.md), by default f32 for such values and
+    f64 for all others. Integers are exact and wrap around where duplicates add up.
     `index_dtype`: np.int32 or np.int64, of positions and coordinates. `fill`: the value of every element without an entry; of an operand
     under a semiring its zero, `np.inf` for min-plus."""
     extents = _extents(shape)
     kept = _values(values)
     places = _coordinates(coords, extents, kept.size)
     dtype = value_type(dtype) or (F4 if kept.dtype == F4 else F8)
-    kept = np.ascontiguousarray(whole("values", kept, TYPES["i64"]) if dtype.kind == "i" else kept, TYPES["i64"] if dtype.kind == "i" else F8)
-    if dtype == TYPES["i32"]:
-        whole("values", kept, dtype)
+    if dtype.kind in "iub":
+        wide = TYPES["u64"] if dtype == TYPES["u64"] else TYPES["i64"]
+        kept = np.ascontiguousarray(whole("values", whole("values", kept, dtype), wide), wide)
+    kept = np.ascontiguousarray(kept, kept.dtype if dtype.kind in "iub" else F8)
     if format is None:
         format = {0: "dense", 1: "compressed", 2: "csr"}.get(len(extents), "csf")
     sizes = (ctypes.c_int64 * max(len(extents), 1))(*extents)

@@ -13,10 +13,58 @@
 
 namespace schaas {
 
+/// The bits of a number of IEEE 754's binary16, and of bf16, the upper half of a float.
+struct Half {
+  std::uint16_t bits = 0;
+};
+struct Bfloat16 {
+  std::uint16_t bits = 0;
+};
+
+/// Returns the value type in which numpy would compute with two (numbers of kernel_abi.h): Problem::value_type
+/// for operands of these. bf16 counts as f32, and so do two operands of f16, whose arithmetic that is. Operands of
+/// narrower types are bound as they are where their format has the type ("csr@i8"); others must be converted.
+constexpr std::int32_t promoted(std::int32_t a, std::int32_t b) {
+  struct Kind {
+    bool real, has_sign;
+    int bytes;
+  };
+  constexpr Kind kinds[] = {{true, true, 8},  {true, true, 4},  {false, true, 8},  {false, true, 4},  {true, true, 4},
+                            {true, true, 2},  {false, true, 1}, {false, true, 2},  {false, false, 1}, {false, false, 2},
+                            {false, false, 4}, {false, false, 8}, {false, false, 0}};
+  const Kind x = kinds[a], y = kinds[b];
+  if (x.real || y.real) {
+    // An integer of n bytes is a real number of 2 n, of 8 at most.
+    const int of_x = x.real ? x.bytes : 2 * x.bytes, of_y = y.real ? y.bytes : 2 * y.bytes;
+    return of_x > 4 || of_y > 4 ? SCHAAS_F64 : SCHAAS_F32;
+  }
+  const Kind& wide = x.bytes >= y.bytes ? x : y;
+  const Kind& other = x.bytes >= y.bytes ? y : x;
+  const bool has_sign = x.has_sign || y.has_sign;
+  // Beside a sign, an integer without one needs a wider type.
+  const bool doubled = has_sign && other.bytes > 0 && (!wide.has_sign || (!other.has_sign && other.bytes == wide.bytes));
+  const int bytes = doubled ? 2 * wide.bytes : wide.bytes;
+  switch (bytes) {
+    case 0:
+      return SCHAAS_BOOL;
+    case 1:
+      return has_sign ? SCHAAS_I8 : SCHAAS_U8;
+    case 2:
+      return has_sign ? SCHAAS_I16 : SCHAAS_U16;
+    case 4:
+      return has_sign ? SCHAAS_I32 : SCHAAS_U32;
+    case 8:
+      return has_sign ? SCHAAS_I64 : SCHAAS_U64;
+    default:
+      return SCHAAS_F64;
+  }
+}
+
 /// A tensor that lies in arrays of the caller: nothing is copied, and the arrays must stay while anything is
 /// bound to them. Arrays are whatever std::data and std::size take: std::span, std::vector, std::array, C
-/// arrays. Values are double, float, std::int64_t or std::int32_t, positions and coordinates std::int32_t or
-/// std::int64_t. Throws std::invalid_argument where an array has another length than the extents say.
+/// arrays. Values are double, float, bool or integers of 8 to 64 bits, positions and coordinates std::int32_t
+/// or std::int64_t; floating point of 16 bits is `Half` and `Bfloat16`. Throws std::invalid_argument where an
+/// array has another length than the extents say.
 ///
 ///     schaas::View b = schaas::View::csr({rows, columns}, positions, coordinates, values);
 ///     auto product = kernels.bind({{"B", b}, {"x", schaas::View::dense({columns}, x)}});
@@ -119,12 +167,24 @@ class View {
   template <class Values>
   static constexpr std::int32_t value_type_of() {
     using Value = Element<Values>;
-    constexpr bool whole = std::is_integral_v<Value> && std::is_signed_v<Value>;
-    constexpr bool wide = sizeof(Value) == 8;
-    static_assert((std::is_floating_point_v<Value> || whole) && (wide || sizeof(Value) == 4),
-                  "values are double, float, std::int64_t or std::int32_t");
-    if (whole) return wide ? SCHAAS_I64 : SCHAAS_I32;
-    return wide ? SCHAAS_F64 : SCHAAS_F32;
+    if (std::is_same_v<Value, Half>) return SCHAAS_F16;
+    if (std::is_same_v<Value, Bfloat16>) return SCHAAS_BF16;
+    if (std::is_same_v<Value, bool>) return SCHAAS_BOOL;
+    static_assert(std::is_same_v<Value, double> || std::is_same_v<Value, float> ||
+                      std::is_integral_v<Value> || std::is_same_v<Value, Half> ||
+                      std::is_same_v<Value, Bfloat16>,
+                  "values are double, float, bool, integers, Half or Bfloat16");
+    constexpr bool has_sign = std::is_signed_v<Value>;
+    switch (sizeof(Value)) {
+      case 1:
+        return has_sign ? SCHAAS_I8 : SCHAAS_U8;
+      case 2:
+        return has_sign ? SCHAAS_I16 : SCHAAS_U16;
+      case 4:
+        return std::is_floating_point_v<Value> ? SCHAAS_F32 : has_sign ? SCHAAS_I32 : SCHAAS_U32;
+      default:
+        return std::is_floating_point_v<Value> ? SCHAAS_F64 : has_sign ? SCHAAS_I64 : SCHAAS_U64;
+    }
   }
   template <class Positions>
   static constexpr std::int32_t index_bits_of() {
