@@ -55,7 +55,7 @@ support::Result<void> keep_fewest_entries(space::ListedMembers& found, const pro
   std::vector<space::ResultEntries> entries;
   for (const space::ListedMember& member : found.members) {
     SCHAAS_ASSIGN_OR_RETURN(const auto problem, schedule::problem_of(member.trace, asked));
-    SCHAAS_ASSIGN_OR_RETURN(const auto tree, schedule::apply(member.trace, asked));
+    SCHAAS_ASSIGN_OR_RETURN(const auto tree, schedule::apply_own(member.trace, asked));
     SCHAAS_ASSIGN_OR_RETURN(const auto nests, schedule::nests_and_terms_of(tree));
     entries.push_back(space::result_entries(nests, problem));
   }

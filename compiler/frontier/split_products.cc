@@ -132,33 +132,22 @@ class Splitting {
     std::vector<space::ListedMember> more;
     for (const std::size_t n : order) {
       if (bases == max_bases) break;
-      const auto path = path_apart(members_.members[n].trace, target);
-      if (!path) continue;
+      const auto& apart = members_.members[n].apart;
+      const auto path =
+          std::find_if(apart.begin(), apart.end(), [&](const auto& one) { return one.first == target; });
+      if (path == apart.end()) continue;
       ++bases;
-      for (const schedule::Trace& split : splits) complete(members_.members[n], *path, split, more);
+      for (const schedule::Trace& split : splits) complete(members_.members[n], path->second, split, more);
     }
     members_.members.insert(members_.members.end(), more.begin(), more.end());
   }
 
  private:
-  /// Returns the path of the section of the nest when it shares nothing.
-  std::optional<Path> path_apart(const schedule::Trace& trace, const std::string& target) const {
-    const auto tree = schedule::apply(trace, asked_);
-    if (!tree.ok()) return std::nullopt;
-    const auto nests = schedule::nests_of(*tree);
-    if (!nests.ok()) return std::nullopt;
-    const auto paths = schedule::paths_of(*nests);
-    for (std::size_t n = 0; n < nests->size(); ++n) {
-      const bool apart = (*nests)[n].shared == 0 && (n == 0 || (*nests)[n - 1].shared == 0);
-      if ((*nests)[n].leaf().target.tensor == target) return apart ? std::optional(paths[n]) : std::nullopt;
-    }
-    return std::nullopt;
-  }
-
   /// Adds a base whose nest is split, unless the directives do not apply.
   void complete(const space::ListedMember& base, const Path& path, const schedule::Trace& split,
                 std::vector<space::ListedMember>& out) {
     space::ListedMember member = base;
+    std::erase_if(member.apart, [&](const auto& one) { return one.second == path; });
     auto& directives = member.trace.directives;
     for (const auto& directive : split.directives) {
       const auto next = moved(directive, path);

@@ -216,6 +216,9 @@ TEST(CountedPrograms, EverySurvivorHasAKernel) {
     const auto found = frontier::compute(*problem, quick_options(*problem), {}, never);
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
     slowest = std::max(slowest, {took.count(), seed});
+    if (std::getenv("SCHAAS_SHOW") != nullptr && found.ok())
+      std::cout << took.count() << " s, " << found->counts.space << " schedules, " << found->survivors.size()
+                << " kept, " << problem::print(*problem) << "\n";
     if (!found.ok()) {
       EXPECT_NE(found.error().family, support::Family::internal) << support::render(found.error());
       continue;
