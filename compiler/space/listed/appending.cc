@@ -281,7 +281,7 @@ support::Result<ListedMembers> listed_by_tree(Space& space, const problem::Probl
         return true;
       },
       cancellation));
-  return listed(traces, problem);
+  return listed(traces, problem, {});
 }
 
 }  // namespace
@@ -297,7 +297,8 @@ problem::Problem with_dense_result(const problem::Problem& problem) {
   return dense;
 }
 
-ListedMembers listed(const std::vector<schedule::Trace>& traces, const problem::Problem& problem) {
+ListedMembers listed(const std::vector<schedule::Trace>& traces, const problem::Problem& problem,
+                     const support::Cancellation& budget) {
   ListedMembers found;
   std::vector<ResultEntries> entries;
   const cost::TreeCosts costs(problem);
@@ -310,6 +311,7 @@ ListedMembers listed(const std::vector<schedule::Trace>& traces, const problem::
     entries.push_back(nests.ok() ? result_entries(*nests, problem) : ResultEntries{{{}}, true});
   };
   for (const schedule::Trace& trace : traces) {
+    if (!found.members.empty() && !budget.check("listing schedules").ok()) break;
     take(trace);
     schedule::Trace table = trace;
     table.directives.emplace_back(schedule::WorkspaceStorage{Storage::hash});

@@ -224,12 +224,17 @@ class Search {
 
   /// Counts a trie; false, with a sentence that says so, when there were enough.
   bool take_a_step() {
-    if (found_.steps < options_.max_tries) {
+    const bool is_over = options_.budget != nullptr && !found_.members.empty() &&
+                         !options_.budget->check("listing schedules").ok();
+    if (!is_over && found_.steps < options_.max_tries) {
       ++found_.steps;
       return true;
     }
-    found_.limited = "the statements can share their loops in more than " + std::to_string(found_.steps) +
-                     " ways: those were searched that share most";
+    found_.limited =
+        is_over
+            ? "the time for the search ended while schedules were listed: those were searched that share most"
+            : "the statements can share their loops in more than " + std::to_string(found_.steps) +
+                  " ways: those were searched that share most";
     return false;
   }
 
