@@ -232,5 +232,37 @@ TEST(CountedPrograms, EverySurvivorHasAKernel) {
   EXPECT_GE(kernels, wanted);
 }
 
+// What a client gets first: schedules of a part, and of a search that ends before it has any.
+TEST(CountedPrograms, FirstSchedulesComputeWhatTheOracleSays) {
+  const auto wanted = number_from("SCHAAS_PROGRAMS", 20) * 3;
+  const auto first = number_from("SCHAAS_SEED", 20261129);
+  std::size_t programs = 0, kernels = 0;
+  for (std::uint64_t seed = first; programs < wanted && !HasFailure(); ++seed) {
+    std::mt19937_64 random(seed);
+    const auto problem = problem::build(test_support::random_program_text({}, random));
+    if (!problem.ok() || operators::is_integer(problem->value_type)) continue;
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    ++programs;
+    const auto input = random_input(*problem, random);
+    for (const bool part : {true, false}) {
+      if (part && !frontier::has_parts(*problem)) continue;
+      frontier::Options options = quick_options(*problem);
+      options.search_seconds = part ? 0.1 : 1e-9;
+      options.operand_orders = options.memory_depth = part ? 1 : 0;
+      options.stage1 = part;
+      const auto found = frontier::compute(*problem, options, {}, never);
+      if (!found.ok()) {
+        EXPECT_NE(found.error().family, support::Family::internal) << support::render(found.error());
+        EXPECT_NE(found.error().family, support::Family::exhausted) << support::render(found.error());
+        continue;
+      }
+      for (const auto& survivor : found->survivors)
+        kernels += work_of(survivor.traces.front(), *problem, input, random) ? 1 : 0;
+    }
+  }
+  std::cout << programs << " programs, " << kernels << " kernels\n";
+  EXPECT_GE(kernels, wanted);
+}
+
 }  // namespace
 }  // namespace schaas
