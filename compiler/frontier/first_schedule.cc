@@ -9,19 +9,18 @@
 #include "compiler/schedule/replay/apply.h"
 
 // A search that its budget ends before any schedule is found is answered with one that needs no search. A
-// product of four operands and more with a dense result is computed step by step, anything else by its
-// default nest: entries of sparse results are those of the default nest, too. Steps follow a greedy order of
-// a product's operands, as of opt_einsum (Smith and Gray, JOSS 2018) but for one chain: from each first
-// operand on, the next one is that with which the step has the fewest loops. The chain with the least largest
-// step is taken; of such chains the one with the fewest loops in all. The trace moves the operands into this
-// order and splits two at a time from the left, without common loops, so any storage order that one step
-// allows is legal.
+// product of four operands and more with a dense result is computed step by step. Anything else has its
+// default nest, which gives a sparse result the fewest entries. Steps follow a greedy order of the operands,
+// as that of opt_einsum (Smith and Gray, JOSS 2018), but of one chain. From each first operand on, the next
+// one is that with which the step has the fewest loops. The chain with the least largest step is taken, among
+// equal ones that with the fewest loops in all. The trace moves the operands into this order. It splits two
+// at a time from the left, without common loops, so each storage order that one step allows is legal.
 namespace schaas::frontier {
 namespace {
 
 using IndexNames = std::set<std::string>;
 
-constexpr std::size_t min_stepped_operands = 4;  ///< of a product that is computed step by step
+constexpr std::size_t min_stepped_operands = 4;  ///< operands of a product that is computed step by step
 
 /// An order of operands with the loops of its steps.
 struct Chain {

@@ -19,7 +19,7 @@ struct ListedMember {
   mpz_class schedules;           ///< it stands for
   std::uint64_t loop_trees = 1;  ///< distinct ones among these
   bool counted = true;           ///< they are not those of an earlier member of the list as well
-  /// Of a program: what nests compute that share no loop, with the paths of their sections.
+  /// Targets of a program's nests that share no loop, with the paths of their sections.
   std::vector<std::pair<std::string, schedule::Path>> apart{};
 };
 

@@ -8,9 +8,9 @@
 
 namespace schaas::space {
 
-/// Makes the loop trees of the members of a contraction's space without replaying their traces, in a tenth of
-/// the time. They are the trees of the traces (member.h) but for the names of temporaries and the order of
-/// their indices: nothing is verified, and no workspace is added. Not for blocks.
+/// Makes the loop trees of a contraction's members without replaying their traces, in a tenth of the time.
+/// They are the trees of the traces (member.h) but for the names of temporaries and the order of their
+/// indices: nothing is verified, and no workspace is added. Not for blocks.
 class MemberTrees {
  public:
   MemberTrees(Recursion& recursion, const problem::Problem& problem);
@@ -39,7 +39,7 @@ class MemberTrees {
 
   Recursion& recursion_;
   concrete_notation::Assign statement_;  ///< the whole product
-  int temporaries_ = 0;                  ///< of the present tree
+  int temporaries_ = 0;                  ///< number in the present tree
 };
 
 }  // namespace schaas::space

@@ -14,7 +14,7 @@ namespace schaas::space {
 struct ProgramOptions {
   std::size_t max_tries = 20'000;  ///< tries beyond this are left out
   bool distributed = true;         ///< the terms of sums one after another, too
-  /// What is not listed when this ends is left out, once there is a schedule; null: nothing is.
+  /// End of the listing, once there is a schedule; null: none.
   const support::Cancellation* budget = nullptr;
 };
 
