@@ -8,9 +8,9 @@
 
 namespace schaas::space {
 
-/// Makes the loop trees of a contraction's members without replaying their traces, in a tenth of the time. They
-/// are the trees of the traces (member.h) but for the names of temporaries and the order of their indices.
-/// Nothing is verified, and no workspace is added. Not for blocks.
+/// Makes the loop trees of a contraction's members without replaying their traces, in a tenth of the time.
+/// They are the trees of the traces (member.h) but for the names of temporaries and the order of their
+/// indices. Nothing is verified, and no workspace is added. Not for blocks.
 class MemberTrees {
  public:
   MemberTrees(Recursion& recursion, const problem::Problem& problem);
