@@ -18,6 +18,7 @@
 #include "compiler/frontier/proofs/solver.h"
 #include "compiler/frontier/proofs/volume.h"
 #include "compiler/frontier/published.h"
+#include "compiler/frontier/search.h"
 #include "compiler/frontier/stopwatch.h"
 #include "compiler/problem/factors.h"
 #include "compiler/schedule/replay/apply.h"
@@ -246,7 +247,7 @@ class Search {
     return {};
   }
 
-  /// The end of a part of what is left of the time budget; none without a budget.
+  /// The end of a part of the time budget that is left; none without a budget.
   std::optional<support::Cancellation::Clock::time_point> part_of_budget(double part) const {
     return watch_.end_of(part, options_.search_seconds);
   }
@@ -442,7 +443,7 @@ class Search {
   Stopwatch watch_;
 };
 
-/// Schedules of a product with a sparse result that are listed one by one, some 2 microseconds each.
+/// Schedules with a sparse result that are listed one by one, some 2 microseconds each.
 constexpr std::size_t max_listed = 1'000'000;
 
 /// All schedules when they can be listed in a third of the time; else those on the frontier of the schedules
@@ -451,7 +452,6 @@ support::Result<Frontier> compute_appending(const problem::Problem& problem, con
                                             const Progress& progress,
                                             const support::Cancellation& cancellation) {
   const Stopwatch watch;
-  // Options with a part of the time that is left.
   const auto in_part = [&](double part) {
     Options result = options;
     if (options.search_seconds > 0)
@@ -471,15 +471,15 @@ support::Result<Frontier> compute_appending(const problem::Problem& problem, con
     for (const Survivor& survivor : found.survivors)
       traces.insert(traces.end(), survivor.traces.begin(), survivor.traces.end());
   };
-  const Options third = in_part(1.0 / 3);
-  const auto in_order = Search(problem, third, progress, cancellation).run();
+  const auto in_order = Search(problem, in_part(1.0 / 3), progress, cancellation).run();
   if (!in_order.ok() && in_order.error().code != "no-schedule") return in_order;
   if (in_order.ok()) add(*in_order);
   SCHAAS_ASSIGN_OR_RETURN(const Frontier dense,
-                          compute(space::with_dense_result(problem), in_part(0.5), progress, cancellation));
+                          search(space::with_dense_result(problem), in_part(0.5), progress, cancellation));
   add(dense);
   const auto list = [&]() -> support::Result<space::ListedMembers> {
-    space::ListedMembers found = space::listed(traces, problem);
+    space::ListedMembers found =
+        space::listed(traces, problem, {cancellation, watch.end_of(0.5, options.search_seconds)});
     found.schedules = mpz_class(dense.counts.space);
     found.limited =
         "the result is sparse: of " + dense.counts.space +
@@ -588,8 +588,8 @@ support::Result<Frontier> compute_among(const problem::Problem& problem, std::ve
   return Search(problem, options, progress, cancellation).run_among(std::move(classes));
 }
 
-support::Result<Frontier> compute(const problem::Problem& problem, const Options& options,
-                                  const Progress& progress, const support::Cancellation& cancellation) {
+support::Result<Frontier> search(const problem::Problem& problem, const Options& options,
+                                 const Progress& progress, const support::Cancellation& cancellation) {
   // The first parts of a search go without copies: they are to come early.
   if (!problem.space.has_copies() || options.operand_orders != 0)
     return compute_plain(problem, options, progress, cancellation);

@@ -35,7 +35,8 @@ struct Options {
   int solver_total_milliseconds = 60'000;
   std::size_t members_per_class = 16;  ///< traces stored per surviving class
   /// 0: every operand order. Else only so many, the likeliest first (space::Options): the frontier of a part
-  /// of the space, marked incomplete.
+  /// of the space, marked incomplete. Of a program: a few ways to share loops for each, without splits of its
+  /// products.
   std::size_t operand_orders = 0;
   SolverFactory solver;  ///< not part of the answer; none: Z3 in this process
 };
@@ -134,9 +135,15 @@ using Progress = std::function<void(const Stage&)>;
 /// Profile::sparseauto: the papers' stages (published.h). Else the sound test: a class s is removed only if
 /// at every allowed assignment some kept class c needs no more time and memory. That is, the constraints and
 /// (T_s < T_c or M_s < M_c) are unsatisfiable. Among classes with equal cost one entry stays. Errors:
-/// exhausted (cancelled, deadline, states); invalid [contradiction] when no assignment is allowed.
+/// exhausted (cancelled, or at the deadline of `cancellation`; a search that a budget of `options` ends
+/// before it found any schedule tells one that needs no search); invalid [contradiction] when no assignment
+/// is allowed.
 support::Result<Frontier> compute(const problem::Problem& problem, const Options& options,
                                   const Progress& progress, const support::Cancellation& cancellation);
+
+/// Tells whether Options::operand_orders makes the search of the problem shorter. Programs with a sparse
+/// result have no parts: a part of their schedules may give it more entries than others do.
+bool has_parts(const problem::Problem& problem);
 
 /// The last stages of `compute` alone, for a problem whose space is folded (tighten.h): the frontier of these
 /// classes. A class that no schedule has is left out. Errors: those of `compute`.

@@ -7,6 +7,8 @@
 
 #include "compiler/concrete_notation/copies/needed_copies.h"
 #include "compiler/frontier/listed.h"
+#include "compiler/frontier/stopwatch.h"
+#include "compiler/problem/factors.h"
 #include "compiler/schedule/nests.h"
 #include "compiler/schedule/replay/apply.h"
 #include "compiler/schedule/section.h"
@@ -28,17 +30,33 @@ schedule::Reorder as_it_is(const concrete_notation::StatementPtr& tree) {
   return out;
 }
 
-/// The schedules that begin with these directives on the problem. `alone`: there are no others.
-support::Result<space::ListedMembers> list_program(const schedule::Trace& begin, bool alone,
-                                                   const problem::Problem& asked,
+constexpr const char* ended_while_listed = "the time for the search ended while schedules were listed";
+
+/// Ways to share loops that a part of a search tries for each operand order.
+constexpr std::size_t tries_of_part = 16;
+
+/// The schedules that begin with these directives on the problem.
+struct Beginning {
+  schedule::Trace directives;
+  bool alone = false;    ///< there are no other schedules
+  std::size_t part = 0;  ///< Options::operand_orders
+  const support::Cancellation& budget;
+};
+
+/// Lists these schedules, those of a part of the space first where only a part is wanted.
+support::Result<space::ListedMembers> list_program(const Beginning& beginning, const problem::Problem& asked,
                                                    const ComputeContraction& contraction,
                                                    const support::Cancellation& cancellation) {
+  const auto& [begin, alone, part, budget] = beginning;
   problem::Problem problem = asked;
   if (!begin.directives.empty()) {
     SCHAAS_ASSIGN_OR_RETURN(problem, schedule::problem_of(begin, asked));
   }
-  SCHAAS_ASSIGN_OR_RETURN(space::ListedMembers found,
-                          space::program_members(schedule::default_nest(problem), problem, {}, cancellation));
+  space::ProgramOptions listing;
+  listing.budget = &budget;
+  if (part != 0) listing.max_tries = part * tries_of_part;
+  SCHAAS_ASSIGN_OR_RETURN(space::ListedMembers found, space::program_members(schedule::default_nest(problem),
+                                                                             problem, listing, cancellation));
   for (space::ListedMember& member : found.members) {
     auto& directives = member.trace.directives;
     // An empty trace would mean the default copies and masks.
@@ -46,19 +64,29 @@ support::Result<space::ListedMembers> list_program(const schedule::Trace& begin,
       directives.emplace_back(as_it_is(schedule::default_nest(problem)));
     directives.insert(directives.begin(), begin.directives.begin(), begin.directives.end());
   }
-  SCHAAS_RETURN_IF_ERROR(add_split_products(found, asked, problem, contraction, cancellation));
+  if (!budget.check("splitting products").ok()) return found;
+  const Splits splits = part == 0 ? Splits() : Splits{part, part};
+  SCHAAS_RETURN_IF_ERROR(add_split_products(found, asked, problem, contraction, splits, cancellation));
   return found;
 }
 
-/// Leaves out schedules that give the sparse result more entries than others do.
-support::Result<void> keep_fewest_entries(space::ListedMembers& found, const problem::Problem& asked) {
+/// Leaves out schedules that give the sparse result more entries than others do, and those whose entries are
+/// not known when the budget ends.
+support::Result<void> keep_fewest_entries(space::ListedMembers& found, const problem::Problem& asked,
+                                          const support::Cancellation& budget) {
   std::vector<space::ResultEntries> entries;
   for (const space::ListedMember& member : found.members) {
+    if (!entries.empty() && !budget.check("counting entries").ok()) {
+      found.limited = ended_while_listed;
+      break;
+    }
     SCHAAS_ASSIGN_OR_RETURN(const auto problem, schedule::problem_of(member.trace, asked));
-    SCHAAS_ASSIGN_OR_RETURN(const auto tree, schedule::apply(member.trace, asked));
+    SCHAAS_ASSIGN_OR_RETURN(const auto tree, schedule::apply_own(member.trace, asked));
     SCHAAS_ASSIGN_OR_RETURN(const auto nests, schedule::nests_and_terms_of(tree));
     entries.push_back(space::result_entries(nests, problem));
   }
+  found.members.erase(found.members.begin() + static_cast<std::ptrdiff_t>(entries.size()),
+                      found.members.end());
   space::keep_fewest_entries(found, entries);
   return {};
 }
@@ -73,6 +101,12 @@ void append(space::ListedMembers list, space::ListedMembers& all) {
 
 }  // namespace
 
+bool has_parts(const problem::Problem& problem) {
+  if (problem.profile != problem::Profile::standard) return false;
+  return problem::is_contraction(problem) || problem::factors_of(problem) ||
+         problem.formats.at(problem.statement.result.tensor).all_dense();
+}
+
 support::Result<Frontier> compute_program(const problem::Problem& asked, const Options& options,
                                           const ComputeContraction& contraction, const Progress& progress,
                                           const support::Cancellation& cancellation) {
@@ -83,6 +117,7 @@ support::Result<Frontier> compute_program(const problem::Problem& asked, const O
                              "of the papers does"),
         "leave the profile out: the default one searches programs and every expression");
   }
+  const Stopwatch watch;
   const schedule::Trace all = schedule::default_trace(asked);
   schedule::Trace copies = all;
   std::erase_if(copies.directives, [](const schedule::Directive& directive) {
@@ -90,8 +125,10 @@ support::Result<Frontier> compute_program(const problem::Problem& asked, const O
   });
   std::vector<schedule::Trace> first = {all};
   if (copies != all) first.push_back(copies);
+  if (options.operand_orders != 0) first = {all};
   const std::size_t without_more = first.size();
   for (auto& requests : {concrete_notation::row_copies(asked), concrete_notation::counting_copies(asked)}) {
+    if (options.operand_orders != 0) break;
     schedule::Trace more;
     for (const auto& request : requests) more.directives.emplace_back(request);
     const bool known = std::find(first.begin(), first.end(), more) != first.end();
@@ -100,16 +137,26 @@ support::Result<Frontier> compute_program(const problem::Problem& asked, const O
   SCHAAS_ASSIGN_OR_RETURN(const problem::Problem problem, schedule::problem_of(copies, asked));
   const auto list = [&]() -> support::Result<space::ListedMembers> {
     space::ListedMembers found;
+    const support::Cancellation budget(cancellation, watch.end_of(0.5, options.search_seconds));
     for (const schedule::Trace& begin : first) {
-      SCHAAS_ASSIGN_OR_RETURN(auto part,
-                              list_program(begin, first.size() == 1, asked, contraction, cancellation));
+      if (!found.members.empty() && !budget.check("listing schedules").ok()) {
+        found.limited = ended_while_listed;
+        break;
+      }
+      const Beginning beginning{begin, first.size() == 1, options.operand_orders, budget};
+      SCHAAS_ASSIGN_OR_RETURN(auto part, list_program(beginning, asked, contraction, cancellation));
       append(std::move(part), found);
     }
     if (first.size() > without_more && !asked.formats.at(asked.statement.result.tensor).all_dense())
-      SCHAAS_RETURN_IF_ERROR(keep_fewest_entries(found, asked));
+      SCHAAS_RETURN_IF_ERROR(keep_fewest_entries(found, asked, budget));
     return found;
   };
-  return compute_listed(problem, list, options, progress, cancellation);
+  // A part is small by its number of schedules: programs store intermediates whatever their order.
+  Options pruning = options;
+  pruning.stage1 = options.stage1 && options.operand_orders == 0;
+  auto found = compute_listed(problem, list, pruning, progress, cancellation);
+  if (found.ok() && options.operand_orders != 0) found->complete = false;
+  return found;
 }
 
 }  // namespace schaas::frontier

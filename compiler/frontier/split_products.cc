@@ -22,8 +22,6 @@ using schedule::Path;
 using support::Result;
 using Names = std::vector<std::string>;
 
-constexpr std::size_t max_bases = 24;  ///< schedules of the program that are completed, for each product
-constexpr std::size_t max_splits = 8;  ///< entries of the product's frontier
 constexpr int min_factors = 3;
 
 /// Returns the time where every index has a thousand values and every row ten entries.
@@ -89,7 +87,8 @@ schedule::Directive moved(schedule::Directive directive, const Path& at) {
 }
 
 /// The splits of a product: traces of its own default nest that branch.
-std::vector<schedule::Trace> splits_of(const problem::Problem& product, const Frontier& found) {
+std::vector<schedule::Trace> splits_of(const problem::Problem& product, const Frontier& found,
+                                       std::size_t max_splits) {
   std::vector<const Survivor*> fastest;
   for (const Survivor& survivor : found.survivors) fastest.push_back(&survivor);
   std::stable_sort(fastest.begin(), fastest.end(), [](const Survivor* a, const Survivor* b) {
@@ -122,7 +121,7 @@ class Splitting {
       : members_(members), asked_(asked), costs_(problem) {}
 
   /// Completes schedules in which the nest of `target` shares nothing, those with least time first.
-  void add(const std::string& target, const std::vector<schedule::Trace>& splits) {
+  void add(const std::string& target, const std::vector<schedule::Trace>& splits, std::size_t max_bases) {
     std::vector<std::size_t> order(members_.members.size());
     for (std::size_t n = 0; n < order.size(); ++n) order[n] = n;
     const auto time = [&](std::size_t n) { return middling_time(members_.members[n].cost); };
@@ -132,33 +131,22 @@ class Splitting {
     std::vector<space::ListedMember> more;
     for (const std::size_t n : order) {
       if (bases == max_bases) break;
-      const auto path = path_apart(members_.members[n].trace, target);
-      if (!path) continue;
+      const auto& apart = members_.members[n].apart;
+      const auto path =
+          std::find_if(apart.begin(), apart.end(), [&](const auto& one) { return one.first == target; });
+      if (path == apart.end()) continue;
       ++bases;
-      for (const schedule::Trace& split : splits) complete(members_.members[n], *path, split, more);
+      for (const schedule::Trace& split : splits) complete(members_.members[n], path->second, split, more);
     }
     members_.members.insert(members_.members.end(), more.begin(), more.end());
   }
 
  private:
-  /// Returns the path of the section of the nest when it shares nothing.
-  std::optional<Path> path_apart(const schedule::Trace& trace, const std::string& target) const {
-    const auto tree = schedule::apply(trace, asked_);
-    if (!tree.ok()) return std::nullopt;
-    const auto nests = schedule::nests_of(*tree);
-    if (!nests.ok()) return std::nullopt;
-    const auto paths = schedule::paths_of(*nests);
-    for (std::size_t n = 0; n < nests->size(); ++n) {
-      const bool apart = (*nests)[n].shared == 0 && (n == 0 || (*nests)[n - 1].shared == 0);
-      if ((*nests)[n].leaf().target.tensor == target) return apart ? std::optional(paths[n]) : std::nullopt;
-    }
-    return std::nullopt;
-  }
-
   /// Adds a base whose nest is split, unless the directives do not apply.
   void complete(const space::ListedMember& base, const Path& path, const schedule::Trace& split,
                 std::vector<space::ListedMember>& out) {
     space::ListedMember member = base;
+    std::erase_if(member.apart, [&](const auto& one) { return one.second == path; });
     auto& directives = member.trace.directives;
     for (const auto& directive : split.directives) {
       const auto next = moved(directive, path);
@@ -185,7 +173,7 @@ class Splitting {
 
 Result<void> add_split_products(space::ListedMembers& members, const problem::Problem& asked,
                                 const problem::Problem& problem, const ComputeContraction& contraction,
-                                const support::Cancellation& cancellation) {
+                                const Splits& limits, const support::Cancellation& cancellation) {
   SCHAAS_ASSIGN_OR_RETURN(const auto nests, schedule::nests_of(schedule::default_nest(problem)));
   for (const schedule::Nest& nest : nests) {
     SCHAAS_RETURN_IF_ERROR(cancellation.check("splitting the products of a program"));
@@ -196,7 +184,8 @@ Result<void> add_split_products(space::ListedMembers& members, const problem::Pr
       if (found.error().family == support::Family::exhausted) return found.error();
       continue;
     }
-    Splitting(members, asked, problem).add(nest.leaf().target.tensor, splits_of(*product, *found));
+    Splitting(members, asked, problem)
+        .add(nest.leaf().target.tensor, splits_of(*product, *found, limits.entries), limits.bases);
   }
   return {};
 }

@@ -52,9 +52,16 @@ class Space::Implementation {
     throw support::InternalError("member number out of range");
   }
 
+  /// Members are looked for among the operand orders of all folds.
+  void keep_searched(std::size_t operand_orders) {
+    searched = folded ? std::max(searched, operand_orders) : operand_orders;
+    folded = true;
+  }
+
   Recursion recursion;
   Counter counter;
   std::size_t searched;  ///< the first so many operand orders are what pareto_classes answered for
+  bool folded = false;   ///< it answered
 };
 
 Space::Space(const problem::Problem& problem, Options options)
@@ -205,7 +212,7 @@ support::Result<Space::ParetoClasses> Space::pareto_classes(
     kept.members += members;
     tell();
   }
-  implementation_->searched = kept.operand_orders;
+  implementation_->keep_searched(kept.operand_orders);
   kept.dropped = by_state.dropped();
   kept.states = by_state.folded();
   const ClassList& front = by_state.roots();

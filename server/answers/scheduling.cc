@@ -47,8 +47,9 @@ struct Part {
   std::size_t operand_orders;
   int memory_depth;
   std::size_t kernels;  ///< compiled from its frontier at most
+  double seconds;       ///< budget of its search
 };
-constexpr Part parts[] = {{1, 1, 1}, {4, 2, 2}, {64, 2, 4}};
+constexpr Part parts[] = {{1, 1, 1, 0.1}, {4, 2, 2, 1}, {64, 2, 4, 10}};
 /// GPU kernels compiled before the client's sizes are known. nvcc takes seconds; the client requests its own
 /// choice by id.
 constexpr std::size_t max_gpu_kernels = 3;
@@ -132,10 +133,8 @@ class Work {
     const FrontierQuery question{prepared_.canonical, prepared_.options,
                                  query_.no_cache ? Source::made : Source::stored_or_made, priority(),
                                  query_.requester};
-    // Only a product has parts that can be searched first; the schedules of programs are listed at once.
-    const problem::Problem& problem = prepared_.canonical.problem;
-    const bool parted = problem.profile == problem::Profile::standard && problem::is_contraction(problem);
-    if (parted && !for_gpu_alone() && !query_.search_only && !query_.traces_only && !is_stored(question)) {
+    if (frontier::has_parts(prepared_.canonical.problem) && !for_gpu_alone() && !query_.search_only &&
+        !query_.traces_only && !is_stored(question)) {
       pool.add([this] { search_parts(); });
     }
     // From here on the frontier is known, by search or from the store; ids of schedules can be resolved.
@@ -197,6 +196,8 @@ class Work {
       // Bounds the rank of temporaries below the request's own bound, which keeps the part small.
       options.stage1 = true;
       options.members_per_class = 1;
+      const double whole = prepared_.options.search_seconds;
+      options.search_seconds = whole > 0 ? std::min(whole, parts[p].seconds) : parts[p].seconds;
       auto found = frontier::compute(prepared_.canonical.problem, options, {}, cancellation_);
       if (!found.ok()) return;  // the search of the whole reports the error
       // Ids of parts are their own, "p1.1": those of the whole frontier mean other schedules.

@@ -9,7 +9,9 @@
 
 #include "compiler/schedule/nests.h"
 #include "compiler/schedule/replay/apply.h"
+#include "compiler/schedule/replay/ordered_appends.h"
 #include "compiler/space/listed/appending_cost.h"
+#include "compiler/space/listed/member_tree.h"
 #include "compiler/space/listed/result_entries.h"
 #include "compiler/space/loop_trees.h"
 #include "compiler/space/space.h"
@@ -108,47 +110,53 @@ class Members {
   std::unordered_map<StateId, std::vector<Listed>> known_;
 };
 
+/// One schedule: a member of the root with this number, perhaps with a hash table for the workspace.
+struct Schedule {
+  Members::Listed listed;
+  std::size_t root = 0;
+  bool table = false;
+};
+
 /// Schedules of one cost that append the same entries.
 struct Class {
   ResultEntries entries;
   std::uint64_t schedules = 0;
   std::set<TreeId> trees;
-  std::vector<schedule::Trace> traces;
+  std::vector<Schedule> traced;  ///< those whose traces are told, of other trees
 };
 
 /// Schedules by cost and entries. Entries are found for the first `max_looked_at` schedules; later ones are
 /// taken to append what the first of their cost does.
 class AppendingClasses {
  public:
-  explicit AppendingClasses(const problem::Problem& problem) : problem_(problem) {}
+  /// `traces`: schedules of each class whose traces are told.
+  AppendingClasses(Recursion& recursion, const problem::Problem& problem, std::size_t traces)
+      : recursion_(recursion),
+        problem_(problem),
+        trees_(recursion, with_dense_result(problem)),
+        traces_(traces) {}
 
-  /// Takes a schedule of a member; `trace()` makes its trace, of which `traces` are kept for each class, of
-  /// other trees.
-  template <class Trace>
-  void add(const cost::Cost& cost, const Members::Listed& one_member, std::size_t traces,
-           const Trace& trace) {
+  void add(const cost::Cost& cost, const Schedule& one) {
     std::vector<Class>& same = by_cost_[cost];
-    const TreeId tree = one_member.tree;
-    std::optional<schedule::Trace> made;
     std::size_t number = 0;
     if (looked_at_ < max_looked_at || same.empty()) {
-      made = trace();
       // A hash table appends what an array does.
-      if (last_ != one_member.member) {
+      if (last_ != one.listed.member) {
         ++looked_at_;
-        last_ = one_member.member;
-        last_entries_ = entries_of(*made);
+        last_ = one.listed.member;
+        last_entries_ = entries_of(one);
       }
       number = with(last_entries_, same);
     }
-    Class& one = same[number];
-    ++one.schedules;
-    if (one.trees.insert(tree).second && one.traces.size() < traces)
-      one.traces.push_back(made ? *std::move(made) : trace());
+    Class& found = same[number];
+    ++found.schedules;
+    if (found.trees.insert(one.listed.tree).second && found.traced.size() < traces_)
+      found.traced.push_back(one);
   }
 
-  /// Those that give the result the fewest entries.
-  ListedMembers with_fewest_entries() {
+  /// Those that give the result the fewest entries; `trace(Schedule)` makes their traces.
+  template <class Trace>
+  ListedMembers with_fewest_entries(const Trace& trace) {
     std::vector<ResultEntries> all;
     for (const auto& [cost, same] : by_cost_)
       for (const Class& one : same) all.push_back(one.entries);
@@ -159,9 +167,9 @@ class AppendingClasses {
       for (Class& one : same) {
         if (!fewest[n++]) continue;
         found.schedules += static_cast<unsigned long>(one.schedules);
-        for (schedule::Trace& trace : one.traces) found.members.push_back({std::move(trace), cost, 1, 1});
+        for (const Schedule& traced : one.traced) found.members.push_back({trace(traced), cost, 1, 1});
         // The last trace stands for all schedules that have none.
-        const auto left = static_cast<unsigned long>(one.traces.size() - 1);
+        const auto left = static_cast<unsigned long>(one.traced.size() - 1);
         found.members.back().schedules = static_cast<unsigned long>(one.schedules) - left;
         found.members.back().loop_trees = one.trees.size() - left;
       }
@@ -170,7 +178,7 @@ class AppendingClasses {
   }
 
  private:
-  static constexpr std::size_t max_looked_at = 2'000;  ///< 100 microseconds to a millisecond each
+  static constexpr std::size_t max_looked_at = 2'000;  ///< 50 microseconds each
 
   /// Returns the number of the class with these entries.
   static std::size_t with(ResultEntries entries, std::vector<Class>& classes) {
@@ -180,13 +188,17 @@ class AppendingClasses {
     return classes.size() - 1;
   }
 
-  ResultEntries entries_of(const schedule::Trace& trace) const {
-    const auto tree = schedule::apply_own(trace, problem_);
-    const auto nests = tree.ok() ? schedule::nests_of(*tree) : tree.error();
+  ResultEntries entries_of(const Schedule& one) {
+    const auto tree = trees_.of(*one.listed.member, recursion_.operand_orders()[one.root],
+                                recursion_.roots()[one.root].mirrored);
+    const auto nests = schedule::nests_of(schedule::with_ordered_appends(tree, problem_));
     return nests.ok() ? result_entries(*nests, problem_) : ResultEntries{{{}}, true};
   }
 
+  Recursion& recursion_;
   const problem::Problem& problem_;
+  MemberTrees trees_;
+  std::size_t traces_;
   std::map<cost::Cost, std::vector<Class>> by_cost_;
   std::size_t looked_at_ = 0;
   MemberPtr last_;  ///< member whose entries are `last_entries_`
@@ -233,29 +245,27 @@ support::Result<ListedMembers> listed_by_cost(const problem::Problem& problem, s
   Watch watch(recursion, cancellation, "listing the schedule space");
   AppendingCosts costs(recursion, problem);
   Members members(recursion, watch);
-  AppendingClasses classes(problem);
-  traces = std::max<std::size_t>(traces, 1);
-  const FromDefaultNest from_default(problem);
+  AppendingClasses classes(recursion, problem, std::max<std::size_t>(traces, 1));
   std::size_t steps = 0;
   for (std::size_t n = 0; n < recursion.roots().size(); ++n) {
-    const Side root = recursion.roots()[n];
-    const auto take = [&](const Members::Listed& one, const cost::Cost& cost, bool table) {
+    members.each(recursion.roots()[n].state, [&](const Members::Listed& one) {
       ++steps;
-      classes.add(cost, one, traces, [&] {
-        schedule::Trace trace =
-            trace_of(recursion, *one.member, recursion.operand_orders()[n], root.mirrored);
-        from_default.adapt(trace);
-        if (table) trace.directives.emplace_back(schedule::WorkspaceStorage{Storage::hash});
-        return trace;
-      });
-    };
-    members.each(root.state, [&](const Members::Listed& one) {
-      take(one, costs.of(*one.member), false);
-      if (const auto cost = costs.with_table()) take(one, *cost, true);
+      classes.add(costs.of(*one.member), {one, n, false});
+      if (const auto cost = costs.with_table()) {
+        ++steps;
+        classes.add(*cost, {one, n, true});
+      }
     });
   }
   if (watch.stopped()) return watch.error();
-  ListedMembers found = classes.with_fewest_entries();
+  const FromDefaultNest from_default(problem);
+  ListedMembers found = classes.with_fewest_entries([&](const Schedule& one) {
+    schedule::Trace trace = trace_of(recursion, *one.listed.member, recursion.operand_orders()[one.root],
+                                     recursion.roots()[one.root].mirrored);
+    from_default.adapt(trace);
+    if (one.table) trace.directives.emplace_back(schedule::WorkspaceStorage{Storage::hash});
+    return trace;
+  });
   found.steps = steps;
   return found;
 }
@@ -271,7 +281,7 @@ support::Result<ListedMembers> listed_by_tree(Space& space, const problem::Probl
         return true;
       },
       cancellation));
-  return listed(traces, problem);
+  return listed(traces, problem, {});
 }
 
 }  // namespace
@@ -287,7 +297,8 @@ problem::Problem with_dense_result(const problem::Problem& problem) {
   return dense;
 }
 
-ListedMembers listed(const std::vector<schedule::Trace>& traces, const problem::Problem& problem) {
+ListedMembers listed(const std::vector<schedule::Trace>& traces, const problem::Problem& problem,
+                     const support::Cancellation& budget) {
   ListedMembers found;
   std::vector<ResultEntries> entries;
   const cost::TreeCosts costs(problem);
@@ -300,6 +311,7 @@ ListedMembers listed(const std::vector<schedule::Trace>& traces, const problem::
     entries.push_back(nests.ok() ? result_entries(*nests, problem) : ResultEntries{{{}}, true});
   };
   for (const schedule::Trace& trace : traces) {
+    if (!found.members.empty() && !budget.check("listing schedules").ok()) break;
     take(trace);
     schedule::Trace table = trace;
     table.directives.emplace_back(schedule::WorkspaceStorage{Storage::hash});

@@ -24,7 +24,9 @@ support::Result<std::optional<ListedMembers>> appending_members(const problem::P
                                                                 std::size_t most, std::size_t traces,
                                                                 const support::Cancellation& cancellation);
 
-/// Some schedules, each with the cost of its tree; those that are not legal are left out.
-ListedMembers listed(const std::vector<schedule::Trace>& traces, const problem::Problem& problem);
+/// Some schedules, each with the cost of its tree; those that are not legal are left out, and all but one
+/// legal one after the end of `budget`.
+ListedMembers listed(const std::vector<schedule::Trace>& traces, const problem::Problem& problem,
+                     const support::Cancellation& budget);
 
 }  // namespace schaas::space

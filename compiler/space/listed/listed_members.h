@@ -2,6 +2,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gmpxx.h>
@@ -18,6 +19,8 @@ struct ListedMember {
   mpz_class schedules;           ///< it stands for
   std::uint64_t loop_trees = 1;  ///< distinct ones among these
   bool counted = true;           ///< they are not those of an earlier member of the list as well
+  /// Targets of a program's nests that share no loop, with the paths of their sections.
+  std::vector<std::pair<std::string, schedule::Path>> apart{};
 };
 
 /// The members of a space that is small enough, or too irregular, to be counted otherwise.

@@ -224,12 +224,17 @@ class Search {
 
   /// Counts a trie; false, with a sentence that says so, when there were enough.
   bool take_a_step() {
-    if (found_.steps < options_.max_tries) {
+    const bool is_over = options_.budget != nullptr && !found_.members.empty() &&
+                         !options_.budget->check("listing schedules").ok();
+    if (!is_over && found_.steps < options_.max_tries) {
       ++found_.steps;
       return true;
     }
-    found_.limited = "the statements can share their loops in more than " + std::to_string(found_.steps) +
-                     " ways: those were searched that share most";
+    found_.limited =
+        is_over
+            ? "the time for the search ended while schedules were listed: those were searched that share most"
+            : "the statements can share their loops in more than " + std::to_string(found_.steps) +
+                  " ways: those were searched that share most";
     return false;
   }
 
@@ -300,7 +305,9 @@ class Search {
     if (nest == chosen.size()) {
       schedule::Trace trace = trace_of(chosen);
       const auto tree = schedule::tree_of(chosen).value();
+      const std::size_t first = found_.members.size();
       take_member(trace, tree, orders, std::exchange(first_of_trie_, false));
+      for (std::size_t n = first; n < found_.members.size(); ++n) found_.members[n].apart = apart(chosen);
       if (options_.distributed) distribute(0, schedule::paths_of(chosen), trace, tree, orders);
       return;
     }
@@ -310,6 +317,16 @@ class Search {
       list(nest + 1, chosen, orders);
     }
     chosen[nest].loops = before;
+  }
+
+  /// Returns what nests compute that share no loop, with the paths of their sections.
+  static std::vector<std::pair<std::string, schedule::Path>> apart(const Nests& nests) {
+    const std::vector<schedule::Path> paths = schedule::paths_of(nests);
+    std::vector<std::pair<std::string, schedule::Path>> out;
+    for (std::size_t n = 0; n < nests.size(); ++n)
+      if (nests[n].shared == 0 && (n == 0 || nests[n - 1].shared == 0))
+        out.emplace_back(nests[n].leaf().target.tensor, paths[n]);
+    return out;
   }
 
   /// A sparse result may be gathered in a hash table, too. `counted`: no other member stands for these

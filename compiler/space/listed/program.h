@@ -14,6 +14,8 @@ namespace schaas::space {
 struct ProgramOptions {
   std::size_t max_tries = 20'000;  ///< tries beyond this are left out
   bool distributed = true;         ///< the terms of sums one after another, too
+  /// End of the listing, once there is a schedule; null: none.
+  const support::Cancellation* budget = nullptr;
 };
 
 /// Every order of the nests of `tree`, the problem's default nest, that respects dependences; for every two

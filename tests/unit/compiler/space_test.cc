@@ -2,14 +2,17 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <numeric>
 #include <optional>
 
+#include "compiler/concrete_notation/printer.h"
 #include "compiler/schedule/replay/apply.h"
 #include "compiler/space/contraction.h"
 #include "compiler/space/divisions.h"
 #include "compiler/space/listed/appending.h"
+#include "compiler/space/listed/member_tree.h"
 #include "compiler/space/loop_trees.h"
 #include "compiler/space/prefixes.h"
 #include "tests/support/search_oracle.h"
@@ -266,6 +269,41 @@ TEST(Appending, KeepsATraceOfEveryCost) {
   ASSERT_FALSE(none.members.empty());
   EXPECT_EQ(none.members.size(), one.members.size());
   EXPECT_EQ(none.schedules, one.schedules);
+}
+
+/// The tree with temporaries numbered in order of appearance, their indices sorted.
+std::string normalised(const concrete_notation::StatementPtr& tree, const problem::Problem& problem) {
+  std::map<std::string, std::string> names;
+  return concrete_notation::print(concrete_notation::with_accesses(tree, [&](index_notation::Access access) {
+    if (problem.formats.count(access.tensor) != 0) return access;
+    access.tensor = names.try_emplace(access.tensor, "t" + std::to_string(names.size())).first->second;
+    std::sort(access.indices.begin(), access.indices.end());
+    return access;
+  }));
+}
+
+TEST(MemberTrees, AreTheTreesOfTheTraces) {
+  for (const std::string expression :
+       {"A(i,l) = B(i,j) * C(j,k) * D(k,l)", "A(i,k) = B(i,j) * C(j,k) * D(i,k)",
+        "A(i,m) = B(i,j) * C(j,k) * D(k,l) * E(l,m)"}) {
+    const auto problem = problem_of(expression, {{"B", "csr"}, {"C", "csr"}}, "default");
+    Recursion recursion(problem, {});
+    Counter counter(recursion);
+    Watch watch(recursion, never, "");
+    MemberTrees trees(recursion, problem);
+    for (std::size_t n = 0; n < recursion.roots().size(); ++n) {
+      const Side root = recursion.roots()[n];
+      const auto& order = recursion.operand_orders()[n];
+      const mpz_class count = counter.of(root.state, watch);
+      for (mpz_class number = 0; number < count; number += 1 + count / 200) {
+        const MemberPtr member = member_at(recursion, counter, root.state, number, watch);
+        const auto replayed = schedule::apply(trace_of(recursion, *member, order, root.mirrored), problem);
+        ASSERT_TRUE(replayed.ok()) << replayed.error().message;
+        EXPECT_EQ(normalised(trees.of(*member, order, root.mirrored), problem),
+                  normalised(*replayed, problem));
+      }
+    }
+  }
 }
 
 TEST(Orders, AreCountedAndNumberedUnderAPrecedence) {

@@ -1,0 +1,145 @@
+#include <algorithm>
+#include <numeric>
+#include <set>
+#include <utility>
+
+#include "compiler/frontier/frontier.h"
+#include "compiler/frontier/search.h"
+#include "compiler/problem/factors.h"
+#include "compiler/schedule/replay/apply.h"
+
+// A search that its budget ends before any schedule is found is answered with one that needs no search. A
+// product of four operands and more with a dense result is computed step by step. Anything else has its
+// default nest, which gives a sparse result the fewest entries. Steps follow a greedy order of the operands,
+// as that of opt_einsum (Smith and Gray, JOSS 2018), but of one chain. From each first operand on, the next
+// one is that with which the step has the fewest loops. The chain with the least largest step is taken, among
+// equal ones that with the fewest loops in all. The trace moves the operands into this order. It splits two
+// at a time from the left, without common loops, so each storage order that one step allows is legal.
+namespace schaas::frontier {
+namespace {
+
+using IndexNames = std::set<std::string>;
+
+constexpr std::size_t min_stepped_operands = 4;  ///< operands of a product that is computed step by step
+
+/// An order of operands with the loops of its steps.
+struct Chain {
+  std::vector<int> order;
+  std::size_t largest = 0, loops = 0;
+  bool operator<(const Chain& other) const {
+    return std::pair(largest, loops) < std::pair(other.largest, other.loops);
+  }
+};
+
+class Greedy {
+ public:
+  explicit Greedy(const problem::Problem& problem) : result_(of(problem.statement.result)) {
+    for (const auto& operand : problem.operands()) operands_.push_back(of(operand));
+  }
+
+  Chain best() const {
+    Chain best = from(0);
+    for (std::size_t n = 1; n < operands_.size(); ++n) best = std::min(best, from(n));
+    return best;
+  }
+
+ private:
+  static IndexNames of(const index_notation::Access& access) {
+    return {access.indices.begin(), access.indices.end()};
+  }
+
+  /// The chain that begins with this operand.
+  Chain from(std::size_t first) const {
+    Chain chain;
+    std::set<std::size_t> left;
+    for (std::size_t n = 0; n < operands_.size(); ++n) left.insert(n);
+    IndexNames made = operands_[first];
+    chain.order.push_back(static_cast<int>(first));
+    left.erase(first);
+    while (!left.empty()) {
+      const std::size_t next = *std::min_element(left.begin(), left.end(), [&](std::size_t a, std::size_t b) {
+        return joined(made, a).size() < joined(made, b).size();
+      });
+      const IndexNames loops = joined(made, next);
+      chain.order.push_back(static_cast<int>(next));
+      left.erase(next);
+      chain.largest = std::max(chain.largest, loops.size());
+      chain.loops += loops.size();
+      made = needed(loops, left);
+    }
+    return chain;
+  }
+
+  IndexNames joined(const IndexNames& made, std::size_t operand) const {
+    IndexNames all = made;
+    all.insert(operands_[operand].begin(), operands_[operand].end());
+    return all;
+  }
+
+  /// The indices that the result or an operand that is left has.
+  IndexNames needed(const IndexNames& loops, const std::set<std::size_t>& left) const {
+    IndexNames out;
+    for (const std::string& index : loops) {
+      const bool is_read = std::any_of(left.begin(), left.end(),
+                                       [&](std::size_t n) { return operands_[n].count(index) != 0; });
+      if (is_read || result_.count(index) != 0) out.insert(index);
+    }
+    return out;
+  }
+
+  IndexNames result_;
+  std::vector<IndexNames> operands_;
+};
+
+/// The product in steps of two operands; the empty trace for what has no such steps.
+schedule::Trace steps_of(const problem::Problem& asked) {
+  const auto factors = problem::factors_of(asked);
+  const problem::Problem& problem = factors ? factors->contraction : asked;
+  schedule::Trace trace;
+  const auto operands = problem.operands().size();
+  if (!problem::is_contraction(problem) || operands < min_stepped_operands ||
+      !problem.formats.at(problem.statement.result.tensor).all_dense())
+    return trace;
+  const std::vector<int> order = Greedy(problem).best().order;
+  if (!std::is_sorted(order.begin(), order.end()))
+    trace.directives.emplace_back(schedule::Permute{{}, order});
+  schedule::Path path;
+  for (std::size_t left = operands; left > 2; --left) {
+    trace.directives.emplace_back(schedule::LoopFuse{path, 2, true, 0});
+    path.push_back(1);
+  }
+  return trace;
+}
+
+/// Returns a frontier of this one schedule, or of the default nest where it is not legal.
+support::Result<Frontier> first_schedule(const problem::Problem& problem, const std::string& why) {
+  schedule::Trace trace = steps_of(problem);
+  auto tree = schedule::apply(trace, problem);
+  if (!tree.ok() && !trace.directives.empty()) {
+    trace = {};
+    tree = schedule::apply(trace, problem);
+  }
+  if (!tree.ok()) return tree.error();
+  SCHAAS_ASSIGN_OR_RETURN(const problem::Problem with_copies, schedule::problem_of(trace, problem));
+  Frontier out;
+  out.survivors.push_back({entry_id(0), cost::of(*tree, with_copies), "1", 1, {std::move(trace)}});
+  out.counts.space = out.counts.stage3 = "1";
+  out.counts.classes_stage1 = out.counts.classes_stage2 = out.counts.classes_stage3 = 1;
+  out.complete = false;
+  out.limited = why + ": one schedule that needs no search is told; allow more time or memory";
+  return out;
+}
+
+}  // namespace
+
+support::Result<Frontier> compute(const problem::Problem& problem, const Options& options,
+                                  const Progress& progress, const support::Cancellation& cancellation) {
+  auto found = search(problem, options, progress, cancellation);
+  const bool is_without = !found.ok() && found.error().family == support::Family::exhausted;
+  if (!is_without || problem.profile != problem::Profile::standard) return found;
+  SCHAAS_RETURN_IF_ERROR(cancellation.check("searching schedules"));
+  auto first = first_schedule(problem, found.error().message);
+  return first.ok() ? std::move(first) : std::move(found);
+}
+
+}  // namespace schaas::frontier
