@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "compiler/frontier/listed.h"
+#include "compiler/frontier/stopwatch.h"
 #include "compiler/schedule/nests.h"
 #include "compiler/schedule/replay/apply.h"
 #include "compiler/space/listed/result_entries.h"
@@ -32,17 +33,22 @@ void list(const Survivor& survivor, space::ListedMembers& out) {
 
 class Joined {
  public:
-  Joined(const problem::Problem& problem, const CopySets& sets, const ComputeWithout& without,
+  Joined(const problem::Problem& problem, const CopySets& sets, const ComputeWithout& without, double seconds,
          const support::Cancellation& cancellation)
       : problem_(problem),
         sets_(sets),
         without_(without),
+        seconds_(seconds),
         cancellation_(cancellation),
         fibers_(cost::variables_of(problem).fibers.size()) {}
 
   Result<space::ListedMembers> run() {
     for (const auto& set : sets_) {
       SCHAAS_RETURN_IF_ERROR(cancellation_.check("searching schedules with copies"));
+      if (seconds_ > 0 && watch_.since_start() > seconds_ && !found_.members.empty()) {
+        found_.limited = "the budget ended before every set of copies was searched";
+        break;
+      }
       schedule::Trace copies;
       for (const auto& request : set) copies.directives.emplace_back(request);
       SCHAAS_RETURN_IF_ERROR(add(copies));
@@ -89,6 +95,8 @@ class Joined {
   const problem::Problem& problem_;
   const CopySets& sets_;
   const ComputeWithout& without_;
+  const double seconds_;  ///< after which no further set is begun; 0: never
+  const Stopwatch watch_;
   const support::Cancellation& cancellation_;
   const std::size_t fibers_;
   space::ListedMembers found_;
@@ -108,7 +116,9 @@ void begin_with(const schedule::Trace& first, Frontier& frontier) {
 Result<Frontier> compute_copied(const problem::Problem& problem, const CopySets& sets, const Options& options,
                                 const ComputeWithout& without, const Progress& progress,
                                 const support::Cancellation& cancellation) {
-  const auto list = [&] { return Joined(problem, sets, without, cancellation).run(); };
+  const auto list = [&] {
+    return Joined(problem, sets, without, options.search_seconds * part_of_sets, cancellation).run();
+  };
   return compute_listed(problem, list, options, progress, cancellation);
 }
 

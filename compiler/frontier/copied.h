@@ -14,6 +14,8 @@ void begin_with(const schedule::Trace& first, Frontier& frontier);
 /// concrete_notation::copy_sets with SpaceOption::copies, and result_copy_sets for sparse results. Exact:
 /// what a set's own frontier leaves out, another schedule with the same copies covers. Errors: those of
 /// `without` and of compute.
+/// Of a budget, the sets have this part together, and their join the rest.
+inline constexpr double part_of_sets = 0.8;
 using CopySets = std::vector<std::vector<problem::CopyRequest>>;
 using ComputeWithout = std::function<support::Result<Frontier>(const problem::Problem& problem)>;
 support::Result<Frontier> compute_copied(const problem::Problem& problem, const CopySets& sets,

@@ -506,7 +506,7 @@ support::Result<Frontier> compute_sets(const problem::Problem& problem, const Co
                                        const Options& options, ComputeOne& compute_one,
                                        const Progress& progress, const support::Cancellation& cancellation) {
   Options part = options;
-  part.search_seconds /= static_cast<double>(sets.size());
+  part.search_seconds *= part_of_sets / static_cast<double>(sets.size());
   // Pairs that proofs in logarithms leave open are decided once, among the schedules of all sets.
   part.solver_total_milliseconds = 0;
   const auto without = [&](const problem::Problem& one) {
