@@ -160,7 +160,7 @@ Body EntryAppends::with_append(const Loop& loop, const Body& body) {
   const Tensor& result = facts_.tensor_of(target);
   if (level < 0 || !format::is_unique(format_of(result, level))) return body;
   if (format::is_sparse(format_of(result, level))) {
-    return [this, body, target, level](Scope& scope, Statements& out) {
+    return [this, body, target, level, of = &loop](Scope& scope, Statements& out) {
       const int counted = counted_level(facts_.tensor_of(target), level);
       const std::string position = facts_.fresh("pA");
       out.push_back(make(loop_ir::Let{position, loop_ir::Type::index, loop_ir::name(counters_.at(counted))}));
@@ -176,6 +176,7 @@ Body EntryAppends::with_append(const Loop& loop, const Body& body) {
       levels_.resolve_all({target}, scope, out);
       body(scope, out);
       emit_append({target, level}, scope, position, before, out);
+      if (before.empty()) appended_[of] = {{counters_.at(counted), position}, out.back()};
     };
   }
   if (!is_counted(result, level + 1)) return body;
@@ -187,6 +188,17 @@ Body EntryAppends::with_append(const Loop& loop, const Body& body) {
                                       loop_ir::add(location(position), loop_ir::integer(1)),
                                       loop_ir::Write::set, loop_ir::name(counters_.at(level + 1))}));
   };
+}
+
+std::optional<loop_ir::AppendedEntry> EntryAppends::appended_by(const Loop& loop,
+                                                                const Statements& body) const {
+  const auto found = appended_.find(&loop);
+  // Each iteration of these has counters of its own.
+  if (&loop == facts_.outermost && !rows_follow_) return std::nullopt;
+  // Under a condition, the counter is advanced by a statement of another block.
+  if (found == appended_.end() || std::count(body.begin(), body.end(), found->second.advance) == 0)
+    return std::nullopt;
+  return found->second.entry;
 }
 
 void EntryAppends::emit_append(const merge_lattice::LevelAccess& entry, const Scope& scope,
