@@ -104,7 +104,7 @@ void Loops::emit(const Loop& loop, const Scope& scope, Shape shape, Statements& 
   appends_.open_rows(loop, out);
   emit_over(loop, outside, shape, out, &loop == mapped.columns ? writes_.with_deferred(whole) : whole);
   if (const auto* emitted = loop_ir::as<loop_ir::For>(out.back())) {
-    facts_.builder.note_loop(loop, emitted->variable);
+    facts_.builder.variables[&loop].push_back(emitted->variable);
     if (!facts_.for_gpu) out.back() = with_facts(loop, *emitted, last);
   }
   if (is_interleaved(loop, mapped)) out.back() = writes_.interleaved(out.back(), &loop == mapped.elements);
@@ -167,10 +167,10 @@ void Loops::emit_over(const Loop& loop, const Scope& scope, Shape shape, Stateme
 
 /// Returns the range of the loop; collapsed loops count pairs of values.
 loop_ir::Range Loops::bounds_of(const Loop& loop, const Scope& scope) const {
-  const auto whole = facts_.builder.extent(loop.index);
+  const auto whole = facts_.builder.extents.of(loop.index);
   const auto begin = loop_ir::range_begin(), end = loop_ir::range_end();
   if (&loop == facts_.outermost && loop.annotation.collapsed) {
-    const auto row = facts_.builder.extent(std::get<Loop>(loop.body->node).index);
+    const auto row = facts_.builder.extents.of(std::get<Loop>(loop.body->node).index);
     // Pairs are numbered row by row; a task may begin and end within a row.
     const auto past = loop_ir::add(end, loop_ir::add(row, loop_ir::integer(-1)));
     return {loop_ir::apply(Function::divide, {begin, row}), loop_ir::apply(Function::divide, {past, row})};
@@ -238,11 +238,11 @@ std::vector<loop_ir::RowAlong> Loops::rows_along(const Loop& loop, const loop_ir
     if (read.located_by >= 0 || read.pattern || !position.row || level_of(read, loop.index) != last ||
         facts_.tensor_of(number).levels.back() != LevelFormat::dense ||
         !std::all_of(position.added.begin(), position.added.end() - 1, [](bool added) { return added; }) ||
-        !equal(facts_.builder.extents(read.tensor, {loop.index}), bounds.end))
+        !equal(facts_.builder.extents.product(read.tensor, {loop.index}), bounds.end))
       continue;
     const auto* offset = std::get_if<loop_ir::Name>(&position.base->node);
     const auto* row = std::get_if<loop_ir::Name>(&position.row->node);
-    const std::string array = facts_.builder.declared_values(read.tensor);
+    const std::string array = facts_.builder.arrays.declared_values(read.tensor);
     if (offset != nullptr && row != nullptr && !array.empty())
       rows.push_back({array, offset->name, row->name});
   }
@@ -341,7 +341,7 @@ void Loops::emit_walk(const Loop& loop, const LoopSpace& space, const Scope& sco
   // Ascending coordinates may occupy a sparse accumulator by groups.
   if (shape == Shape::scalar && &loop != facts_.outermost &&
       format::is_ordered(facts_.level_format(walked))) {
-    facts_.builder.note_loop(loop, entries.variable);
+    facts_.builder.variables[&loop].push_back(entries.variable);
     accumulators_.occupy_by_groups(entries, walk.coordinates, coordinate, out);
   } else {
     out.push_back(make(entries));
@@ -372,8 +372,8 @@ std::optional<loop_ir::AddedRow> Loops::added_row(const merge_lattice::LevelAcce
   loop_ir::AddedRow row;
   row.set = accumulators_.clean_bitmap_of(temporary);
   if (row.set.empty() || walked.level + 1 != static_cast<int>(read.indices.size())) return std::nullopt;
-  row.values = facts_.builder.declared_values(read.tensor);
-  row.sums = facts_.builder.declared_values(temporary);
+  row.values = facts_.builder.arrays.declared_values(read.tensor);
+  row.sums = facts_.builder.arrays.declared_values(temporary);
   row.factor = sum->factor;
   if (sum->known) {
     row.factors = sum->known->array;
@@ -405,7 +405,7 @@ void Loops::emit_block_loop(const Loop& loop, const Scope& scope, Shape shape, S
         loop_ir::name(variable);
     coordinate = facts_.fresh(letter);
     const std::string coordinates =
-        facts_.builder.coordinates(facts_.operand(walked.operand).tensor, walked.level);
+        facts_.builder.arrays.coordinates(facts_.operand(walked.operand).tensor, walked.level);
     statements.push_back(make(
         loop_ir::Let{coordinate, loop_ir::Type::index, loop_ir::load(coordinates, loop_ir::name(variable))}));
   }
