@@ -141,22 +141,51 @@ std::size_t adjacent_statements(const StatementPtr& at) {
   return target ? static_cast<std::size_t>(target->wide) : 1;
 }
 
+/// Prints four lets or stores at once where they treat four lanes alike; else prints nothing.
+bool CStatements::print_lanes(const std::vector<StatementPtr>& statements, std::size_t first) {
+  const auto values = lanes_.values(statements, first);
+  if (!values) return false;
+  if (const auto* store = loop_ir::as<loop_ir::Store>(statements[first])) {
+    text_.line("*(vec4*)(" + store->array + " + " + expression(store->index) + ") = " + *values + ";");
+    return true;
+  }
+  std::vector<std::string> names;
+  for (std::size_t n = first; n < first + CLanes::count; ++n)
+    names.push_back(std::get<loop_ir::Let>(statements[n]->node).name);
+  const std::string vector = lanes_.declare(names);
+  text_.line("const vec4 " + vector + " = " + *values + ";");
+  for (std::size_t lane = 0; lane < names.size(); ++lane)
+    text_.line("const value " + names[lane] + " = " + vector + "[" + std::to_string(lane) + "];");
+  return true;
+}
+
+/// Prints statements that follow each other, as one block.
+void CStatements::print_block(const std::vector<StatementPtr>& statements) {
+  const CLanes outside = std::exchange(lanes_, CLanes(expressions_));
+  for (std::size_t n = 0; n < statements.size(); ++n) {
+    if (print_kept_row(statements, n)) break;
+    if (print_lanes(statements, n)) {
+      n += CLanes::count - 1;
+      continue;
+    }
+    lanes_.enter(statements[n]);
+    const std::size_t adjacent = adjacent_statements(statements[n]);
+    if (adjacent == 1)
+      print(statements[n]);
+    else if (loop_ir::as<loop_ir::Let>(statements[n]) != nullptr)
+      print_wide_load(statements, n, expressions_, text_);
+    else
+      print_wide_store(statements, n);
+    lanes_.leave(statements[n]);
+    n += adjacent - 1;
+  }
+  lanes_ = outside;
+}
+
 void CStatements::print(const StatementPtr& statement) {
   std::visit(
       Match{
-          [&](const loop_ir::Block& x) {
-            for (std::size_t n = 0; n < x.statements.size(); ++n) {
-              if (print_kept_row(x.statements, n)) return;
-              const std::size_t adjacent = adjacent_statements(x.statements[n]);
-              if (adjacent == 1)
-                print(x.statements[n]);
-              else if (loop_ir::as<loop_ir::Let>(x.statements[n]) != nullptr)
-                print_wide_load(x.statements, n, expressions_, text_);
-              else
-                print_wide_store(x.statements, n);
-              n += adjacent - 1;
-            }
-          },
+          [&](const loop_ir::Block& x) { print_block(x.statements); },
           [&](const loop_ir::Let& x) {
             const std::string type =
                 x.type == loop_ir::Type::index ? expressions_.index_type(x.name) : "value";
@@ -173,7 +202,7 @@ void CStatements::print(const StatementPtr& statement) {
           [&](const loop_ir::Store& x) { print_store(x); },
           [&](const loop_ir::If& x) {
             text_.open("if (" + expression(x.condition) + ")");
-            print(x.body);
+            print_block(statements_of(x.body));
             text_.close();
           },
           [&](const loop_ir::Counter& x) {
@@ -315,7 +344,7 @@ void CStatements::print_for(const loop_ir::For& loop) {
     if (among_copies_ || unroll > 1) text_.directive("#pragma unroll " + std::to_string(unroll));
     const bool outside = std::exchange(among_copies_, among_copies_ || loop.part == loop_ir::Part::jammed);
     text_.open(for_header(loop, expressions_, "_stop"));  // C++ lets the body declare no second i_block_end
-    print(loop.body);
+    print_block(statements_of(loop.body));
     text_.close();
     among_copies_ = outside;
     return;
@@ -325,8 +354,9 @@ void CStatements::print_for(const loop_ir::For& loop) {
     CVectorLoops(text_, expressions_, blocks_).print(loop);
     return;
   }
-  if (loop.shape == loop_ir::Shape::simd && (CVectorLoops(text_, expressions_, blocks_).print_fold(loop) ||
-                                             CVectorLoops(text_, expressions_, blocks_).print_stores(loop))) {
+  if (loop.shape == loop_ir::Shape::simd &&
+      (CVectorLoops(text_, expressions_, blocks_).print_fold(loop, lanes_) ||
+       CVectorLoops(text_, expressions_, blocks_).print_stores(loop))) {
     return;
   }
   if (loop.shape == loop_ir::Shape::scalar &&
@@ -341,7 +371,7 @@ void CStatements::print_for(const loop_ir::For& loop) {
     if (loop.unroll > 1) text_.line("UNROLL(" + std::to_string(loop.unroll) + ")");
     text_.open(for_header(loop, expressions_));
   }
-  print(loop.body);
+  print_block(statements_of(loop.body));
   text_.close();
 }
 
@@ -408,7 +438,7 @@ void CStatements::print_intersection(const loop_ir::Merge& merge) {
   }
   text_.open("if (" + all_equal + ")");
   print_ranges(merge);
-  print(merge.body);
+  print_block(statements_of(merge.body));
   print_advance(merge);
   text_.close("} else {");
   for (const auto& cursor : merge.cursors) {
@@ -442,7 +472,7 @@ void CStatements::print_union(const loop_ir::Merge& merge) {
     text_.line("const int64_t " + cursor.present + " = " + cursor.position + "_crd == " + v + ";");
   }
   print_ranges(merge);
-  print(merge.body);
+  print_block(statements_of(merge.body));
   print_advance(merge);
   text_.close();
   text_.close();
@@ -469,7 +499,7 @@ void CStatements::print_both_lists(const loop_ir::Merge& merge) {
   text_.line("const int64_t " + first.present + " = " + a + " <= " + b + ";");
   text_.line("const int64_t " + second.present + " = " + b + " <= " + a + ";");
   const auto outside = std::exchange(loadable_, {first.present, second.present});
-  print(merge.body);
+  print_block(statements_of(merge.body));
   loadable_ = outside;
   print_advance(merge);
   text_.close();
@@ -481,7 +511,7 @@ void CStatements::print_one_list(const loop_ir::Merge& merge, const loop_ir::Cur
   text_.line("const int64_t " + merge.variable + " = " + coordinate_at(held) + ";");
   for (const auto& cursor : merge.cursors)
     text_.line("const int64_t " + cursor.present + " = " + (&cursor == &held ? "1;" : "0;"));
-  print(merge.body);
+  print_block(statements_of(merge.body));
   text_.close();
 }
 
@@ -497,7 +527,7 @@ void CStatements::print_range_merge(const loop_ir::Merge& merge) {
                coordinate_at(cursor) + " == " + v + ";");
   }
   print_ranges(merge);
-  print(merge.body);
+  print_block(statements_of(merge.body));
   print_advance(merge);
   text_.close();
   text_.close();
