@@ -55,7 +55,7 @@ std::string IndexSum::text() const {
   return all;
 }
 
-IndexSum sum_of(const ExpressionPtr& index) {
+IndexSum index_sum_of(const ExpressionPtr& index) {
   IndexSum sum;
   sum.add(index);
   return sum;

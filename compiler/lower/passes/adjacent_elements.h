@@ -19,7 +19,7 @@ struct IndexSum {
   void add(const loop_ir::ExpressionPtr& expression);
   std::string text() const;  ///< of the terms, in any order
 };
-IndexSum sum_of(const loop_ir::ExpressionPtr& index);
+IndexSum index_sum_of(const loop_ir::ExpressionPtr& index);
 
 /// Calls `each` for the loads that the statement makes in any case.
 void collect_loads(const loop_ir::StatementPtr& statement,

@@ -104,7 +104,7 @@ class VectorLoads {
   ExpressionPtr vector_guard(const ExpressionPtr& condition) {
     const auto* sides = loop_ir::arguments_of(condition, Function::less);
     if (sides == nullptr) return condition;
-    IndexSum sum = sum_of((*sides)[0]);
+    IndexSum sum = index_sum_of((*sides)[0]);
     const std::int64_t further = sum.constant % width_;
     std::set<std::string> extents;
     if (further <= 0 || !divisibility_.is_multiple(sum, width_, extents) ||
@@ -128,7 +128,7 @@ class VectorLoads {
   int stores_at(const Statements& statements, std::size_t at) {
     const auto first = loop_ir::store_target(statements[at]);
     if (!first || arrays_.written.count(first->array) == 0) return 1;
-    const IndexSum begin = sum_of(first->index);
+    const IndexSum begin = index_sum_of(first->index);
     for (int width = width_; width > 1; width /= 2) {
       std::set<std::string> extents;
       if (at + static_cast<std::size_t>(width) > statements.size() || begin.constant % width != 0 ||
@@ -141,7 +141,7 @@ class VectorLoads {
           all = false;
           continue;
         }
-        const IndexSum index = sum_of(next->index);
+        const IndexSum index = index_sum_of(next->index);
         all = index.constant == begin.constant + n && index.text() == begin.text();
       }
       if (!all) continue;
@@ -190,7 +190,7 @@ class VectorLoads {
     for (std::size_t s = 0; s < statements.size(); ++s) {
       collect_loads(statements[s], [&](const loop_ir::Load& load) {
         if (arrays_.read.count(load.array) == 0) return;
-        const IndexSum sum = sum_of(load.index);
+        const IndexSum sum = index_sum_of(load.index);
         Family& family = out[load.array + "[" + sum.text()];
         family.array = load.array;
         family.base = sum;
@@ -251,7 +251,7 @@ class VectorLoads {
   static ExpressionPtr with_names(const ExpressionPtr& expression,
                                   const std::map<std::string, std::map<std::int64_t, std::string>>& loaded) {
     if (const auto* load = std::get_if<loop_ir::Load>(&expression->node)) {
-      const IndexSum sum = sum_of(load->index);
+      const IndexSum sum = index_sum_of(load->index);
       const auto family = loaded.find(load->array + "[" + sum.text());
       if (family == loaded.end() || family->second.count(sum.constant) == 0) return expression;
       return loop_ir::name(family->second.at(sum.constant));

@@ -56,7 +56,7 @@ bool LoopWidening::advances(const loop_ir::Load& load, const std::string& variab
 }
 
 bool LoopWidening::advances(const ExpressionPtr& index, const std::string& variable) const {
-  IndexSum sum = sum_of(index);
+  IndexSum sum = index_sum_of(index);
   const auto at = std::find_if(sum.terms.begin(), sum.terms.end(),
                                [&](const auto& term) { return loop_ir::is_name(term, variable); });
   if (at == sum.terms.end() || sum.constant % width_ != 0) return false;
