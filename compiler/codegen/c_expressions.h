@@ -26,6 +26,8 @@ class CExpressions {
   operators::Monoid monoid_of(const std::string& accumulator) const { return monoids_.at(accumulator); }
   /// The array holds operands in fewer bits, which loads widen.
   bool is_narrow(const std::string& array) const { return narrow_.count(array) > 0; }
+  /// The array holds values of an argument, which no phase writes.
+  bool is_operand(const std::string& array) const { return operands_.values.count(array) > 0; }
   const std::map<std::string, operators::ValueType>& narrow_arrays() const { return narrow_; }
   /// Types of narrow arrays.
   std::set<operators::ValueType> narrow_types() const;

@@ -43,7 +43,7 @@ bool CStatements::print_kept_row(const std::vector<loop_ir::StatementPtr>& state
   print_fill(*cleared);
   text_.close();
   kept_ = &*row;
-  for (const auto& each : after) print(each);
+  print_block(after);
   kept_ = nullptr;
   text_.open("if (" + condition_of(*row) + ")");
   for (int n = 0; n < kept_registers; ++n) {

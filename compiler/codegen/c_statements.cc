@@ -8,11 +8,7 @@
 #include "compiler/loop_ir/uses.h"
 
 // Prints statements as C or CUDA. Loops that may become vector code are offered to CVectorLoops first.
-// Merges become one loop each. An intersection advances the lists that are behind the largest coordinate; a
-// union takes the smallest, with ended lists at INT64_MAX; a range tests each list at each coordinate. One
-// loop replaces those that taco emits for each set of lists that have not ended. The union of two lists has
-// taco's three loops, without branches on coordinates (docs/performance/results.md). Sequential
-// loops evaluate their end once, as loop IR demands.
+// Sequential loops evaluate their end once, as loop IR demands. c_merges.cc prints merges.
 namespace schaas::codegen {
 namespace {
 
@@ -146,22 +142,51 @@ std::size_t adjacent_statements(const StatementPtr& at) {
   return target ? static_cast<std::size_t>(target->wide) : 1;
 }
 
+/// Prints four lets or stores at once where they treat four lanes alike; else prints nothing.
+bool CStatements::print_lanes(const std::vector<StatementPtr>& statements, std::size_t first) {
+  const auto values = lanes_.values(statements, first);
+  if (!values) return false;
+  if (const auto* store = loop_ir::as<loop_ir::Store>(statements[first])) {
+    text_.line("*(vec4*)(" + store->array + " + " + expression(store->index) + ") = " + *values + ";");
+    return true;
+  }
+  std::vector<std::string> names;
+  for (std::size_t n = first; n < first + CLanes::count; ++n)
+    names.push_back(std::get<loop_ir::Let>(statements[n]->node).name);
+  const std::string vector = lanes_.declare(names);
+  text_.line("const vec4 " + vector + " = " + *values + ";");
+  for (std::size_t lane = 0; lane < names.size(); ++lane)
+    text_.line("const value " + names[lane] + " = " + vector + "[" + std::to_string(lane) + "];");
+  return true;
+}
+
+/// Prints statements that follow each other, as one block.
+void CStatements::print_block(const std::vector<StatementPtr>& statements) {
+  const CLanes outside = std::exchange(lanes_, CLanes(expressions_));
+  for (std::size_t n = 0; n < statements.size(); ++n) {
+    if (print_kept_row(statements, n)) break;
+    if (print_lanes(statements, n)) {
+      n += CLanes::count - 1;
+      continue;
+    }
+    lanes_.enter(statements[n]);
+    const std::size_t adjacent = adjacent_statements(statements[n]);
+    if (adjacent == 1)
+      print(statements[n]);
+    else if (loop_ir::as<loop_ir::Let>(statements[n]) != nullptr)
+      print_wide_load(statements, n, expressions_, text_);
+    else
+      print_wide_store(statements, n);
+    lanes_.leave(statements[n]);
+    n += adjacent - 1;
+  }
+  lanes_ = outside;
+}
+
 void CStatements::print(const StatementPtr& statement) {
   std::visit(
       Match{
-          [&](const loop_ir::Block& x) {
-            for (std::size_t n = 0; n < x.statements.size(); ++n) {
-              if (print_kept_row(x.statements, n)) return;
-              const std::size_t adjacent = adjacent_statements(x.statements[n]);
-              if (adjacent == 1)
-                print(x.statements[n]);
-              else if (loop_ir::as<loop_ir::Let>(x.statements[n]) != nullptr)
-                print_wide_load(x.statements, n, expressions_, text_);
-              else
-                print_wide_store(x.statements, n);
-              n += adjacent - 1;
-            }
-          },
+          [&](const loop_ir::Block& x) { print_block(x.statements); },
           [&](const loop_ir::Let& x) {
             const std::string type =
                 x.type == loop_ir::Type::index ? expressions_.index_type(x.name) : "value";
@@ -178,7 +203,7 @@ void CStatements::print(const StatementPtr& statement) {
           [&](const loop_ir::Store& x) { print_store(x); },
           [&](const loop_ir::If& x) {
             text_.open("if (" + expression(x.condition) + ")");
-            print(x.body);
+            print_block(statements_of(x.body));
             text_.close();
           },
           [&](const loop_ir::Counter& x) {
@@ -320,7 +345,7 @@ void CStatements::print_for(const loop_ir::For& loop) {
     if (among_copies_ || unroll > 1) text_.directive("#pragma unroll " + std::to_string(unroll));
     const bool outside = std::exchange(among_copies_, among_copies_ || loop.part == loop_ir::Part::jammed);
     text_.open(for_header(loop, expressions_, "_stop"));  // C++ lets the body declare no second i_block_end
-    print(loop.body);
+    print_block(statements_of(loop.body));
     text_.close();
     among_copies_ = outside;
     return;
@@ -330,8 +355,9 @@ void CStatements::print_for(const loop_ir::For& loop) {
     CVectorLoops(text_, expressions_, blocks_).print(loop);
     return;
   }
-  if (loop.shape == loop_ir::Shape::simd && (CVectorLoops(text_, expressions_, blocks_).print_fold(loop) ||
-                                             CVectorLoops(text_, expressions_, blocks_).print_stores(loop))) {
+  if (loop.shape == loop_ir::Shape::simd &&
+      (CVectorLoops(text_, expressions_, blocks_).print_fold(loop, lanes_) ||
+       CVectorLoops(text_, expressions_, blocks_).print_stores(loop))) {
     return;
   }
   if (loop.shape == loop_ir::Shape::scalar &&
@@ -346,165 +372,7 @@ void CStatements::print_for(const loop_ir::For& loop) {
     if (loop.unroll > 1) text_.line("UNROLL(" + std::to_string(loop.unroll) + ")");
     text_.open(for_header(loop, expressions_));
   }
-  print(loop.body);
-  text_.close();
-}
-
-/// Returns the coordinate at the cursor.
-std::string coordinate_at(const loop_ir::Cursor& cursor) {
-  return cursor.coordinates.empty() ? cursor.position : cursor.coordinates + "[" + cursor.position + "]";
-}
-
-/// Declares the cursors, in a block of their own.
-void CStatements::print_lists(const loop_ir::Merge& merge) {
-  text_.open("");
-  for (const auto& cursor : merge.cursors) {
-    text_.line("int64_t " + cursor.position + " = " + expression(cursor.begin) + ";");
-    text_.line("const int64_t " + cursor.position + "_end = " + expression(cursor.end) + ";");
-  }
-}
-
-/// Prints the ends of the ranges of equal coordinates.
-void CStatements::print_ranges(const loop_ir::Merge& merge) {
-  for (const auto& cursor : merge.cursors) {
-    if (cursor.until.empty()) continue;
-    const auto &u = cursor.until, &p = cursor.position;
-    const std::string held = cursor.present.empty() ? "" : cursor.present + " && ";
-    // An absent list has an empty range at its cursor.
-    text_.line("int64_t " + u + " = " + p + " + " + (held.empty() ? "1" : cursor.present) + ";");
-    text_.line("while (" + held + u + " < " + p + "_end && " + cursor.coordinates + "[" + u +
-               "] == " + merge.variable + ") ++" + u + ";");
-  }
-}
-
-/// Advances the cursors past the coordinate.
-void CStatements::print_advance(const loop_ir::Merge& merge) {
-  for (const auto& cursor : merge.cursors) {
-    const auto& p = cursor.position;
-    if (!cursor.until.empty()) {
-      text_.line(p + " = " + cursor.until + ";");
-    } else {
-      // Lists without the coordinate stay: their flag is 0.
-      text_.line(cursor.present.empty() ? "++" + p + ";" : p + " += " + cursor.present + ";");
-    }
-  }
-}
-
-/// Advances all cursors together on a common coordinate, else those behind the largest coordinate.
-void CStatements::print_intersection(const loop_ir::Merge& merge) {
-  print_lists(merge);
-  std::string more;
-  std::string all_equal;
-  for (const auto& cursor : merge.cursors) {
-    const auto& p = cursor.position;
-    more += (more.empty() ? "" : " && ") + p + " < " + p + "_end";
-    all_equal += (all_equal.empty() ? "" : " && ") + p + "_crd == " + merge.variable;
-  }
-  text_.open("while (" + more + ")");
-  for (const auto& cursor : merge.cursors) {
-    const std::string crd = cursor.position + "_crd";
-    text_.line("const int64_t " + crd + " = " + coordinate_at(cursor) + ";");
-  }
-  const std::string& v = merge.variable;
-  text_.line("int64_t " + v + " = " + merge.cursors.front().position + "_crd;");
-  for (std::size_t n = 1; n < merge.cursors.size(); ++n) {
-    const std::string crd = merge.cursors[n].position + "_crd";
-    text_.line("if (" + crd + " > " + v + ") " + v + " = " + crd + ";");
-  }
-  text_.open("if (" + all_equal + ")");
-  print_ranges(merge);
-  print(merge.body);
-  print_advance(merge);
-  text_.close("} else {");
-  for (const auto& cursor : merge.cursors) {
-    text_.line("  " + cursor.position + " += " + cursor.position + "_crd < " + v + ";");
-  }
-  text_.line("}");
-  text_.close();
-  text_.close();
-}
-
-/// Merges lists by their minimum. An exhausted list stays at a coordinate that no tensor has, so one loop
-/// serves lists of all lengths; there are as many cases as lists instead of sets of lists.
-void CStatements::print_union(const loop_ir::Merge& merge) {
-  print_lists(merge);
-  const std::string& v = merge.variable;
-  const auto next = [&](const loop_ir::Cursor& cursor) {
-    const auto& p = cursor.position;
-    return p + " < " + p + "_end ? (int64_t)" + coordinate_at(cursor) + " : INT64_MAX;";
-  };
-  text_.open("while (1)");
-  for (const auto& cursor : merge.cursors) {
-    text_.line("const int64_t " + cursor.position + "_crd = " + next(cursor));
-  }
-  text_.line("int64_t " + v + " = " + merge.cursors.front().position + "_crd;");
-  for (std::size_t n = 1; n < merge.cursors.size(); ++n) {
-    const std::string crd = merge.cursors[n].position + "_crd";
-    text_.line("if (" + crd + " < " + v + ") " + v + " = " + crd + ";");
-  }
-  text_.line("if (" + v + " == INT64_MAX) break;");
-  for (const auto& cursor : merge.cursors) {
-    text_.line("const int64_t " + cursor.present + " = " + cursor.position + "_crd == " + v + ";");
-  }
-  print_ranges(merge);
-  print(merge.body);
-  print_advance(merge);
-  text_.close();
-  text_.close();
-}
-
-/// Merges while both lists have entries, then visits what is left of one of them. The first loop has no
-/// branch but its end: each step takes the smaller coordinate and advances by comparisons. In the other two
-/// loops one flag is 1 and the other 0, from which the C compiler makes copies.
-void CStatements::print_union_of_two(const loop_ir::Merge& merge) {
-  print_lists(merge);
-  print_both_lists(merge);
-  for (const auto& cursor : merge.cursors) print_one_list(merge, cursor);
-  text_.close();
-}
-
-void CStatements::print_both_lists(const loop_ir::Merge& merge) {
-  const auto &first = merge.cursors.front(), &second = merge.cursors.back();
-  const std::string a = first.position + "_crd", b = second.position + "_crd";
-  text_.open("while (" + first.position + " < " + first.position + "_end && " + second.position + " < " +
-             second.position + "_end)");
-  text_.line("const int64_t " + a + " = " + coordinate_at(first) + ";");
-  text_.line("const int64_t " + b + " = " + coordinate_at(second) + ";");
-  text_.line("const int64_t " + merge.variable + " = " + a + " < " + b + " ? " + a + " : " + b + ";");
-  text_.line("const int64_t " + first.present + " = " + a + " <= " + b + ";");
-  text_.line("const int64_t " + second.present + " = " + b + " <= " + a + ";");
-  const auto outside = std::exchange(loadable_, {first.present, second.present});
-  print(merge.body);
-  loadable_ = outside;
-  print_advance(merge);
-  text_.close();
-}
-
-void CStatements::print_one_list(const loop_ir::Merge& merge, const loop_ir::Cursor& held) {
-  const auto& p = held.position;
-  text_.open("for (; " + p + " < " + p + "_end; ++" + p + ")");
-  text_.line("const int64_t " + merge.variable + " = " + coordinate_at(held) + ";");
-  for (const auto& cursor : merge.cursors)
-    text_.line("const int64_t " + cursor.present + " = " + (&cursor == &held ? "1;" : "0;"));
-  print(merge.body);
-  text_.close();
-}
-
-/// Visits each coordinate of the range; a list advances where it holds the coordinate.
-void CStatements::print_range_merge(const loop_ir::Merge& merge) {
-  print_lists(merge);
-  const std::string& v = merge.variable;
-  text_.open("for (int64_t " + v + " = " + expression(merge.over->begin) + ", " + v +
-             "_end = " + expression(merge.over->end) + "; " + v + " < " + v + "_end; ++" + v + ")");
-  for (const auto& cursor : merge.cursors) {
-    const auto& p = cursor.position;
-    text_.line("const int64_t " + cursor.present + " = " + p + " < " + p + "_end && " +
-               coordinate_at(cursor) + " == " + v + ";");
-  }
-  print_ranges(merge);
-  print(merge.body);
-  print_advance(merge);
-  text_.close();
+  print_block(statements_of(loop.body));
   text_.close();
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "compiler/codegen/c_expressions.h"
+#include "compiler/codegen/c_lanes.h"
 #include "compiler/codegen/c_printer.h"
 #include "compiler/codegen/c_text.h"
 #include "compiler/loop_ir/nodes.h"
@@ -21,10 +22,12 @@ enum class Dialect {
 class CStatements {
  public:
   CStatements(CText& text, const CExpressions& expressions, Dialect dialect, Blocks blocks = Blocks::many)
-      : text_(text), expressions_(expressions), dialect_(dialect), blocks_(blocks) {}
+      : text_(text), expressions_(expressions), dialect_(dialect), blocks_(blocks), lanes_(expressions) {}
   void print(const loop_ir::StatementPtr& statement);
 
  private:
+  void print_block(const std::vector<loop_ir::StatementPtr>& statements);
+  bool print_lanes(const std::vector<loop_ir::StatementPtr>& statements, std::size_t first);
   void print_for(const loop_ir::For& loop);
   void print_store(const loop_ir::Store& store);
   void print_stage(const loop_ir::Stage& stage);
@@ -54,6 +57,7 @@ class CStatements {
   const loop_ir::KeptRow* kept_ = nullptr;  ///< the row that stays in registers here
   bool among_copies_ = false;               ///< inside a loop over several entries at once, for a GPU
   CExpressions::Loadable loadable_;         ///< flags of the union around
+  CLanes lanes_;                            ///< of the block that is printed
 };
 
 /// Returns "for (...)" of a sequential loop; the end is evaluated once, into a name with suffix `end`.
@@ -77,8 +81,8 @@ class CVectorLoops {
   void print(const loop_ir::For& loop);
   /// Prints a simd loop that only folds into accumulators, one value per iteration each, as vectors of
   /// partial results that are folded at the end; several vectors where one would wait for itself. Returns
-  /// false, printing nothing, for other loops.
-  bool print_fold(const loop_ir::For& loop);
+  /// false, printing nothing, for other loops. Four sums become `lanes`.
+  bool print_fold(const loop_ir::For& loop, CLanes& lanes);
   /// Prints a sequential loop that only adds to accumulators as interleaved iterations with sums of their
   /// own. Returns false, printing nothing, for other loops.
   bool print_scalar_sums(const loop_ir::For& loop);
@@ -110,11 +114,11 @@ class CVectorLoops {
   void step(const loop_ir::For& loop, const Folds& folds, const Block& block, const char* keyword,
             const std::function<void(const loop_ir::Accumulate&, int)>& each);
   void print_whole_registers(const loop_ir::For& loop, const Folds& folds);
-  void print_sums_of_registers(const Folds& folds);
-  void print_masked_sums(const loop_ir::For& loop, const Folds& folds);
-  void print_overlapping_sums(const loop_ir::For& loop, const Folds& folds);
+  void print_sums_of_registers(const Folds& folds, const CLanes& lanes, const std::string& vector = "");
+  void print_masked_sums(const loop_ir::For& loop, const Folds& folds, CLanes& lanes);
+  void print_overlapping_sums(const loop_ir::For& loop, const Folds& folds, const CLanes& lanes);
   bool is_zero_of_zeros(const loop_ir::ExpressionPtr& value) const;
-  void print_sums(const loop_ir::For& loop, const Folds& folds);
+  void print_sums(const loop_ir::For& loop, const Folds& folds, CLanes& lanes);
   void print_other_folds(const loop_ir::For& loop, const Folds& folds, operators::Monoid monoid);
   std::set<std::string> sums_of(const loop_ir::For& loop) const;
   void print_interleaved(const loop_ir::For& loop, const std::set<std::string>& sums, const Block& block,

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "compiler/codegen/c_lanes.h"
 #include "compiler/codegen/c_statements.h"
 #include "compiler/loop_ir/vector_form.h"
 
@@ -18,7 +19,7 @@ int parts_of(std::size_t folds) { return std::max(1, CVectorLoops::partial_sums 
 
 }  // namespace
 
-bool CVectorLoops::print_fold(const loop_ir::For& loop) {
+bool CVectorLoops::print_fold(const loop_ir::For& loop, CLanes& lanes) {
   Folds folds;
   for (const auto& each : statements_of(loop.body)) {
     const auto* fold = std::get_if<loop_ir::Accumulate>(&each->node);
@@ -33,7 +34,7 @@ bool CVectorLoops::print_fold(const loop_ir::For& loop) {
     if (!varies(fold->value) || !in_lanes || expressions_.monoid_of(fold->name) != monoid) return false;
   }
   if (monoid == operators::Monoid::sum) {
-    print_sums(loop, folds);
+    print_sums(loop, folds, lanes);
   } else {
     print_other_folds(loop, folds, monoid);
   }
@@ -120,10 +121,13 @@ void CVectorLoops::print_whole_registers(const loop_ir::For& loop, const Folds& 
 }
 
 /// Folds the partial results of each sum: those of four sums while they are transposed, with the additions of
-/// two.
-void CVectorLoops::print_sums_of_registers(const Folds& folds) {
-  if (folds.size() != 4) {
-    for (const auto* fold : folds) text_.line(fold->name + " += SUM(" + partial(*fold, 0) + ");");
+/// two. `vector`: the declared vector of four lanes, or "".
+void CVectorLoops::print_sums_of_registers(const Folds& folds, const CLanes& lanes,
+                                           const std::string& vector) {
+  if (folds.size() != CLanes::count) {
+    for (const auto* fold : folds)
+      text_.line(fold->name + (lanes.is_zero(fold->name) ? " = " : " += ") + "SUM(" + partial(*fold, 0) +
+                 ");");
     return;
   }
   std::string registers, sums;
@@ -131,11 +135,15 @@ void CVectorLoops::print_sums_of_registers(const Folds& folds) {
     registers += (registers.empty() ? "" : ", ") + partial(*fold, 0);
     sums += (sums.empty() ? "" : ", ") + fold->name;
   }
+  const bool all_zero =
+      std::all_of(folds.begin(), folds.end(), [&](const auto* fold) { return lanes.is_zero(fold->name); });
+  const std::string four = vector.empty() ? "four" : vector;
   text_.open("");
   // One addition for all four.
-  text_.line("const vec4 four = sum_four(" + registers + ") + (vec4){" + sums + "};");
+  text_.line((vector.empty() ? "const vec4 " : "") + four + " = sum_four(" + registers + ")" +
+             (all_zero ? ";" : " + (vec4){" + sums + "};"));
   for (std::size_t n = 0; n < folds.size(); ++n)
-    text_.line(folds[n]->name + " = four[" + std::to_string(n) + "];");
+    text_.line(folds[n]->name + " = " + four + "[" + std::to_string(n) + "];");
   text_.close();
 }
 
@@ -150,20 +158,27 @@ bool CVectorLoops::is_zero_of_zeros(const loop_ir::ExpressionPtr& value) const {
                      [&](const auto& each) { return is_zero_of_zeros(each); });
 }
 
-void CVectorLoops::print_sums(const loop_ir::For& loop, const Folds& folds) {
+void CVectorLoops::print_sums(const loop_ir::For& loop, const Folds& folds, CLanes& lanes) {
   loop_ir::Uses uses;
   for (const auto* fold : folds) loop_ir::collect_uses(fold->value, uses);
   if (expressions_.load_in_part(uses)) {
-    print_masked_sums(loop, folds);
+    print_masked_sums(loop, folds, lanes);
   } else {
-    print_overlapping_sums(loop, folds);
+    print_overlapping_sums(loop, folds, lanes);
   }
 }
 
 /// Sums in whole registers, and one that is loaded in part, which crosses fewer cache lines than one that
 /// overlaps.
-void CVectorLoops::print_masked_sums(const loop_ir::For& loop, const Folds& folds) {
+void CVectorLoops::print_masked_sums(const loop_ir::For& loop, const Folds& folds, CLanes& lanes) {
   const std::string& v = loop.variable;
+  std::string vector;
+  if (folds.size() == CLanes::count) {
+    std::vector<std::string> names;
+    for (const auto* fold : folds) names.push_back(fold->name);
+    vector = lanes.declare(names);
+    text_.line("vec4 " + vector + ";");
+  }
   open_range(loop);
   print_whole_registers(loop, folds);
   text_.open("if (" + v + " < " + v + "_end)");
@@ -176,14 +191,14 @@ void CVectorLoops::print_masked_sums(const loop_ir::For& loop, const Folds& fold
                ";");
   }
   text_.close();
-  print_sums_of_registers(folds);
+  print_sums_of_registers(folds, lanes, vector);
   text_.close();
 }
 
 /// Sums in whole registers, the last of which overlaps the one before; what it holds of that one is masked.
 /// Extents below a register's take two narrower ones in the same way. Elements of two bytes have no cheap
 /// load in part.
-void CVectorLoops::print_overlapping_sums(const loop_ir::For& loop, const Folds& folds) {
+void CVectorLoops::print_overlapping_sums(const loop_ir::For& loop, const Folds& folds, const CLanes& lanes) {
   const std::string& v = loop.variable;
   // Adds a register that ends with the loop, without the elements before `counted` of its last ones.
   const auto last = [&](const std::string& type, const loop_ir::Accumulate& fold,
@@ -211,7 +226,7 @@ void CVectorLoops::print_overlapping_sums(const loop_ir::For& loop, const Folds&
   for (const auto* fold : folds)
     text_.line(partial(*fold, 0) + " += " + last("vec", *fold, v + "_end - " + v) + ";");
   text_.close();
-  print_sums_of_registers(folds);
+  print_sums_of_registers(folds, lanes);
   text_.close();
   narrow("vec32", "32");
   narrow("vec16", "16");

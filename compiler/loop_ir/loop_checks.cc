@@ -43,6 +43,76 @@ Result<void> check_entries(const For& loop, const Kernel& kernel) {
   return {};
 }
 
+/// Returns the first position of a row, by the arrays that lead to it.
+ExpressionPtr first_position(const RowEntries& row, ExpressionPtr at) {
+  for (const auto& array : row.positions) at = load(array, std::move(at));
+  return at;
+}
+
+Result<void> check_row(const For& loop, const Kernel& kernel) {
+  if (!loop.row) return {};
+  const auto is_index_array = [&](const std::string& text) {
+    return std::any_of(kernel.arrays.begin(), kernel.arrays.end(), [&](const Array& each) {
+      return each.name == text && (each.element == Element::index32 || each.element == Element::index64);
+    });
+  };
+  const auto first = first_position(*loop.row, name(loop.row->row));
+  // A whole group ends before the values below one.
+  const auto past = first_position(*loop.row, add(name(loop.row->row), integer(1)));
+  const bool begins = loop.part == Part::remainder || equal(loop.begin, first);
+  const bool ends =
+      equal(loop.end, loop.part == Part::jammed ? subtract(past, integer(loop.step - 1)) : past);
+  const auto& positions = loop.row->positions;
+  if (positions.empty() || !std::all_of(positions.begin(), positions.end(), is_index_array) || !begins ||
+      !ends)
+    return wrong("`" + loop.variable + "` does not visit the entries of row `" + loop.row->row + "`");
+  return {};
+}
+
+/// The iteration binds the position where the counter stands and then advances the counter, once.
+Result<void> check_appended_entry(const For& loop) {
+  if (!loop.appends) return {};
+  const AppendedEntry& entry = *loop.appends;
+  const auto next = add(name(entry.position), integer(1));
+  int bound = 0, advanced = 0;
+  bool only = true;
+  for (const auto& each : statements_of(loop.body)) {
+    const auto* let = as<Let>(each);
+    const auto* set = as<SetCounter>(each);
+    if (let != nullptr && let->name == entry.position && is_name(let->value, entry.counter)) {
+      ++bound;
+    } else if (set != nullptr && set->name == entry.counter) {
+      only = only && bound == 1 && equal(set->value, next);
+      ++advanced;
+    } else {
+      Uses uses;
+      collect_uses(each, uses);
+      only = only && uses.names.count(entry.counter) == 0;
+    }
+  }
+  if (!only || bound != 1 || advanced != 1 || loop.step != 1)
+    return wrong("`" + loop.variable + "` does not append one entry at `" + entry.counter + "`");
+  return {};
+}
+
+/// There are loops in the body, all of them vector loops around loops.
+Result<void> check_product(const For& loop) {
+  if (!loop.product) return {};
+  const auto is_loop = [](const StatementPtr& each) { return as<For>(each) || as<Merge>(each); };
+  int loops = 0;
+  bool only = true;
+  for (const auto& each : statements_of(loop.body)) {
+    if (!is_loop(each)) continue;
+    const For* inside = as<For>(each);
+    const auto body = inside == nullptr ? std::vector<StatementPtr>{} : statements_of(inside->body);
+    only = only && inside != nullptr && inside->shape == Shape::vector &&
+           std::any_of(body.begin(), body.end(), is_loop);
+    ++loops;
+  }
+  if (!only || loops == 0) return wrong("iterations of `" + loop.variable + "` are no rows of products");
+  return {};
+}
+
 bool holds_values(const std::string& name, const Kernel& kernel) {
   return std::any_of(kernel.arrays.begin(), kernel.arrays.end(),
                      [&](const Array& each) { return each.name == name && each.element == Element::value; });
@@ -105,10 +175,7 @@ bool only_adds_row(const For& loop, const AddedRow& row) {
 Result<void> check_added_row(const For& loop) {
   if (!loop.adds) return {};
   const AddedRow& row = *loop.adds;
-  const auto entry = [&](const ExpressionPtr& at) { return load(row.positions, at); };
-  const bool whole = row.row.empty() || (equal(loop.begin, entry(name(row.row))) &&
-                                         equal(loop.end, entry(add(name(row.row), integer(1)))));
-  if (loop.shape != Shape::scalar || loop.step != 1 || !whole || !only_adds_row(loop, row))
+  if (loop.shape != Shape::scalar || loop.step != 1 || !only_adds_row(loop, row))
     return wrong("`" + loop.variable + "` does not add a row of `" + row.values + "` to `" + row.sums + "`");
   return {};
 }
@@ -151,6 +218,9 @@ Result<void> check_attributes(const For& loop, const Kernel& kernel, Surrounding
   SCHAAS_RETURN_IF_ERROR(check_order(loop));
   SCHAAS_RETURN_IF_ERROR(check_part(loop));
   SCHAAS_RETURN_IF_ERROR(check_entries(loop, kernel));
+  SCHAAS_RETURN_IF_ERROR(check_row(loop, kernel));
+  SCHAAS_RETURN_IF_ERROR(check_appended_entry(loop));
+  SCHAAS_RETURN_IF_ERROR(check_product(loop));
   SCHAAS_RETURN_IF_ERROR(check_along(loop, kernel));
   SCHAAS_RETURN_IF_ERROR(check_added_row(loop));
   SCHAAS_RETURN_IF_ERROR(check_loop_around_rows(loop));

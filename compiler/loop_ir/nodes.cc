@@ -50,8 +50,8 @@ bool both_or_equal(const ExpressionPtr& a, const ExpressionPtr& b) { return a &&
 bool equal_rows(const std::optional<AddedRow>& a, const std::optional<AddedRow>& b) {
   if (!a || !b) return !a && !b;
   return a->variant == b->variant && a->values == b->values && a->sums == b->sums && a->set == b->set &&
-         a->row == b->row && a->positions == b->positions && a->factors == b->factors && a->at == b->at &&
-         equal(a->factor, b->factor) && both_or_equal(a->scale, b->scale);
+         a->factors == b->factors && a->at == b->at && equal(a->factor, b->factor) &&
+         both_or_equal(a->scale, b->scale);
 }
 
 /// Both are absent, or both have equal ends.
@@ -214,7 +214,8 @@ bool equal(const StatementPtr& a, const StatementPtr& b) {
       [&](const For& x) {
         const auto& y = std::get<For>(b->node);
         return x.variable == y.variable && x.shape == y.shape && x.step == y.step && x.unroll == y.unroll &&
-               x.prefetch_distance == y.prefetch_distance && x.entries == y.entries && x.part == y.part &&
+               x.prefetch_distance == y.prefetch_distance && x.entries == y.entries && x.row == y.row &&
+               x.appends == y.appends && x.product == y.product && x.part == y.part &&
                x.interleaved == y.interleaved && x.clears == y.clears && x.cut == y.cut &&
                x.along == y.along && equal_rows(x.adds, y.adds) && equal(x.begin, y.begin) &&
                equal(x.end, y.end) && equal(x.body, y.body);

@@ -131,6 +131,20 @@ struct RowAlong {
   std::string array, offset, row;
   bool operator==(const RowAlong&) const = default;
 };
+/// The entries of a row: positions first(row) .. first(row + 1), where first(x) applies arrays of positions
+/// to x one after another, those of the outermost level first. Rows adjoin: one ends where the next one
+/// begins.
+struct RowEntries {
+  std::string row;  ///< name
+  std::vector<std::string> positions;
+  bool operator==(const RowEntries&) const = default;
+};
+/// The entry that each iteration appends: at `position`, where the counter stood; the counter then grows by
+/// one.
+struct AppendedEntry {
+  std::string counter, position;
+  bool operator==(const AppendedEntry&) const = default;
+};
 /// A row that a loop over entries adds to a sparse accumulator: it occupies each coordinate k in `set` and
 /// adds factor * values[variable] to sums[k]. Nothing else is in its body.
 struct AddedRow {
@@ -139,8 +153,6 @@ struct AddedRow {
   enum class Variant { only, clustered, scattered } variant = Variant::only;
   std::string values, sums, set;
   ExpressionPtr factor;
-  /// The row has the entries positions[row] .. positions[row + 1]; "": another range.
-  std::string row{}, positions{};
   /// factor = scale * factors[at], and `at` is the position that the loop around is at; "": another factor.
   std::string factors{}, at{};
   ExpressionPtr scale{};
@@ -159,6 +171,9 @@ struct For {
   /// Array of coordinates or indices whose entries [begin, end) the loop visits: positions are its elements;
   /// "": the loop visits no entries.
   std::string entries{};
+  std::optional<RowEntries> row{};  ///< the row whose entries the loop, or its parts together, visits
+  std::optional<AppendedEntry> appends{};
+  bool product = false;  ///< iterations are rows of dense products: vector loops around sums, no other loops
   /// A jammed loop has the number of copies as step; a remainder begins at a counter, its body is that of one
   /// iteration or, with the step of several, of as many as remain.
   Part part = Part::whole;

@@ -479,6 +479,22 @@ class Parser : private ExpressionParser {
     return row;
   }
 
+  RowEntries row_entries() {
+    RowEntries row;
+    row.row = identifier();
+    expect("of");
+    do row.positions.push_back(identifier());
+    while (accept(","));
+    return row;
+  }
+
+  AppendedEntry appended_entry() {
+    AppendedEntry entry;
+    entry.counter = identifier();
+    expect("at"), entry.position = identifier();
+    return entry;
+  }
+
   AddedRow added_row() {
     AddedRow row;
     if (accept("clustered")) row.variant = AddedRow::Variant::clustered;
@@ -487,10 +503,6 @@ class Parser : private ExpressionParser {
     expect("times"), row.factor = expression();
     expect("to"), row.sums = identifier();
     expect("set"), row.set = identifier();
-    if (accept("row")) {
-      row.row = identifier();
-      expect("of"), row.positions = identifier();
-    }
     if (accept("factor")) {
       row.scale = expression();
       expect("of"), row.factors = identifier();
@@ -517,7 +529,10 @@ class Parser : private ExpressionParser {
     loop.clears = accept("clears"), loop.cut = accept("cut");
     loop.part = accept("jammed") ? Part::jammed : accept("remainder") ? Part::remainder : Part::whole;
     if (accept("unroll")) loop.unroll = small_number();
+    loop.product = accept("product");
     if (accept("entries")) expect("of"), loop.entries = identifier();
+    if (accept("row")) loop.row = row_entries();
+    if (accept("appends")) loop.appends = appended_entry();
     if (accept("prefetch")) loop.prefetch_distance = small_number();
     if (accept("along")) {
       do loop.along.push_back(row_along());

@@ -319,11 +319,16 @@ class Printer {
     return text;
   }
 
+  static std::string row_text(const RowEntries& row) {
+    std::string text = " row " + row.row + " of ";
+    for (const auto& each : row.positions) text += (&each == &row.positions.front() ? "" : ", ") + each;
+    return text;
+  }
+
   static std::string adds_text(const AddedRow& row) {
     static constexpr const char* variants[] = {"", "clustered ", "scattered "};
     std::string text = std::string(" adds ") + variants[static_cast<int>(row.variant)] + row.values +
                        " times " + print(row.factor) + " to " + row.sums + " set " + row.set;
-    if (!row.row.empty()) text += " row " + row.row + " of " + row.positions;
     if (!row.factors.empty()) text += " factor " + print(row.scale) + " of " + row.factors + " at " + row.at;
     return text;
   }
@@ -337,7 +342,9 @@ class Printer {
          (loop.interleaved ? " interleaved" : "") + (loop.clears ? " clears" : "") +
          (loop.cut ? " cut" : "") + parts[static_cast<int>(loop.part)] +
          (loop.unroll == 1 ? "" : " unroll " + std::to_string(loop.unroll)) +
-         (loop.entries.empty() ? "" : " entries of " + loop.entries) +
+         (loop.product ? " product" : "") + (loop.entries.empty() ? "" : " entries of " + loop.entries) +
+         (loop.row ? row_text(*loop.row) : "") +
+         (loop.appends ? " appends " + loop.appends->counter + " at " + loop.appends->position : "") +
          (loop.prefetch_distance == 0 ? "" : " prefetch " + std::to_string(loop.prefetch_distance)) +
          along_text(loop.along) + (loop.adds ? adds_text(*loop.adds) : ""));
     statement(loop.body);

@@ -502,6 +502,7 @@ class Verifier {
     SCHAAS_RETURN_IF_ERROR(expect(loop.end, Type::index));
     SCHAAS_RETURN_IF_ERROR(check_attributes(loop, *kernel_, {!varying_.empty(), in_mapping_}));
     if (loop.adds) SCHAAS_RETURN_IF_ERROR(expect(loop.adds->factor, Type::value));
+    if (loop.row) SCHAAS_RETURN_IF_ERROR(expect(name(loop.row->row), Type::index));
     for (const auto& row : loop.along) {
       SCHAAS_RETURN_IF_ERROR(expect(name(row.offset), Type::index));
       SCHAAS_RETURN_IF_ERROR(expect(name(row.row), Type::index));

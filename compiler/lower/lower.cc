@@ -4,6 +4,7 @@
 
 #include "compiler/concrete_notation/match.h"
 #include "compiler/lower/analysis/nest.h"
+#include "compiler/lower/analysis/numbering.h"
 #include "compiler/lower/description.h"
 #include "compiler/lower/emit/facts/kernel_builder.h"
 #include "compiler/lower/emit/facts/thread_mapping.h"
@@ -72,11 +73,11 @@ support::Result<Lowered> lower_tree(const concrete_notation::StatementPtr& state
   run_passes(tree, for_gpu ? Machine::gpu : Machine::cpu, options);
   KernelBuilder builder(problem, tree);
   emit_phases(tree, builder);
-  builder.declare_fixed_extents();
-  auto kernel = builder.take();
+  builder.extents.declare_fixed();
+  auto kernel = std::move(builder.kernel);
   kernel.result_entries_of = entries_of;
-  SCHAAS_ASSIGN_OR_RETURN(kernel, run_passes(std::move(kernel), builder.names(), options));
-  return Lowered{std::move(tree), std::move(kernel), builder.loop_variables()};
+  SCHAAS_ASSIGN_OR_RETURN(kernel, run_passes(std::move(kernel), builder.names, options));
+  return Lowered{std::move(tree), std::move(kernel), builder.variables};
 }
 
 }  // namespace

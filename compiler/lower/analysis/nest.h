@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "compiler/concrete_notation/nodes.h"
-#include "compiler/problem/problem.h"
-#include "compiler/support/result.h"
+#include "compiler/format/level_format.h"
+#include "compiler/operators/operators.h"
 
 /// The tree being lowered, with names resolved to numbers: indices, tensors, and operands. An operand is one
 /// occurrence of an access; the target shared by the terms of a sum is one operand.
@@ -146,12 +146,6 @@ inline const Operand& operand(const NestTree& tree, int number) {
 inline const Tensor& tensor_of(const NestTree& tree, int number) {
   return tree.tensors[static_cast<std::size_t>(operand(tree, number).tensor)];
 }
-
-/// Numbers indices, tensors and operands. A temporary gets the storage order of the loops above the deeper of
-/// the leaves that write and read it (the writer on a tie). Its innermost loop then walks contiguous
-/// elements. Errors: invalid [lower-unknown-index], [lower-rank] for a tree that was not verified.
-support::Result<NestTree> number(const concrete_notation::StatementPtr& statement,
-                                 const problem::Problem& problem);
 
 NestPtr make_nest(Nest nest);
 NestPtr with_body(Loop loop, NestPtr body);

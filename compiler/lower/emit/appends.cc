@@ -105,7 +105,7 @@ bool decides_entries(const Branch& branch, const NestTree& tree) {
 void EntryAppends::declare_counts(int target, const ExpressionPtr& iterations) {
   const Tensor& result = facts_.tensor_of(target);
   for (int level = 0; level < static_cast<int>(result.levels.size()); ++level) {
-    if (is_counted(result, level)) counts_[level] = facts_.builder.add_counts(level, iterations);
+    if (is_counted(result, level)) counts_[level] = facts_.builder.shared.add_counts(level, iterations);
   }
 }
 
@@ -114,9 +114,9 @@ void EntryAppends::open_numeric_phase(const NestPtr& nest, int target) {
   const int tensor = facts_.operand(target).tensor;
   for (int level = 0; level <= last_sparse(result); ++level) {
     if (format::is_sparse(format_of(result, level)))
-      facts_.builder.set_written(facts_.builder.coordinates(tensor, level));
+      facts_.builder.arrays.set_written(facts_.builder.arrays.coordinates(tensor, level));
     if (level > 0 && is_counted(result, level))
-      facts_.builder.set_written(facts_.builder.positions(tensor, level));
+      facts_.builder.arrays.set_written(facts_.builder.arrays.positions(tensor, level));
   }
   rows_follow_ = has_plain_rows(result) && iterates_rows_in_order(nest, facts_.tree);
 }
@@ -160,7 +160,7 @@ Body EntryAppends::with_append(const Loop& loop, const Body& body) {
   const Tensor& result = facts_.tensor_of(target);
   if (level < 0 || !format::is_unique(format_of(result, level))) return body;
   if (format::is_sparse(format_of(result, level))) {
-    return [this, body, target, level](Scope& scope, Statements& out) {
+    return [this, body, target, level, of = &loop](Scope& scope, Statements& out) {
       const int counted = counted_level(facts_.tensor_of(target), level);
       const std::string position = facts_.fresh("pA");
       out.push_back(make(loop_ir::Let{position, loop_ir::Type::index, loop_ir::name(counters_.at(counted))}));
@@ -176,6 +176,7 @@ Body EntryAppends::with_append(const Loop& loop, const Body& body) {
       levels_.resolve_all({target}, scope, out);
       body(scope, out);
       emit_append({target, level}, scope, position, before, out);
+      if (before.empty()) appended_[of] = {{counters_.at(counted), position}, out.back()};
     };
   }
   if (!is_counted(result, level + 1)) return body;
@@ -183,10 +184,22 @@ Body EntryAppends::with_append(const Loop& loop, const Body& body) {
     body(scope, out);
     if (facts_.step == Step::symbolic) return;
     const auto& position = scope.positions[static_cast<std::size_t>(target)];
-    out.push_back(make(loop_ir::Store{facts_.builder.positions(facts_.operand(target).tensor, level + 1),
-                                      loop_ir::add(location(position), loop_ir::integer(1)),
-                                      loop_ir::Write::set, loop_ir::name(counters_.at(level + 1))}));
+    out.push_back(
+        make(loop_ir::Store{facts_.builder.arrays.positions(facts_.operand(target).tensor, level + 1),
+                            loop_ir::add(location(position), loop_ir::integer(1)), loop_ir::Write::set,
+                            loop_ir::name(counters_.at(level + 1))}));
   };
+}
+
+std::optional<loop_ir::AppendedEntry> EntryAppends::appended_by(const Loop& loop,
+                                                                const Statements& body) const {
+  const auto found = appended_.find(&loop);
+  // Each iteration of these has counters of its own.
+  if (&loop == facts_.outermost && !rows_follow_) return std::nullopt;
+  // Under a condition, the counter is advanced by a statement of another block.
+  if (found == appended_.end() || std::count(body.begin(), body.end(), found->second.advance) == 0)
+    return std::nullopt;
+  return found->second.entry;
 }
 
 void EntryAppends::emit_append(const merge_lattice::LevelAccess& entry, const Scope& scope,
@@ -197,13 +210,13 @@ void EntryAppends::emit_append(const merge_lattice::LevelAccess& entry, const Sc
   if (facts_.step == Step::compute) {
     for (int level = counted; level <= entry.level; ++level) {
       const int index = target.indices[static_cast<std::size_t>(level)];
-      append.push_back(
-          make(loop_ir::Store{facts_.builder.coordinates(target.tensor, level), loop_ir::name(position),
-                              loop_ir::Write::set, loop_ir::name(scope.coordinates.at(index))}));
+      append.push_back(make(loop_ir::Store{facts_.builder.arrays.coordinates(target.tensor, level),
+                                           loop_ir::name(position), loop_ir::Write::set,
+                                           loop_ir::name(scope.coordinates.at(index))}));
     }
     if (!before.empty())
       append.push_back(
-          make(loop_ir::Store{facts_.builder.positions(target.tensor, entry.level + 1), next(position),
+          make(loop_ir::Store{facts_.builder.arrays.positions(target.tensor, entry.level + 1), next(position),
                               loop_ir::Write::set, loop_ir::name(counters_.at(entry.level + 1))}));
   }
   append.push_back(make(loop_ir::SetCounter{counters_.at(counted), next(position)}));

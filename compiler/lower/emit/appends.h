@@ -1,5 +1,6 @@
 #pragma once
 #include <map>
+#include <optional>
 #include <string>
 
 #include "compiler/lower/emit/facts/emission_facts.h"
@@ -31,6 +32,9 @@ class EntryAppends {
   /// append of its entry. A coordinate list gets one entry for all of its levels, where the last of them is
   /// reached.
   Body with_append(const Loop& loop, const Body& body);
+  /// Returns the entry that each iteration of a loop appends, where none is skipped; `body`: the statements
+  /// that were emitted for an iteration.
+  std::optional<loop_ir::AppendedEntry> appended_by(const Loop& loop, const Statements& body) const;
   /// Adds a number of entries to the count of the last compressed level.
   void add_to_count(const loop_ir::ExpressionPtr& entries, Statements& out) const;
 
@@ -44,7 +48,13 @@ class EntryAppends {
   const Levels& levels_;
   bool rows_follow_ = false;
   std::map<int, std::string> counters_;  ///< counted level of the result -> entries so far, in this phase
-  std::map<int, std::string> counts_;    ///< counted level of the result -> the array of its counts
+  /// Entry of a loop's iteration, and the statement that advances its counter.
+  struct Appended {
+    loop_ir::AppendedEntry entry;
+    loop_ir::StatementPtr advance;
+  };
+  std::map<const Loop*, Appended> appended_;
+  std::map<int, std::string> counts_;  ///< counted level of the result -> the array of its counts
 };
 
 /// Returns the last level with coordinates of its own, or -1.

@@ -68,7 +68,7 @@ std::optional<RowSum> Chains::row_sum(const Loop& loop, const PartialProduct& pa
     if (read == nullptr) return std::nullopt;
     return RowSum{read->operand, sink.operand, loop_ir::number(-1)};
   }
-  const auto product = operators::product_of(*facts_.tree.semiring, facts_.builder.value_type());
+  const auto product = operators::product_of(*facts_.tree.semiring, facts_.builder.kernel.value_type);
   if (partial.factors.size() != 1 || facts_.operand(partial.factors.front()).pattern ||
       (partial.prefix && product != operators::Function::multiply))
     return std::nullopt;
@@ -165,7 +165,8 @@ void Chains::emit_counting(const Loop& loop, const Scope& scope, const Sink& sin
   const auto space = leaf_space(std::get<Leaf>(loop.body->node), loop.index, facts_.tree);
   Statements rest;
   sinks_.write(sink, scope, loop_ir::number(*space.otherwise), rest);
-  const auto fewer = loop_ir::apply(operators::Function::less, {count, facts_.builder.extent(loop.index)});
+  const auto fewer =
+      loop_ir::apply(operators::Function::less, {count, facts_.builder.extents.of(loop.index)});
   out.push_back(make(loop_ir::If{fewer, loop_ir::block(std::move(rest))}));
 }
 

@@ -26,14 +26,14 @@ constexpr int cheaply_cleared = 32;
 loop_ir::ExpressionPtr elements_of_row(const Operand& target, KernelBuilder& builder) {
   loop_ir::ExpressionPtr size = loop_ir::integer(1);
   for (std::size_t level = 1; level < target.indices.size(); ++level)
-    size = loop_ir::multiply(size, builder.extent(target.indices[level]));
+    size = loop_ir::multiply(size, builder.extents.of(target.indices[level]));
   return size;
 }
 
 loop_ir::Fill filled(const Operand& target, KernelBuilder& builder, const loop_ir::ExpressionPtr& first,
                      const loop_ir::ExpressionPtr& rows) {
   const auto size = elements_of_row(target, builder);
-  return {builder.values(target.tensor), loop_ir::multiply(first, size), loop_ir::multiply(rows, size),
+  return {builder.arrays.values(target.tensor), loop_ir::multiply(first, size), loop_ir::multiply(rows, size),
           loop_ir::number(0)};
 }
 
@@ -118,13 +118,13 @@ bool RowClearing::lanes_own_elements(const Operand& target) const {
 /// Returns the loop in which each thread clears its elements of a row.
 loop_ir::StatementPtr RowClearing::cleared_by_lanes(const Operand& target,
                                                     const loop_ir::ExpressionPtr& row) const {
-  const auto extent = facts_.builder.extent(target.indices[1]);
+  const auto extent = facts_.builder.extents.of(target.indices[1]);
   const std::string element = facts_.fresh("l");
   const auto index = loop_ir::add(loop_ir::multiply(row, extent), loop_ir::name(element));
   loop_ir::For loop;
   loop.variable = element, loop.begin = loop_ir::integer(0), loop.end = extent;
-  loop.body = make(
-      loop_ir::Store{facts_.builder.values(target.tensor), index, loop_ir::Write::set, loop_ir::number(0)});
+  loop.body = make(loop_ir::Store{facts_.builder.arrays.values(target.tensor), index, loop_ir::Write::set,
+                                  loop_ir::number(0)});
   loop.clears = true;
   return writes_.interleaved(make(std::move(loop)), false);
 }
@@ -184,7 +184,7 @@ Body RowClearing::around(const Loop& loop, const Body& body) const {
       clear(loop_ir::name(scope.iteration), row, rows_->own && rows_->blocks == nullptr, out);
       return body(scope, out);
     }
-    const std::string positions = facts_.builder.positions(facts_.operand(rows_->factor).tensor, 1);
+    const std::string positions = facts_.builder.arrays.positions(facts_.operand(rows_->factor).tensor, 1);
     const std::string some = facts_.fresh("some");
     const auto begin = loop_ir::load(positions, row);
     const auto end = loop_ir::load(positions, loop_ir::add(row, loop_ir::integer(1)));
@@ -243,7 +243,7 @@ void RowClearing::clear(const loop_ir::ExpressionPtr& position, const loop_ir::E
   }
   // Rows between the previous one and this, and after the last one: no iteration reaches them.
   const Operand& walked = facts_.operand(rows_->walked->operand);
-  const std::string coordinates = facts_.builder.coordinates(walked.tensor, 0);
+  const std::string coordinates = facts_.builder.arrays.coordinates(walked.tensor, 0);
   const std::string from = facts_.fresh("from");
   const auto before = loop_ir::load(coordinates, loop_ir::add(position, loop_ir::integer(-1)));
   const auto begin =
@@ -254,8 +254,9 @@ void RowClearing::clear(const loop_ir::ExpressionPtr& position, const loop_ir::E
       make(loop_ir::If{less(loop_ir::name(from), coordinate),
                        loop_ir::block({cleared(target, facts_.builder, loop_ir::name(from), between)})}));
   const auto after = loop_ir::add(coordinate, one);
-  const auto rest = loop_ir::subtract(facts_.builder.extent(target.indices.front()), after);
-  const auto last = less(facts_.builder.entries(walked, 0), loop_ir::add(position, loop_ir::integer(2)));
+  const auto rest = loop_ir::subtract(facts_.builder.extents.of(target.indices.front()), after);
+  const auto last =
+      less(facts_.builder.arrays.entries(walked, 0), loop_ir::add(position, loop_ir::integer(2)));
   out.push_back(make(loop_ir::If{last, loop_ir::block({cleared(target, facts_.builder, after, rest)})}));
   if (own) out.push_back(cleared_row(target, facts_.builder, coordinate));
 }

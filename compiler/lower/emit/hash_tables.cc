@@ -41,12 +41,12 @@ void HashTables::emit(const Branch& branch, SparseAccumulator& accumulator, Stat
   SCHAAS_CHECK(
       facts_.tensor_of(writer).occupancy_levels == 1 && facts_.appends_to(target_of(branch.consumer)),
       "a table that gathers no level of a sparse result");
-  accumulator.keys = facts_.builder.add_keys(branch.temporary);
-  accumulator.taken = facts_.builder.add_taken(branch.temporary);
+  accumulator.keys = facts_.builder.scratch.add_keys(branch.temporary);
+  accumulator.taken = facts_.builder.scratch.add_taken(branch.temporary);
   accumulator.count = facts_.fresh("n");
   if (facts_.step == Step::compute) {
-    facts_.builder.add_table(branch.temporary, {indices.begin() + 1, indices.end()});
-    accumulator.list = facts_.builder.add_table_list(branch.temporary);
+    facts_.builder.scratch.add_table(branch.temporary, {indices.begin() + 1, indices.end()});
+    accumulator.list = facts_.builder.scratch.add_table_list(branch.temporary);
   }
   out.push_back(make(loop_ir::Counter{accumulator.count, loop_ir::integer(0)}));
   produce();

@@ -20,6 +20,33 @@ using operators::Function;
 
 namespace {
 
+bool has_loops(const NestPtr& nest) {
+  return std::visit(
+      loop_ir::Match{
+          [](const Loop&) { return true; },
+          [](const Blocks&) { return true; },
+          [](const Branch& branch) { return has_loops(branch.producer) || has_loops(branch.consumer); },
+          [](const Terms& sum) { return std::any_of(sum.terms.begin(), sum.terms.end(), has_loops); },
+          [](const Leaf&) { return false; },
+      },
+      nest->node);
+}
+
+/// Loops that the nest begins with, where it has some, are vector loops around sums.
+bool begins_with_sums(const NestPtr& nest) {
+  return std::visit(
+      loop_ir::Match{
+          [](const Loop& loop) { return loop.vector && has_loops(loop.body); },
+          [](const Blocks&) { return false; },
+          [](const Branch& branch) {
+            return begins_with_sums(branch.producer) && begins_with_sums(branch.consumer);
+          },
+          [](const Terms& sum) { return std::all_of(sum.terms.begin(), sum.terms.end(), begins_with_sums); },
+          [](const Leaf&) { return true; },
+      },
+      nest->node);
+}
+
 /// Returns the scope inside a loop of this shape.
 Scope entered(const Scope& scope, Shape shape) {
   Scope inner = scope;
@@ -61,7 +88,12 @@ Shape Loops::shape_in_chain(const Loop& loop, const Scope& scope) const {
 }
 
 void Loops::emit(const Loop& loop, const Scope& scope, Shape shape, Statements& out, const Body& body) const {
-  const Body inside = where_entries_are_made(loop, body);
+  loop_ir::StatementPtr last;
+  const Body noted = [&](Scope& below, Statements& statements) {
+    body(below, statements);
+    if (!statements.empty()) last = statements.back();
+  };
+  const Body inside = where_entries_are_made(loop, noted);
   const Body whole = appends_.with_counters(
       loop, accumulators_.with_flag(loop, appends_.with_append(loop, clearing_.around(loop, inside))));
   const MappedLoops& mapped = facts_.mapped;
@@ -71,9 +103,23 @@ void Loops::emit(const Loop& loop, const Scope& scope, Shape shape, Statements& 
   if (finds && rows.annotation.positions > 0) outside.entry_ranges = find_entry_ranges(rows, facts_, out);
   appends_.open_rows(loop, out);
   emit_over(loop, outside, shape, out, &loop == mapped.columns ? writes_.with_deferred(whole) : whole);
-  if (const auto* emitted = loop_ir::as<loop_ir::For>(out.back()))
-    facts_.builder.note_loop(loop, emitted->variable);
+  if (const auto* emitted = loop_ir::as<loop_ir::For>(out.back())) {
+    facts_.builder.variables[&loop].push_back(emitted->variable);
+    if (!facts_.for_gpu) out.back() = with_facts(loop, *emitted, last);
+  }
   if (is_interleaved(loop, mapped)) out.back() = writes_.interleaved(out.back(), &loop == mapped.elements);
+}
+
+/// Returns an emitted loop with what its nest tells of the body; `last`: the last statement of the nest
+/// below.
+loop_ir::StatementPtr Loops::with_facts(const Loop& loop, loop_ir::For emitted,
+                                        const loop_ir::StatementPtr& last) const {
+  const Statements body = loop_ir::statements_of(emitted.body);
+  // Under a condition, the last statement is one of another block.
+  const bool always = std::count(body.begin(), body.end(), last) > 0;
+  emitted.product = always && has_loops(loop.body) && begins_with_sums(loop.body);
+  emitted.appends = appends_.appended_by(loop, body);
+  return make(std::move(emitted));
 }
 
 /// Guards the body of a loop that visits everything for the sake of the result's positions.
@@ -121,10 +167,10 @@ void Loops::emit_over(const Loop& loop, const Scope& scope, Shape shape, Stateme
 
 /// Returns the range of the loop; collapsed loops count pairs of values.
 loop_ir::Range Loops::bounds_of(const Loop& loop, const Scope& scope) const {
-  const auto whole = facts_.builder.extent(loop.index);
+  const auto whole = facts_.builder.extents.of(loop.index);
   const auto begin = loop_ir::range_begin(), end = loop_ir::range_end();
   if (&loop == facts_.outermost && loop.annotation.collapsed) {
-    const auto row = facts_.builder.extent(std::get<Loop>(loop.body->node).index);
+    const auto row = facts_.builder.extents.of(std::get<Loop>(loop.body->node).index);
     // Pairs are numbered row by row; a task may begin and end within a row.
     const auto past = loop_ir::add(end, loop_ir::add(row, loop_ir::integer(-1)));
     return {loop_ir::apply(Function::divide, {begin, row}), loop_ir::apply(Function::divide, {past, row})};
@@ -192,11 +238,11 @@ std::vector<loop_ir::RowAlong> Loops::rows_along(const Loop& loop, const loop_ir
     if (read.located_by >= 0 || read.pattern || !position.row || level_of(read, loop.index) != last ||
         facts_.tensor_of(number).levels.back() != LevelFormat::dense ||
         !std::all_of(position.added.begin(), position.added.end() - 1, [](bool added) { return added; }) ||
-        !equal(facts_.builder.extents(read.tensor, {loop.index}), bounds.end))
+        !equal(facts_.builder.extents.product(read.tensor, {loop.index}), bounds.end))
       continue;
     const auto* offset = std::get_if<loop_ir::Name>(&position.base->node);
     const auto* row = std::get_if<loop_ir::Name>(&position.row->node);
-    const std::string array = facts_.builder.declared_values(read.tensor);
+    const std::string array = facts_.builder.arrays.declared_values(read.tensor);
     if (offset != nullptr && row != nullptr && !array.empty())
       rows.push_back({array, offset->name, row->name});
   }
@@ -288,17 +334,30 @@ void Loops::emit_walk(const Loop& loop, const LoopSpace& space, const Scope& sco
       levels_.loop_body(loop, space, std::move(inner), coordinate, std::move(statements), body);
   loop_ir::For entries{walk.position, walk.begin, walk.end, shape, inside, 1, loop.annotation.unroll};
   entries.entries = walk.coordinates;
+  entries.row = row_of(walked, entries);
   entries.cut = cuts_rows(walked, scope, facts_);
   if (!loop.block && !space.condition && space.located.empty())
     entries.adds = added_row(walked, entries, scope);
   // Ascending coordinates may occupy a sparse accumulator by groups.
   if (shape == Shape::scalar && &loop != facts_.outermost &&
       format::is_ordered(facts_.level_format(walked))) {
-    facts_.builder.note_loop(loop, entries.variable);
+    facts_.builder.variables[&loop].push_back(entries.variable);
     accumulators_.occupy_by_groups(entries, walk.coordinates, coordinate, out);
   } else {
     out.push_back(make(entries));
   }
+}
+
+/// Returns the row whose entries the loop visits, all of them; nothing for a loop that a task or block cuts.
+std::optional<loop_ir::RowEntries> Loops::row_of(const merge_lattice::LevelAccess& walked,
+                                                 const loop_ir::For& loop) const {
+  const auto* first = std::get_if<loop_ir::Load>(&loop.begin->node);
+  if (facts_.for_gpu || first == nullptr || facts_.level_format(walked) != LevelFormat::compressed)
+    return std::nullopt;
+  const auto* row = std::get_if<loop_ir::Name>(&first->index->node);
+  const auto past = loop_ir::load(first->array, loop_ir::add(first->index, loop_ir::integer(1)));
+  if (row == nullptr || !equal(loop.end, past)) return std::nullopt;
+  return loop_ir::RowEntries{row->name, {first->array}};
 }
 
 /// Returns the row that the loop adds to a sparse accumulator with a bitmap.
@@ -313,22 +372,13 @@ std::optional<loop_ir::AddedRow> Loops::added_row(const merge_lattice::LevelAcce
   loop_ir::AddedRow row;
   row.set = accumulators_.clean_bitmap_of(temporary);
   if (row.set.empty() || walked.level + 1 != static_cast<int>(read.indices.size())) return std::nullopt;
-  row.values = facts_.builder.declared_values(read.tensor);
-  row.sums = facts_.builder.declared_values(temporary);
+  row.values = facts_.builder.arrays.declared_values(read.tensor);
+  row.sums = facts_.builder.arrays.declared_values(temporary);
   row.factor = sum->factor;
   if (sum->known) {
     row.factors = sum->known->array;
     row.at = sum->known->at;
     row.scale = sum->known->scale;
-  }
-  if (facts_.level_format(walked) != LevelFormat::compressed) return row;
-  const auto number = location(levels_.position_of(walked.operand, scope));
-  const std::string positions = facts_.builder.positions(read.tensor, walked.level);
-  if (const auto* name = std::get_if<loop_ir::Name>(&number->node);
-      name != nullptr && equal(loop.begin, loop_ir::load(positions, number)) &&
-      equal(loop.end, loop_ir::load(positions, loop_ir::add(number, loop_ir::integer(1))))) {
-    row.row = name->name;
-    row.positions = positions;
   }
   return row;
 }
@@ -355,7 +405,7 @@ void Loops::emit_block_loop(const Loop& loop, const Scope& scope, Shape shape, S
         loop_ir::name(variable);
     coordinate = facts_.fresh(letter);
     const std::string coordinates =
-        facts_.builder.coordinates(facts_.operand(walked.operand).tensor, walked.level);
+        facts_.builder.arrays.coordinates(facts_.operand(walked.operand).tensor, walked.level);
     statements.push_back(make(
         loop_ir::Let{coordinate, loop_ir::Type::index, loop_ir::load(coordinates, loop_ir::name(variable))}));
   }

@@ -33,6 +33,8 @@ class Loops {
 
  private:
   bool runs_over_band(int number, const Loop& loop) const;
+  loop_ir::StatementPtr with_facts(const Loop& loop, loop_ir::For emitted,
+                                   const loop_ir::StatementPtr& last) const;
   Body where_entries_are_made(const Loop& loop, const Body& body) const;
   void emit_over(const Loop& loop, const Scope& scope, loop_ir::Shape shape, Statements& out,
                  const Body& whole) const;
@@ -49,6 +51,8 @@ class Loops {
                    Statements& out, const Body& body) const;
   void emit_walk(const Loop& loop, const LoopSpace& space, const Scope& scope, loop_ir::Shape shape,
                  Statements& out, const Body& body) const;
+  std::optional<loop_ir::RowEntries> row_of(const merge_lattice::LevelAccess& walked,
+                                            const loop_ir::For& loop) const;
   std::optional<loop_ir::AddedRow> added_row(const merge_lattice::LevelAccess& walked,
                                              const loop_ir::For& loop, const Scope& scope) const;
   void emit_block_loop(const Loop& loop, const Scope& scope, loop_ir::Shape shape, Statements& out,

@@ -117,13 +117,13 @@ void Nests::emit_branch(const Branch& branch, const Scope& scope, const Sink& si
     inner.scalars[branch.temporary] = text;
     return emit(branch.consumer, inner, sink, out);
   }
-  facts_.builder.add_scratch(branch.temporary, indices);
-  const std::string array = facts_.builder.values(branch.temporary);
+  facts_.builder.scratch.add_values(branch.temporary, indices);
+  const std::string array = facts_.builder.arrays.values(branch.temporary);
   const Reset reset = reset_of(branch, facts_.tree);
   if (reset == Reset::before)
-    out.push_back(
-        make(loop_ir::Fill{array, loop_ir::integer(0), facts_.builder.extents(branch.temporary, indices),
-                           loop_ir::number(facts_.tensor_of(writer).fill)}));
+    out.push_back(make(loop_ir::Fill{array, loop_ir::integer(0),
+                                     facts_.builder.extents.product(branch.temporary, indices),
+                                     loop_ir::number(facts_.tensor_of(writer).fill)}));
   const Write mode = reset == Reset::overwrite ? Write::set : Write::fold;
   emit(branch.producer, scope, Sink{Sink::Kind::array, writer, mode, "", monoid}, out);
   emit(branch.consumer, scope, sink, out);

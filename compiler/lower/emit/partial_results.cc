@@ -55,7 +55,7 @@ loop_ir::StatementPtr emit_fix_up(const NestPtr& nest, const Sink& sink, const R
     const auto& walked = space.cursors.front();
     coordinate = around.facts.fresh(around.facts.letter_of(outer.index));
     const auto held = loop_ir::load(
-        around.facts.builder.coordinates(around.facts.operand(walked.operand).tensor, walked.level),
+        around.facts.builder.arrays.coordinates(around.facts.operand(walked.operand).tensor, walked.level),
         loop_ir::range_begin());
     out.push_back(make(loop_ir::Let{coordinate, loop_ir::Type::index, held}));
   }
@@ -82,8 +82,8 @@ loop_ir::RowSplit emit_row_split(const NestPtr& nest, const Sink& sink, const Ro
     const auto indices = carried_indices(nest, around.facts.operand(sink.operand));
     tree.operands[static_cast<std::size_t>(sink.operand)] = Operand{row_split.carry_out, indices};
     into.mode = loop_ir::Write::fold;
-    around.facts.builder.add_carry_out(row_split.carry_out, indices);
-    out.carry_out = around.facts.builder.values(row_split.carry_out);
+    around.facts.builder.scratch.add_carry_out(row_split.carry_out, indices);
+    out.carry_out = around.facts.builder.arrays.values(row_split.carry_out);
   }
   Emission part(tree, around.facts.builder);
   follow(around, part);

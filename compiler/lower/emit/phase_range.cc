@@ -43,12 +43,12 @@ loop_ir::Phase phase_of(const NestPtr& nest, const EmissionFacts& facts) {
     phase.parallel = true;
   } else if (!phase.parallel && !facts.tracks(target) && !facts.appends_to(target)) {
     phase.parallel = true;
-    phase.fold = loop_ir::Fold{facts.builder.values(facts.operand(target).tensor), monoid_of(nest),
+    phase.fold = loop_ir::Fold{facts.builder.arrays.values(facts.operand(target).tensor), monoid_of(nest),
                                work_of(nest, facts.tree, facts.builder)};
   }
   if (loop != nullptr && loop->annotation.positions > 0) {
-    phase.range =
-        facts.builder.entries(facts.operand(operand_at(*loop, facts.tree)), loop->annotation.positions - 1);
+    phase.range = facts.builder.arrays.entries(facts.operand(operand_at(*loop, facts.tree)),
+                                               loop->annotation.positions - 1);
     return phase;
   }
   const LoopSpace space = loop_space(body, index, facts.tree);
@@ -57,13 +57,13 @@ loop_ir::Phase phase_of(const NestPtr& nest, const EmissionFacts& facts) {
   if (positions) {
     const auto& walked = space.cursors.front();
     SCHAAS_CHECK(walked.level == 0, "the outermost loop is below another level");
-    phase.range =
-        loop_ir::load(facts.builder.positions(facts.operand(walked.operand).tensor, 0), loop_ir::integer(1));
+    phase.range = loop_ir::load(facts.builder.arrays.positions(facts.operand(walked.operand).tensor, 0),
+                                loop_ir::integer(1));
   } else {
-    phase.range = facts.builder.extent(index);
+    phase.range = facts.builder.extents.of(index);
   }
   if (loop && loop->annotation.collapsed) {
-    phase.range = loop_ir::multiply(phase.range, facts.builder.extent(std::get<Loop>(body->node).index));
+    phase.range = loop_ir::multiply(phase.range, facts.builder.extents.of(std::get<Loop>(body->node).index));
     return phase;
   }
   const auto row_split = facts.tree.row_splits.find(nest.get());

@@ -70,11 +70,12 @@ void Phases::emit(const NestPtr& nest) {
 void Phases::emit_row_index(int tensor) {
   const auto read = std::find_if(tree_.operands.begin(), tree_.operands.end(),
                                  [&](const Operand& each) { return each.tensor == tensor; });
-  const auto rows = builder_.extent(read->indices.front());
-  const std::string ends = builder_.positions(tensor, 0), rows_of = builder_.coordinates(tensor, 0);
-  const std::string begins = builder_.add_row_index(tensor, rows);
-  const std::string entry = builder_.names().fresh("p"), row = builder_.names().fresh("r");
-  const std::string last = builder_.names().fresh("last"), next = builder_.names().fresh("r");
+  const auto rows = builder_.extents.of(read->indices.front());
+  const std::string ends = builder_.arrays.positions(tensor, 0),
+                    rows_of = builder_.arrays.coordinates(tensor, 0);
+  const std::string begins = builder_.shared.add_row_index(tensor, rows);
+  const std::string entry = builder_.names.fresh("p"), row = builder_.names.fresh("r");
+  const std::string last = builder_.names.fresh("last"), next = builder_.names.fresh("r");
   const auto one_more = [](const std::string& name) {
     return loop_ir::add(loop_ir::name(name), loop_ir::integer(1));
   };
@@ -95,14 +96,14 @@ void Phases::emit_row_index(int tensor) {
                          loop_ir::block({make(loop_ir::SetCounter{last, reached}),
                                          make(loop_ir::Store{begins, one_more(next), Write::set,
                                                              loop_ir::name(last)})})})});
-  builder_.add_phase(std::move(phase));
+  builder_.kernel.phases.push_back(std::move(phase));
 }
 
 /// Allocates a temporary that one phase leaves to later ones; it starts at zero.
 void Phases::emit_shared(const Branch& branch) {
   const int writer = target_of(branch.producer);
   const auto& indices = operand(tree_, writer).indices;
-  builder_.add_shared(branch.temporary, indices);
+  builder_.shared.add_values(branch.temporary, indices);
   if (emission_.facts.tracks(writer)) return emission_.accumulators.declare_shared(branch);
   const double start = tensor_of(tree_, writer).fill;
   map_to_threads(branch.producer);
@@ -113,22 +114,23 @@ void Phases::emit_shared(const Branch& branch) {
   if (start == 0 || stored) return;
   loop_ir::Phase phase;
   phase.range = loop_ir::integer(1);
-  phase.body = make(loop_ir::Fill{builder_.values(branch.temporary), loop_ir::integer(0),
-                                  builder_.elements(branch.temporary, indices), loop_ir::number(start)});
-  builder_.add_phase(std::move(phase));
+  phase.body =
+      make(loop_ir::Fill{builder_.arrays.values(branch.temporary), loop_ir::integer(0),
+                         builder_.arrays.elements(branch.temporary, indices), loop_ir::number(start)});
+  builder_.kernel.phases.push_back(std::move(phase));
 }
 
 /// Emits the phase of a nest, or both phases of one that appends to a sparse result.
 void Phases::emit_single(const NestPtr& nest) {
   const int target = target_of(nest);
-  builder_.set_written(operand(tree_, target).tensor);
+  builder_.arrays.set_written(operand(tree_, target).tensor);
   const auto* loop = std::get_if<Loop>(&nest->node);
   map_to_threads(nest);
   const Write mode = write_mode(nest, loop != nullptr && loop->annotation.parallel == Races::atomics);
   emission_.facts.atomic = mode == Write::atomic ? operand(tree_, target).tensor : -1;
   const Sink sink{Sink::Kind::array, target, mode, "", monoid_of(nest)};
   if (emission_.facts.appends_to(target)) return emit_appending(nest, sink);
-  if (emission_.clearing.open(nest, sink)) builder_.set_all_written();
+  if (emission_.clearing.open(nest, sink)) builder_.kernel.writes_all = true;
   emit_phase(nest, sink, Step::compute);
   emission_.clearing.close();
   // An element that is stored exactly once needs no start value. Partial results of split rows are folded.
@@ -136,7 +138,7 @@ void Phases::emit_single(const NestPtr& nest) {
                       !emission_.facts.for_gpu && tree_.row_splits.count(nest.get()) == 0 &&
                       writes_each_once(nest, tree_);
   if (!stored) return;
-  builder_.set_stored(operand(tree_, target).tensor);
+  builder_.shared.set_stored(operand(tree_, target).tensor);
   run_over_referenced_rows(nest);
 }
 
@@ -164,7 +166,7 @@ Write Phases::write_mode_of_one_thread(const NestPtr& nest) {
   // Only a sum starting at 0 leaves a fresh element equal to the first term.
   const bool plain = monoid_of(nest) == operators::Monoid::sum && tensor.fill == 0 && !tree_.update;
   if (!plain || !writes_none_twice(nest, tree_)) return Write::fold;
-  if (all || writes_entries_once(nest, tree_)) builder_.set_all_written();
+  if (all || writes_entries_once(nest, tree_)) builder_.kernel.writes_all = true;
   return Write::set;
 }
 
@@ -174,13 +176,14 @@ void Phases::emit_appending(const NestPtr& nest, const Sink& sink) {
   appends.declare_counts(sink.operand, phase_of(nest, emission_.facts).range);
   emit_phase(nest, sink, Step::symbolic);
   // One-pass assembly by several threads pays only where counting does more than add up lengths of lists.
-  const bool slow = counts_entry_by_entry(builder_.last_phase());
+  const bool slow = counts_entry_by_entry(builder_.kernel.phases.back());
   appends.open_numeric_phase(nest, sink.operand);
   emit_phase(nest, sink, Step::compute);
   const bool tables =
       std::any_of(tree_.tensors.begin(), tree_.tensors.end(), [](const Tensor& each) { return each.hashed; });
-  if (!tables && appends.rows_follow())
-    builder_.set_appended(slow ? loop_ir::Appends::always : loop_ir::Appends::alone);
+  loop_ir::Kernel& kernel = builder_.kernel;
+  if (!tables && appends.rows_follow() && kernel.writes_all)
+    kernel.appends = slow ? loop_ir::Appends::always : loop_ir::Appends::alone;
   appends.close();
 }
 
@@ -205,7 +208,7 @@ void Phases::emit_phase(const NestPtr& nest, const Sink& sink, Step step) {
   const auto row_split = tree_.row_splits.find(nest.get());
   if (row_split != tree_.row_splits.end() && step == Step::compute)
     phase.row_split = emit_row_split(nest, sink, row_split->second, emission_);
-  builder_.add_phase(std::move(phase));
+  builder_.kernel.phases.push_back(std::move(phase));
 }
 
 /// Leaves out rows of a temporary that its readers do not reference.
@@ -216,11 +219,11 @@ void Phases::run_over_referenced_rows(const NestPtr& nest) {
     return;
   const auto referenced = referenced_rows(reader_->consumer, reader_->temporary, tree_);
   if (!referenced) return;
-  const std::string variable = builder_.names().fresh("q");
-  builder_.note_loop(std::get<Loop>(nest->node), variable);
-  builder_.last_phase() = over_referenced_rows(
-      std::move(builder_.last_phase()),
-      builder_.add_referenced(operand(tree_, referenced->operand), referenced->level), variable);
+  const std::string variable = builder_.names.fresh("q");
+  builder_.variables[&std::get<Loop>(nest->node)].push_back(variable);
+  builder_.kernel.phases.back() = over_referenced_rows(
+      std::move(builder_.kernel.phases.back()),
+      builder_.shared.add_referenced(operand(tree_, referenced->operand), referenced->level), variable);
 }
 
 }  // namespace

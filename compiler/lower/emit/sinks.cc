@@ -25,7 +25,7 @@ void Sinks::write(const Sink& sink, const Scope& scope, const ExpressionPtr& val
 
 void Sinks::store(const Sink& sink, const Scope& scope, const ExpressionPtr& value, Statements& out) const {
   SCHAAS_CHECK(levels_.is_complete(sink.operand, scope), "a result is written before its indices are bound");
-  out.push_back(writes_.stored(sink, facts_.builder.values(facts_.operand(sink.operand).tensor),
+  out.push_back(writes_.stored(sink, facts_.builder.arrays.values(facts_.operand(sink.operand).tensor),
                                location(levels_.position_of(sink.operand, scope)), value));
 }
 

@@ -29,9 +29,9 @@ void emit_start_values(int target, const ExpressionPtr& slot, const EmissionFact
   const std::vector<int> rest(
       use.indices.begin() + static_cast<std::ptrdiff_t>(facts.tensor_of(target).occupancy_levels),
       use.indices.end());
-  const auto size = facts.builder.extents(use.tensor, rest);
+  const auto size = facts.builder.extents.product(use.tensor, rest);
   const auto begin = loop_ir::multiply(slot, size);
-  const std::string values = facts.builder.values(use.tensor);
+  const std::string values = facts.builder.arrays.values(use.tensor);
   const auto start = loop_ir::number(facts.tensor_of(target).fill);
   if (rest.empty()) {
     out.push_back(make(loop_ir::Store{values, begin, Write::set, start}));
@@ -47,7 +47,7 @@ void SparseAccumulators::declare_shared(const Branch& branch) {
   const int writer = target_of(branch.producer);
   const auto& indices = facts_.operand(writer).indices;
   const auto occupancy_levels = static_cast<std::ptrdiff_t>(facts_.tensor_of(writer).occupancy_levels);
-  accumulators_[branch.temporary].flags = facts_.builder.add_shared_flags(
+  accumulators_[branch.temporary].flags = facts_.builder.shared.add_flags(
       branch.temporary, {indices.begin(), indices.begin() + occupancy_levels});
 }
 
@@ -67,16 +67,16 @@ void SparseAccumulators::emit(const Branch& branch, Statements& out, const Part&
   if (facts_.step == Step::symbolic && appended && occupancy_levels.size() == 1 &&
       occupied_walk(branch, facts_.tree) == outermost)
     return emit_counted(branch, occupancy_levels, out, produce);
-  facts_.builder.add_scratch(branch.temporary, indices);
+  facts_.builder.scratch.add_values(branch.temporary, indices);
   if (occupancy_levels.size() != 1) {
-    accumulator.flags = facts_.builder.add_flags(branch.temporary, occupancy_levels);
+    accumulator.flags = facts_.builder.scratch.add_flags(branch.temporary, occupancy_levels);
     produce();
     return consume();
   }
-  accumulator.list = facts_.builder.add_list(branch.temporary, occupancy_levels);
+  accumulator.list = facts_.builder.scratch.add_list(branch.temporary, occupancy_levels);
   accumulator.count = facts_.fresh("n");
-  accumulator.flags = facts_.builder.add_occupancy(branch.temporary, occupancy_levels);
-  accumulator.extent = facts_.builder.extents(branch.temporary, occupancy_levels);
+  accumulator.flags = facts_.builder.scratch.add_occupancy(branch.temporary, occupancy_levels);
+  accumulator.extent = facts_.builder.extents.product(branch.temporary, occupancy_levels);
   out.push_back(make(loop_ir::Counter{accumulator.count, loop_ir::integer(0)}));
   produce();
   out.push_back(make(loop_ir::Compact{accumulator.occupancy()}));
@@ -93,10 +93,10 @@ void SparseAccumulators::emit(const Branch& branch, Statements& out, const Part&
 void SparseAccumulators::emit_counted(const Branch& branch, const std::vector<int>& occupancy_levels,
                                       Statements& out, const Part& produce) {
   SparseAccumulator& accumulator = accumulators_[branch.temporary];
-  accumulator.flags = facts_.builder.add_epochs(branch.temporary, occupancy_levels);
+  accumulator.flags = facts_.builder.scratch.add_epochs(branch.temporary, occupancy_levels);
   accumulator.count = facts_.fresh("n");
   accumulator.epoch = facts_.fresh("epoch");
-  const std::string last = facts_.builder.add_last_epoch(branch.temporary);
+  const std::string last = facts_.builder.scratch.add_last_epoch(branch.temporary);
   const auto next = loop_ir::add(loop_ir::load(last, loop_ir::integer(0)), loop_ir::integer(1));
   out.push_back(make(loop_ir::Let{accumulator.epoch, loop_ir::Type::index, next}));
   out.push_back(
@@ -121,8 +121,8 @@ ExpressionPtr SparseAccumulators::occupancy_index(const Operand& use, const Scop
   for (int level = 0; level < temporary.occupancy_levels; ++level) {
     const int index = use.indices[static_cast<std::size_t>(level)];
     const auto coordinate = loop_ir::name(scope.coordinates.at(index));
-    slot =
-        slot ? loop_ir::add(loop_ir::multiply(slot, facts_.builder.extent(index)), coordinate) : coordinate;
+    slot = slot ? loop_ir::add(loop_ir::multiply(slot, facts_.builder.extents.of(index)), coordinate)
+                : coordinate;
   }
   return slot;
 }
@@ -248,7 +248,7 @@ Body SparseAccumulators::with_flag(const Loop& loop, const Body& body) {
     const SparseAccumulator& accumulator = accumulators_.at(facts_.operand(read).tensor);
     const auto slot = occupancy_index(facts_.operand(read), scope);
     Statements inside;
-    if (facts_.builder.is_private(accumulator.flags))
+    if (facts_.builder.arrays.is_private(accumulator.flags))
       inside.push_back(make(loop_ir::Store{accumulator.flags, slot, Write::set, loop_ir::integer(0)}));
     body(scope, inside);
     out.push_back(

@@ -62,7 +62,7 @@ void StructureLoops::emit_count(const NestPtr& nest, const Scope& scope, Stateme
 void StructureLoops::emit_reset(const NestPtr& nest, const Scope& scope, int target, Statements& out) const {
   if (levels_.is_complete(target, scope)) {
     out.push_back(
-        make(loop_ir::Store{facts_.builder.values(facts_.operand(target).tensor),
+        make(loop_ir::Store{facts_.builder.arrays.values(facts_.operand(target).tensor),
                             location(levels_.position_of(target, scope)), Write::set, loop_ir::number(0)}));
     return;
   }

@@ -27,7 +27,7 @@ bool ThreadWrites::are_exclusive() const {
 void ThreadWrites::open(const NestPtr& nest) {
   writing_ = Writing::alone;
   const auto& mapping = facts_.mapped.mapping;
-  target_array_ = facts_.builder.values(facts_.operand(target_of(nest)).tensor);
+  target_array_ = facts_.builder.arrays.values(facts_.operand(target_of(nest)).tensor);
   if (mapping.group_size > 1)
     writing_ = mapping.reduce == GroupReduction::segment ? Writing::deferred : Writing::grouped;
   if (writing_ == Writing::deferred) deferred_ = {facts_.fresh("deferred"), target_array_, monoid_of(nest)};
@@ -78,12 +78,12 @@ void ThreadWrites::close(Statements& out, loop_ir::Phase& phase) const {
   phase.balance_level = 0;
   phase.mapping = mapping_of(facts_.mapped);
   if (facts_.mapped.columns != nullptr)
-    phase.mapping->columns = facts_.builder.extent(facts_.mapped.columns->index);
+    phase.mapping->columns = facts_.builder.extents.of(facts_.mapped.columns->index);
   if (!facts_.mapped.mapping.merge_path) return;
   const Loop& rows = *facts_.mapped.rows;
   const int walked = facts_.operand(operand_at(rows, facts_.tree)).tensor;
-  phase.mapping->merged_positions = facts_.builder.positions(walked, 1);
-  phase.mapping->rows = facts_.builder.extent(rows.index);
+  phase.mapping->merged_positions = facts_.builder.arrays.positions(walked, 1);
+  phase.mapping->rows = facts_.builder.extents.of(rows.index);
 }
 
 loop_ir::StatementPtr ThreadWrites::interleaved(const loop_ir::StatementPtr& statement,

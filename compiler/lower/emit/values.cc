@@ -55,7 +55,7 @@ std::optional<KnownFactor> Values::known_factor(const std::vector<int>& ready, c
   if (ready.size() != 1 || position.present || facts_.operand(ready.front()).pattern) return std::nullopt;
   const auto index = location(position);
   const auto* at = std::get_if<loop_ir::Name>(&index->node);
-  const std::string array = facts_.builder.declared_values(facts_.operand(ready.front()).tensor);
+  const std::string array = facts_.builder.arrays.declared_values(facts_.operand(ready.front()).tensor);
   if (at == nullptr || array.empty()) return std::nullopt;
   return KnownFactor{array, at->name, scale ? scale : loop_ir::number(1)};
 }
@@ -102,7 +102,7 @@ bool Values::is_known(const ValuePtr& value, const Scope& scope) const {
 }
 
 ExpressionPtr Values::multiply(ExpressionPtr left, ExpressionPtr right) const {
-  const auto product = operators::product_of(*facts_.tree.semiring, facts_.builder.value_type());
+  const auto product = operators::product_of(*facts_.tree.semiring, facts_.builder.kernel.value_type);
   return loop_ir::apply(product, {std::move(left), std::move(right)});
 }
 
@@ -126,7 +126,7 @@ ExpressionPtr Values::load_of(int number, const Scope& scope) const {
   if (scalar != scope.scalars.end()) return loop_ir::name(scalar->second);
   SCHAAS_CHECK(levels_.is_complete(number, scope),
                "`" + facts_.tensor_of(number).name + "` is read before its indices are bound");
-  return loop_ir::load(facts_.builder.values(facts_.operand(number).tensor),
+  return loop_ir::load(facts_.builder.arrays.values(facts_.operand(number).tensor),
                        location(levels_.position_of(number, scope)));
 }
 

@@ -22,36 +22,16 @@ using loop_ir::ExpressionPtr;
 using loop_ir::For;
 using loop_ir::StatementPtr;
 
-/// Arrays of a kernel.
-struct Arrays {
-  std::set<std::string> positions;  ///< those that are read
-  std::set<std::string> indices;    ///< arrays of indices, which vector loops do not store
-};
-
-Arrays arrays_of(const loop_ir::Kernel& kernel) {
-  Arrays arrays;
-  for (const auto& array : kernel.arrays) {
-    if (std::holds_alternative<loop_ir::Positions>(array.origin) && !array.written)
-      arrays.positions.insert(array.name);
-    if (array.element != loop_ir::Element::value) arrays.indices.insert(array.name);
-  }
-  return arrays;
-}
-
-/// The expression is the row, or the first position below it of one level after another.
-bool begins_at(const ExpressionPtr& expression, const std::string& row,
-               const std::set<std::string>& positions) {
-  if (is_name(expression, row)) return true;
-  const auto* load = std::get_if<loop_ir::Load>(&expression->node);
-  return load != nullptr && positions.count(load->array) > 0 && begins_at(load->index, row, positions);
+/// Returns the arrays of indices, which vector loops do not store.
+std::set<std::string> index_arrays(const loop_ir::Kernel& kernel) {
+  std::set<std::string> found;
+  for (const auto& array : kernel.arrays)
+    if (array.element != loop_ir::Element::value) found.insert(array.name);
+  return found;
 }
 
 /// The inner loop of each iteration begins where that of the iteration before ends.
-bool adjoin(const For& rows, const For& entries, const std::set<std::string>& positions) {
-  const auto next = loop_ir::add(loop_ir::name(rows.variable), loop_ir::integer(1));
-  return !is_name(entries.begin, rows.variable) && begins_at(entries.begin, rows.variable, positions) &&
-         equal(entries.end, substitute(entries.begin, {{rows.variable, next}}));
-}
+bool adjoin(const For& rows, const For& entries) { return entries.row && entries.row->row == rows.variable; }
 
 bool walks_in_order(const For& loop) {
   return loop.shape == loop_ir::Shape::scalar && loop.step == 1 && loop.unroll == 1;
@@ -79,31 +59,40 @@ For whole(const For& rows, const For& entries, std::vector<StatementPtr> body) {
   out.begin = substitute(entries.begin, {{rows.variable, rows.begin}});
   out.end = substitute(entries.begin, {{rows.variable, rows.end}});
   out.body = loop_ir::block(std::move(body));
+  // Rows of rows adjoin, too.
+  if (rows.row) {
+    out.row = rows.row;
+    const auto& inside = entries.row->positions;
+    out.row->positions.insert(out.row->positions.end(), inside.begin(), inside.end());
+  } else {
+    out.row.reset();
+  }
   // Its body is another one than that of the rows.
   out.along.clear();
   out.adds.reset();
+  out.appends.reset();
   return out;
 }
 
 /// Loops over rows that append an entry to the result for each entry of another tensor.
 class Appends {
  public:
-  Appends(const loop_ir::Counter& counter, const For& rows, const Arrays& arrays)
-      : counter_(counter), rows_(rows), arrays_(arrays) {}
+  Appends(const loop_ir::Counter& counter, const For& rows, const std::set<std::string>& indices)
+      : counter_(counter), rows_(rows), indices_(indices) {}
 
   /// Returns the statements instead of the counter and the loop; nothing when they do more than that.
   std::optional<std::vector<StatementPtr>> coalesced() {
     std::vector<StatementPtr> after = statements_of(rows_.body);
     const auto* entries = after.empty() ? nullptr : as<For>(after.front());
     if (entries == nullptr || !walks_in_order(rows_) || !walks_in_order(*entries) ||
-        !adjoin(rows_, *entries, arrays_.positions) || !read(statements_of(entries->body)))
+        !adjoin(rows_, *entries) || !read(*entries))
       return std::nullopt;
     const auto begin = substitute(entries->begin, {{rows_.variable, rows_.begin}});
     std::vector<StatementPtr> out = {
         make(loop_ir::Let{counter_.name, loop_ir::Type::index, loop_ir::subtract(counter_.initial, begin)})};
     // Coordinates were read last by whoever checked them, so they are copied while a cache may hold them.
     std::stable_partition(stores_.begin(), stores_.end(), [&](const StatementPtr& each) {
-      return arrays_.indices.count(std::get<loop_ir::Store>(each->node).array) > 0;
+      return indices_.count(std::get<loop_ir::Store>(each->node).array) > 0;
     });
     for (const StatementPtr& store : stores_) add_entries(*entries, store, out);
     after.erase(after.begin());
@@ -116,40 +105,34 @@ class Appends {
     return loop_ir::add(position, loop_ir::name(counter_.name));
   }
 
-  /// Takes lets and stores at the counter, which then grows by one.
-  bool read(const std::vector<StatementPtr>& body) {
+  /// Takes the lets and stores of the entry that an iteration appends. Returns false for other statements.
+  bool read(const For& entries) {
+    if (!entries.appends || entries.appends->counter != counter_.name) return false;
+    const std::string& position = entries.appends->position;
     std::set<std::string> written, loaded;
-    for (const StatementPtr& each : body) {
+    for (const StatementPtr& each : statements_of(entries.body)) {
       loop_ir::Uses uses;
       collect_uses(each, uses);
-      if (uses.names.count(rows_.variable) > 0 || grown_) return false;
+      if (uses.names.count(rows_.variable) > 0) return false;
       const auto* let = as<loop_ir::Let>(each);
       const auto* store = as<loop_ir::Store>(each);
-      if (let != nullptr && is_name(let->value, counter_.name)) {
-        position_ = let->name;
-      } else if (let != nullptr && uses.names.count(counter_.name) == 0 && !let->fold && let->wide == 1) {
+      if (as<loop_ir::SetCounter>(each) != nullptr || (let != nullptr && let->name == position)) continue;
+      if (let != nullptr && !let->fold && let->wide == 1) {
         lets_.push_back(each);
         loaded.insert(uses.arrays.begin(), uses.arrays.end());
-      } else if (store != nullptr && store->mode == loop_ir::Write::set && is_name(store->index, position_)) {
+      } else if (store != nullptr && store->mode == loop_ir::Write::set && is_name(store->index, position)) {
         loop_ir::Uses value;
         collect_uses(store->value, value);
-        if (value.names.count(position_) > 0) return false;
+        if (value.names.count(position) > 0) return false;
         loaded.insert(value.arrays.begin(), value.arrays.end());
         if (!written.insert(store->array).second) return false;
         stores_.push_back(each);
-      } else if (!grows(each)) {
+      } else {
         return false;
       }
     }
-    return grown_ && std::none_of(written.begin(), written.end(),
-                                  [&](const std::string& array) { return loaded.count(array) > 0; });
-  }
-
-  bool grows(const StatementPtr& statement) {
-    const auto* set = as<loop_ir::SetCounter>(statement);
-    const auto next = loop_ir::add(loop_ir::name(position_), loop_ir::integer(1));
-    grown_ = set != nullptr && set->name == counter_.name && !position_.empty() && equal(set->value, next);
-    return grown_;
+    return std::none_of(written.begin(), written.end(),
+                        [&](const std::string& array) { return loaded.count(array) > 0; });
   }
 
   /// Adds the loop over all entries of one store. Lets that load are part of its value, so that it may be a
@@ -169,7 +152,7 @@ class Appends {
     auto store = std::get<loop_ir::Store>(statement->node);
     store.index = moved(loop_ir::name(entries.variable));
     store.value = substitute(store.value, loads);
-    const bool is_vector = arrays_.indices.count(store.array) == 0 &&
+    const bool is_vector = indices_.count(store.array) == 0 &&
                            loop_ir::is_vector_value(store.value, entries.variable, {entries.variable});
     body.push_back(make(std::move(store)));
     body = loop_ir::without_unused_lets(body);
@@ -193,40 +176,38 @@ class Appends {
     For ends = rows_;
     ends.body = loop_ir::block(std::move(body));
     ends.along.clear();
-    ends.adds.reset();
+    ends.product = false;
     out.push_back(make(std::move(ends)));
     return true;
   }
 
   const loop_ir::Counter& counter_;
   const For& rows_;
-  const Arrays& arrays_;
-  std::string position_;  ///< position of the entry, equal to the counter
+  const std::set<std::string>& indices_;
   std::vector<StatementPtr> lets_, stores_;
-  bool grown_ = false;
 };
 
 /// Coalesces loops that append in a phase's body.
-StatementPtr with_coalesced_appends(const StatementPtr& body, const Arrays& arrays) {
+StatementPtr with_coalesced_appends(const StatementPtr& body, const std::set<std::string>& indices) {
   std::vector<StatementPtr> all = statements_of(body);
   if (all.size() < 2) return body;
   const auto* counter = as<loop_ir::Counter>(all[all.size() - 2]);
   const auto* rows = as<For>(all.back());
   if (counter == nullptr || rows == nullptr) return body;
-  const auto instead = Appends(*counter, *rows, arrays).coalesced();
+  const auto instead = Appends(*counter, *rows, indices).coalesced();
   if (!instead) return body;
   all.resize(all.size() - 2);
   all.insert(all.end(), instead->begin(), instead->end());
   return loop_ir::block(std::move(all));
 }
 
-StatementPtr coalesced(const StatementPtr& statement, const std::set<std::string>& positions) {
+StatementPtr coalesced(const StatementPtr& statement) {
   const StatementPtr inside =
-      map_children(statement, [&](const StatementPtr& each) { return coalesced(each, positions); });
+      map_children(statement, [&](const StatementPtr& each) { return coalesced(each); });
   const auto* rows = as<For>(inside);
   const auto* entries = rows == nullptr ? nullptr : as<For>(rows->body);
   if (entries == nullptr || !walks_in_order(*rows) || entries->shape == loop_ir::Shape::vector ||
-      entries->step != 1 || entries->unroll != 1 || !adjoin(*rows, *entries, positions))
+      entries->step != 1 || entries->unroll != 1 || !adjoin(*rows, *entries))
     return inside;
   const auto body = loop_ir::without_unused_lets(statements_of(entries->body));
   if (!folds_alone(body, rows->variable)) return inside;
@@ -238,9 +219,8 @@ StatementPtr coalesced(const StatementPtr& statement, const std::set<std::string
 }  // namespace
 
 loop_ir::Kernel coalesce_rows(loop_ir::Kernel kernel) {
-  const Arrays arrays = arrays_of(kernel);
-  for (auto& phase : kernel.phases)
-    phase.body = with_coalesced_appends(coalesced(phase.body, arrays.positions), arrays);
+  const auto indices = index_arrays(kernel);
+  for (auto& phase : kernel.phases) phase.body = with_coalesced_appends(coalesced(phase.body), indices);
   return kernel;
 }
 

@@ -64,15 +64,6 @@ bool add_statement(const StatementPtr& statement, ShortRows& rows) {
   return keeps(loop->part == loop_ir::Part::jammed ? rows.groups : rows.remainder, loop);
 }
 
-/// Returns the positions that a row's entries begin at, where they end at the next row's; else "".
-std::string positions_of(const ShortRows& rows) {
-  const auto row = loop_ir::name(rows.loop->variable);
-  const auto* begin = std::get_if<loop_ir::Load>(&rows.position->initial->node);
-  if (begin == nullptr || !equal(begin->index, row)) return "";
-  const auto next = loop_ir::load(begin->array, loop_ir::add(row, loop_ir::integer(1)));
-  return equal(rows.remainder->end, next) ? begin->array : "";
-}
-
 /// Returns the parts of a jammed loop over the rows of the phase's range; nothing for other statements.
 std::optional<ShortRows> rows_of(const StatementPtr& statement) {
   ShortRows rows;
@@ -80,12 +71,12 @@ std::optional<ShortRows> rows_of(const StatementPtr& statement) {
   if (rows.loop == nullptr || !loop_ir::is_over_range(*rows.loop)) return std::nullopt;
   for (const auto& each : statements_of(rows.loop->body))
     if (!add_statement(each, rows)) return std::nullopt;
-  if (rows.position == nullptr || rows.groups == nullptr || rows.remainder == nullptr ||
-      rows.remainder->entries.empty())
-    return std::nullopt;
+  if (rows.position == nullptr || rows.groups == nullptr || rows.remainder == nullptr) return std::nullopt;
+  const auto& row = rows.remainder->row;
+  if (!row || row->row != rows.loop->variable || row->positions.size() != 1) return std::nullopt;
   rows.width = width_of(*rows.remainder);
-  rows.positions = positions_of(rows);
-  if (rows.width == nullptr || rows.positions.empty()) return std::nullopt;
+  rows.positions = row->positions.front();
+  if (rows.width == nullptr) return std::nullopt;
   return rows;
 }
 
@@ -168,6 +159,7 @@ class Joined {
     entries.begin = loop_ir::name(from_);
     entries.end = loop_ir::load(rows_.positions, loop_ir::name(last_));
     entries.part = loop_ir::Part::whole;
+    entries.row.reset();
     entries.body = loop_ir::block(std::move(body));
     return unroll_and_jam(loop_ir::make(std::move(entries)), names_);
   }

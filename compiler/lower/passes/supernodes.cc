@@ -36,10 +36,12 @@ std::optional<loop_ir::AddSupernode> supernode(const For& loop, const For& walk,
   if (number == nullptr || !walk.adds || walk.adds->variant != loop_ir::AddedRow::Variant::clustered)
     return std::nullopt;
   const loop_ir::AddedRow& row = *walk.adds;
-  if (row.at != loop.variable || row.row != number->name) return std::nullopt;
-  if (!has_one_width({loop.entries, row.positions, walk.entries}, kernel)) return std::nullopt;
+  if (row.at != loop.variable || !walk.row || walk.row->row != number->name) return std::nullopt;
+  if (walk.row->positions.size() != 1) return std::nullopt;
+  const std::string& positions = walk.row->positions.front();
+  if (!has_one_width({loop.entries, positions, walk.entries}, kernel)) return std::nullopt;
   return loop_ir::AddSupernode{loop.variable, loop.entries, row.factors, loop.end, row.scale,
-                               row.positions, walk.entries, row.values,  row.sums, row.set};
+                               positions,     walk.entries, row.values,  row.sums, row.set};
 }
 
 /// Returns the statements of a loop over rows, with rows of a supernode added at once.

@@ -30,28 +30,12 @@ using loop_ir::Substitution;
 
 constexpr int rows_side_by_side = 6;
 
-/// Iterations of the loop are rows of a dense product, accumulated in vector registers along the rows of the
-/// other operand.
-bool iterates_all_rows(const loop_ir::For& loop) {
-  const auto loops_of = [](const StatementPtr& body) {
-    std::vector<const loop_ir::For*> loops;
-    for (const auto& each : statements_of(body)) {
-      if (const auto* inside = std::get_if<loop_ir::For>(&each->node)) loops.push_back(inside);
-    }
-    return loops;
-  };
-  const auto inside = loops_of(loop.body);
-  return !inside.empty() && std::all_of(inside.begin(), inside.end(), [&](const loop_ir::For* vector_loop) {
-    return vector_loop->shape == loop_ir::Shape::vector && !loops_of(vector_loop->body).empty();
-  });
-}
-
 /// Returns the unroll factor. Four tiles of one or two registers fill half of sixteen. Six rows of a dense
 /// product fill three quarters; each has two registers on x86-64-v3 and four on x86-64-v4
 /// (codegen/c_vector_loops.cc). A row of the other operand is loaded once for six. Loops over few values,
 /// such as those of a block, use all of them or a divisor.
 int group_of(const loop_ir::For& loop) {
-  const int rows = iterates_all_rows(loop) ? rows_side_by_side : 4;
+  const int rows = loop.product ? rows_side_by_side : 4;
   const auto* begin = std::get_if<loop_ir::Integer>(&loop.begin->node);
   const auto* end = std::get_if<loop_ir::Integer>(&loop.end->node);
   if (begin == nullptr || end == nullptr) return rows;
@@ -377,6 +361,9 @@ class UnrollAndJam {
     body.push_back(loop_ir::make(loop_ir::SetCounter{
         remainder, loop_ir::add(loop_ir::name(loop_.variable), loop_ir::integer(group_))}));
     auto groups = loop_, last = loop_;
+    // The copies are made: both facts told of a loop with one iteration at a time.
+    groups.product = last.product = false;
+    groups.appends.reset();
     groups.step = group_;
     groups.part = loop_ir::Part::jammed;
     groups.end = loop_ir::subtract(loop_.end, loop_ir::integer(group_ - 1));

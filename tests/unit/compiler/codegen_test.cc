@@ -536,6 +536,52 @@ TEST_F(Executed, AccumulatorsOfEveryMonoid) {
                 {full({3})}, 6));
 }
 
+/// Four sums of one loop, of every length below three registers: their lanes are used and not used, and the
+/// loop runs once or more often.
+TEST_F(Executed, FourSumsInLanes) {
+  const std::string declared = "sum t sum u sum v sum w\n";
+  const std::string loop =
+      "for simd k in 0 .. few { t += (B1[k] * B2[k]) u += B1[k] v += B2[k] w += (B1[k] * B1[k]) }\n";
+  const std::string stores = "A[o] = t A[(o + 1)] = u A[(o + 2)] = v A[(o + 3)] = w\n";
+  const std::string times = " = choose((0 < few), (B2[(q + ";
+  const std::string body =
+      "let few: index = B1_crd[B1_pos[0]] let q: index = (few + 1)\n"
+      "for o in 0 .. 1 {" +
+      declared + loop + "let a: value" + times + "0)] * t), t) let b: value" + times +
+      "1)] * u), u) let c: value" + times + "2)] * v), v) let d: value" + times + "3)] * w), w)\n" +
+      "A[o] = (a - B1[0]) A[(o + 1)] = (b - B1[0]) A[(o + 2)] = (c - B1[0]) A[(o + 3)] = (d - B1[0]) }\n"
+      "for o in 4 .. 5 {" +
+      declared + "for i in 0 .. 3 { " + loop + " }\n" + stores +
+      "}\n"
+      "for o in 8 .. 9 {" +
+      declared + loop + loop + stores +
+      "}\n"
+      "for o in 12 .. 13 {" +
+      declared + loop + "t += 0.5\n" + stores +
+      "}\n"
+      "for o in 16 .. 17 {" +
+      declared + "t += 0.5\n" + loop + "A[o] = t A[(o + 1)] = v A[(o + 2)] = u A[(o + 3)] = w }\n";
+  for (std::size_t n = 0; n < 25; ++n) {
+    Numbers x(n + 5), y(n + 5), sums(4);
+    for (std::size_t k = 0; k < x.size(); ++k) {
+      x[k] = static_cast<double>(k % 5) + 1;
+      y[k] = static_cast<double>(k % 3) - 4;
+      if (k >= n) continue;
+      sums[0] += x[k] * y[k], sums[1] += x[k], sums[2] += y[k], sums[3] += x[k] * x[k];
+    }
+    Numbers wanted;
+    for (std::size_t lane = 0; lane < 4; ++lane) wanted.push_back(sums[lane] * y[n + 1 + lane] - x[0]);
+    for (const double often : {3.0, 2.0, 1.0})
+      for (const double sum : sums) wanted.push_back(often * sum);
+    wanted[12] += 0.5;
+    wanted.insert(wanted.end(), {sums[0] + 0.5, sums[2], sums[1], sums[3]});
+    SparseVector first = full(x);
+    first.crd.front() = static_cast<std::int64_t>(n);
+    if (n == 0) compile(body, 2);
+    EXPECT_EQ(wanted, execute({first, full(y)}, 20)) << n;
+  }
+}
+
 TEST_F(Executed, ConditionsAndCounters) {
   EXPECT_EQ((Numbers{0, 0, 1, 1, 0}),
             run("for i in 0 .. n { if and((i > 1), not((i >= 4))) { A[i] = 1.0 } }", {}, 5));

@@ -68,7 +68,7 @@ constexpr const char* everything = R"(kernel f32 arguments 4 {
       let o: index = (i * 64)
       for vector k in 0 .. 64 {
         sum t
-        for pj in B_pos1[i] .. B_pos1[(i + 1)] {
+        for pj in B_pos1[i] .. B_pos1[(i + 1)] row i of B_pos1 {
           let v: value = B[pj]
           t += (v * w_2[(o + k)])
         }
@@ -86,6 +86,23 @@ constexpr const char* everything = R"(kernel f32 arguments 4 {
     fill flag from 0 count n_k with 1
     for b in 0 .. n_k by 48 {
       let b_end: index = min((b + 48), n_k)
+    }
+    counter n_entries = 0
+    for b_3 in 0 .. n_k product entries of B_crd1 appends n_entries at at {
+      let at: index = n_entries
+      for vector k in 0 .. n_i {
+        sum t
+        for l in 0 .. n_k {
+          t += w[l]
+        }
+        w_2[((b_3 * n_i) + k)] = t
+      }
+      set n_entries = (at + 1)
+    }
+    for b_4 in C_pos1[B_pos1[0]] .. C_pos1[B_pos1[1]] {
+      let i: index = b_4
+      for b_5 in C_pos1[B_pos1[i]] .. C_pos1[B_pos1[(i + 1)]] row i of B_pos1, C_pos1 {
+      }
     }
     counter b_remainder = 0
     for b_2 in 0 .. (n_k - 3) by 4 jammed entries of B_crd1 {
@@ -354,9 +371,27 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"for q in 0 .. n entries of p adds B times B[j] to A set f "
               "{ let j: index = p[q] f[j] = 255 A[j] += (B[j] * B[q]) }",
               "`j` is used before it is declared"},
-        Wrong{"for q in 0 .. n entries of p adds B times 1.0 to A set f row n of p "
-              "{ let j: index = p[q] f[j] = 255 A[j] += B[q] }",
-              "`q` does not add a row of `B` to `A`"},
+        Wrong{"for i in 0 .. n { for q in p[i] .. n row i of p { } }",
+              "`q` does not visit the entries of row `i`"},
+        Wrong{"for i in 0 .. n { for q in p[p[i]] .. p[(i + 1)] row i of p { } }",
+              "`q` does not visit the entries of row `i`"},
+        Wrong{"for i in 0 .. n { for q in B[i] .. B[(i + 1)] row i of B { } }",
+              "`B[i]` is a value where the other is needed"},
+        Wrong{"for i in 0 .. n { for q in p[i] .. p[(i + 1)] by 4 jammed row i of p { } }",
+              "`q` does not visit the entries of row `i`"},
+        Wrong{"for q in p[j] .. p[(j + 1)] row j of p { }", "`j` is used before it is declared"},
+        Wrong{"counter c = 0 for q in 0 .. n appends c at a { let a: index = c }",
+              "`q` does not append one entry at `c`"},
+        Wrong{"counter c = 0 for q in 0 .. n appends c at a { let a: index = c set c = (a + 2) }",
+              "`q` does not append one entry at `c`"},
+        Wrong{"counter c = 0 for q in 0 .. n appends c at a "
+              "{ let a: index = c set c = (a + 1) let b: index = c }",
+              "`q` does not append one entry at `c`"},
+        Wrong{"for i in 0 .. n product { for k in 0 .. n { for l in 0 .. n { } } }",
+              "iterations of `i` are no rows of products"},
+        Wrong{"for i in 0 .. n product { for vector k in 0 .. n { A[k] = 0.0 } }",
+              "iterations of `i` are no rows of products"},
+        Wrong{"for i in 0 .. n product { A[i] = 0.0 }", "iterations of `i` are no rows of products"},
         Wrong{"for q in 0 .. n { let v: value = B[q] for r in 0 .. n entries of p "
               "adds B times v to A set f factor 2.0 of B at q "
               "{ let k: index = p[r] f[k] = 255 A[k] += (v * B[r]) } }",

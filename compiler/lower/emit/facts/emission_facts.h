@@ -41,7 +41,7 @@ struct EmissionFacts {
     return tensor_of(access.operand).levels[static_cast<std::size_t>(access.level)];
   }
   LoopSpace space_of(const Loop& loop) const { return loop_space(loop.body, loop.index, tree); }
-  std::string fresh(const std::string& preferred) const { return builder.names().fresh(preferred); }
+  std::string fresh(const std::string& preferred) const { return builder.names.fresh(preferred); }
   std::string letter_of(int index) const {
     return Names::base(tree.index_names[static_cast<std::size_t>(index)], "x");
   }

@@ -52,7 +52,7 @@ class Work {
   std::vector<Factor> with_loop(const Loop& loop, std::vector<Factor> around) {
     const LoopSpace space = loop_space(loop.body, loop.index, tree_);
     if (space.kind == LoopSpace::Kind::range || space.whole) {
-      around.push_back({{loop.index}, builder_.extent(loop.index)});
+      around.push_back({{loop.index}, builder_.extents.of(loop.index)});
       return around;
     }
     const auto& walked = space.cursors.front();
@@ -69,7 +69,7 @@ class Work {
       if (!apart) return around;
       left.push_back(factor);
     }
-    left.push_back({indices, builder_.entries(operand, walked.level)});
+    left.push_back({indices, builder_.arrays.entries(operand, walked.level)});
     return left;
   }
 

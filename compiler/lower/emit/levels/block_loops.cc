@@ -33,7 +33,7 @@ loop_ir::Range BlockLoops::open(const Blocks& blocks, Scope& scope) const {
     const auto walk = levels_.cursor(*open.walked, letter, scope);
     all = {walk.begin, walk.end};
   } else {
-    all.end = facts_.builder.extent(blocks.index);
+    all.end = facts_.builder.extents.of(blocks.index);
   }
   open.begin = facts_.fresh(letter + "_block");
   open.end = facts_.fresh(letter + "_block_end");

@@ -37,8 +37,8 @@ EntryRanges find_entry_ranges(const Loop& loop, const EmissionFacts& facts, Stat
   const bool single = facts.mapped.rows != nullptr && facts.mapped.mapping.grain == 1;
   for (int level = loop.annotation.positions - 1; level > 0; --level) {
     const auto& below = ranges.levels[static_cast<std::size_t>(level)];
-    const std::string ends = facts.builder.positions(walked.tensor, level);
-    const auto all = facts.builder.entries(walked, level - 1);
+    const std::string ends = facts.builder.arrays.positions(walked.tensor, level);
+    const auto all = facts.builder.arrays.entries(walked, level - 1);
     // Parent past - 1 has entry `begin`: positions[past] is the first above it.
     const auto past = named(
         loop_ir::search(ends, loop_ir::integer(0), all, loop_ir::add(below.begin, loop_ir::integer(1))));

@@ -60,7 +60,7 @@ loop_ir::Cursor Levels::cursor(const merge_lattice::LevelAccess& access, const s
     end = position.until[static_cast<std::size_t>(access.level - 1)];
     SCHAAS_CHECK(end, "a singleton level below one whose range is unknown");
   } else {
-    const std::string positions = facts_.builder.positions(tensor, access.level);
+    const std::string positions = facts_.builder.arrays.positions(tensor, access.level);
     begin = loop_ir::load(positions, parent);
     end = loop_ir::load(positions, loop_ir::add(parent, loop_ir::integer(1)));
   }
@@ -76,8 +76,9 @@ loop_ir::Cursor Levels::cursor(const merge_lattice::LevelAccess& access, const s
     begin = loop_ir::choose(position.present, std::move(begin), loop_ir::integer(0));
     end = loop_ir::choose(position.present, std::move(end), loop_ir::integer(0));
   }
-  return loop_ir::Cursor{facts_.fresh("p" + preferred), facts_.builder.coordinates(tensor, access.level),
-                         std::move(begin), std::move(end)};
+  return loop_ir::Cursor{facts_.fresh("p" + preferred),
+                         facts_.builder.arrays.coordinates(tensor, access.level), std::move(begin),
+                         std::move(end)};
 }
 
 ExpressionPtr Levels::holding(const Formula& formula, const Scope& scope) const {

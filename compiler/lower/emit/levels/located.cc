@@ -40,11 +40,11 @@ Band Levels::open_band(const merge_lattice::LevelAccess& access, const Scope& sc
                             : value;
   };
   const auto parent = location(position);
-  const std::string positions = facts_.builder.positions(tensor, access.level);
+  const std::string positions = facts_.builder.arrays.positions(tensor, access.level);
   const auto next = loop_ir::load(positions, loop_ir::add(parent, loop_ir::integer(1)));
   Band band;
   band.first = named(letter + "_first",
-                     stored(loop_ir::load(facts_.builder.coordinates(tensor, access.level), parent)));
+                     stored(loop_ir::load(facts_.builder.arrays.coordinates(tensor, access.level), parent)));
   band.shift = named("o", loop_ir::subtract(stored(loop_ir::load(positions, parent)), band.first));
   band.end = named(letter + "_past", loop_ir::subtract(stored(next), band.shift));
   return band;
@@ -104,10 +104,10 @@ ExpressionPtr Levels::locate_in_bitmap(const merge_lattice::LevelAccess& access,
   const int index = facts_.operand(access.operand).indices[static_cast<std::size_t>(access.level)];
   auto& position = scope.positions[static_cast<std::size_t>(access.operand)];
   const std::string slot = facts_.fresh("p" + facts_.letter_of(index));
-  const auto row = loop_ir::multiply(location(position), facts_.builder.extents(tensor, {index}));
+  const auto row = loop_ir::multiply(location(position), facts_.builder.extents.product(tensor, {index}));
   out.push_back(make(loop_ir::Let{slot, loop_ir::Type::index, loop_ir::add(row, coordinate)}));
   position.bound[static_cast<std::size_t>(access.level)] = loop_ir::name(slot);
-  auto held = loop_ir::load(facts_.builder.held(tensor, access.level), loop_ir::name(slot));
+  auto held = loop_ir::load(facts_.builder.arrays.held(tensor, access.level), loop_ir::name(slot));
   // An absent parent has no byte to load; `and` stops before it.
   return position.present ? loop_ir::apply(Function::logical_and, {position.present, std::move(held)}) : held;
 }

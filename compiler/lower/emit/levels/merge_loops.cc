@@ -102,7 +102,7 @@ void MergeLoops::emit(const Loop& loop, const LoopSpace& space, const Scope& sco
     inner.iteration = merge.variable;
     merge.over = loop_ir::Range{loop_ir::range_begin(), loop_ir::range_end()};
   } else if (space.whole) {
-    merge.over = loop_ir::Range{loop_ir::integer(0), facts_.builder.extent(loop.index)};
+    merge.over = loop_ir::Range{loop_ir::integer(0), facts_.builder.extents.of(loop.index)};
   }
   LoopSpace guarded = space;
   // A range also visits coordinates that no list holds.

@@ -46,7 +46,7 @@ ExpressionPtr named(const ExpressionPtr& value, KernelBuilder& builder,
       std::holds_alternative<loop_ir::Integer>(value->node)) {
     return value;
   }
-  const std::string text = builder.names().fresh("o");
+  const std::string text = builder.names.fresh("o");
   out.push_back(loop_ir::make(loop_ir::Let{text, loop_ir::Type::index, value}));
   return loop_ir::name(text);
 }
@@ -57,7 +57,7 @@ void resolve_segment(Position& position, const Operand& operand, const Tensor& t
   const int end = segment_end(tensor, position.segment);
   ExpressionPtr base = position.base;
   const auto add_multiple = [&](const ExpressionPtr& number, int below) {
-    const auto stride = builder.extents(operand.tensor, indices_between(operand, below, end));
+    const auto stride = builder.extents.product(operand.tensor, indices_between(operand, below, end));
     position.row = base || below != end - 1 ? nullptr : number;
     base = sum(base, loop_ir::multiply(number, stride));
   };
