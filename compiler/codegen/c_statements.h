@@ -57,7 +57,7 @@ class CStatements {
   const loop_ir::KeptRow* kept_ = nullptr;  ///< the row that stays in registers here
   bool among_copies_ = false;               ///< inside a loop over several entries at once, for a GPU
   CExpressions::Loadable loadable_;         ///< flags of the union around
-  CLanes lanes_;                            ///< of the block that is printed
+  CLanes lanes_;                            ///< lanes of the block that is printed
 };
 
 /// Returns "for (...)" of a sequential loop; the end is evaluated once, into a name with suffix `end`.

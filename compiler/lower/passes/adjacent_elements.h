@@ -17,7 +17,7 @@ struct IndexSum {
   std::int64_t constant = 0;
 
   void add(const loop_ir::ExpressionPtr& expression);
-  std::string text() const;  ///< of the terms, in any order
+  std::string text() const;  ///< terms in any order
 };
 IndexSum index_sum_of(const loop_ir::ExpressionPtr& index);
 
@@ -25,7 +25,7 @@ IndexSum index_sum_of(const loop_ir::ExpressionPtr& index);
 void collect_loads(const loop_ir::StatementPtr& statement,
                    const std::function<void(const loop_ir::Load&)>& each);
 
-/// What the launch must find so that vectors of elements are aligned.
+/// Facts that a launch must find so that vectors of elements are aligned.
 struct AlignmentNeeds {
   int width = 1;
   std::set<std::string> extents, arrays;

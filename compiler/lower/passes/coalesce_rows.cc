@@ -116,7 +116,9 @@ class Appends {
       if (uses.names.count(rows_.variable) > 0) return false;
       const auto* let = as<loop_ir::Let>(each);
       const auto* store = as<loop_ir::Store>(each);
-      if (as<loop_ir::SetCounter>(each) != nullptr || (let != nullptr && let->name == position)) continue;
+      const auto* counter = as<loop_ir::SetCounter>(each);
+      if (counter != nullptr && counter->name == counter_.name) continue;
+      if (let != nullptr && let->name == position) continue;
       if (let != nullptr && !let->fold && let->wide == 1) {
         lets_.push_back(each);
         loaded.insert(uses.arrays.begin(), uses.arrays.end());
