@@ -95,11 +95,10 @@ Result<void> check_appended_entry(const For& loop) {
   return {};
 }
 
-/// There are loops in the body, all of them vector loops around loops.
+/// Loops in the body are vector loops around loops.
 Result<void> check_product(const For& loop) {
   if (!loop.product) return {};
   const auto is_loop = [](const StatementPtr& each) { return as<For>(each) || as<Merge>(each); };
-  int loops = 0;
   bool only = true;
   for (const auto& each : statements_of(loop.body)) {
     if (!is_loop(each)) continue;
@@ -107,9 +106,8 @@ Result<void> check_product(const For& loop) {
     const auto body = inside == nullptr ? std::vector<StatementPtr>{} : statements_of(inside->body);
     only = only && inside != nullptr && inside->shape == Shape::vector &&
            std::any_of(body.begin(), body.end(), is_loop);
-    ++loops;
   }
-  if (!only || loops == 0) return wrong("iterations of `" + loop.variable + "` are no rows of products");
+  if (!only) return wrong("iterations of `" + loop.variable + "` are no rows of products");
   return {};
 }
 

@@ -137,7 +137,7 @@ static void wrong_structs(void) {
   REFUSED(p->in.extents = p->other; p->other[0] = INT64_C(1) << 62; p->dense[0].entries = INT64_C(1) << 62, structure, "`x`")
   REFUSED(p->in.extents = p->other; p->other[0] = 4, structure, "`x`")
   REFUSED(p->in.extents = p->other; p->other[0] = 4; p->dense[0].entries = 4, "extent-conflict", "`x(j)`")
-  REFUSED(p->b.value_type = 7, structure, "`B` has the unknown value type 7")
+  REFUSED(p->b.value_type = 99, structure, "`B` has the unknown value type 99")
   REFUSED(p->csr[1].index_bits = 16, structure, "16 bits")
   REFUSED(p->csr[1].index_bits = 0, structure, "0 bits")
   REFUSED(p->csr[1].format = 99, structure, "unknown level format 99")
@@ -291,7 +291,7 @@ static void wrong_problems(void) {
   expect_error(schaas_kernels_open(session, &problem, &kernels, &error), "struct-size", "4", "struct_bytes");
   problem = good, problem.expression = NULL;
   expect_error(schaas_kernels_open(session, &problem, &kernels, &error), "null-argument", "expression", "expression");
-  problem = good, problem.value_type = 9;
+  problem = good, problem.value_type = 99;
   expect_error(schaas_kernels_open(session, &problem, &kernels, &error), "value-type", "9", "value_type");
   problem = good, problem.position_bits = 16;
   expect_error(schaas_kernels_open(session, &problem, &kernels, &error), "position-bits", "16", "position_bits");
@@ -329,7 +329,7 @@ static void wrong_storages(void) {
   expect_error(pack(2, negative, modes, values, 2, "csr", 0, &made), "tensor-structure", "negative extent", "pack: negative");
   expect_error(pack(2, extents, modes, values, 2, "csx", 0, &made), "unknown-format", "csx", "pack: format");
   expect_error(pack(0, NULL, NULL, values, 2, "dense", 0, NULL), "null-argument", "storage", "pack: storage");
-  expect_error(schaas_pack("t", 2, extents, modes, values, 2, "csr", 5, 32, &made, &error), "value-type", "5", "pack: value type");
+  expect_error(schaas_pack("t", 2, extents, modes, values, 2, "csr", 99, 32, &made, &error), "value-type", "99", "pack: value type");
   expect_error(schaas_pack("t", 2, extents, modes, values, 2, "csr", SCHAAS_F64, 33, &made, &error), "position-bits", "33",
                "pack: position bits");
   fill(&p);

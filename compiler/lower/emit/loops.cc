@@ -117,7 +117,10 @@ loop_ir::StatementPtr Loops::with_facts(const Loop& loop, loop_ir::For emitted,
   const Statements body = loop_ir::statements_of(emitted.body);
   // Under a condition, the last statement is one of another block.
   const bool always = std::count(body.begin(), body.end(), last) > 0;
-  emitted.product = always && has_loops(loop.body) && begins_with_sums(loop.body);
+  // A phase that counts entries leaves the loops over values out.
+  const bool loops = std::any_of(body.begin(), body.end(),
+                                 [](const auto& each) { return loop_ir::as<loop_ir::For>(each) != nullptr; });
+  emitted.product = always && loops && has_loops(loop.body) && begins_with_sums(loop.body);
   emitted.appends = appends_.appended_by(loop, body);
   return make(std::move(emitted));
 }

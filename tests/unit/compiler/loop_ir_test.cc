@@ -391,7 +391,6 @@ INSTANTIATE_TEST_SUITE_P(
               "iterations of `i` are no rows of products"},
         Wrong{"for i in 0 .. n product { for vector k in 0 .. n { A[k] = 0.0 } }",
               "iterations of `i` are no rows of products"},
-        Wrong{"for i in 0 .. n product { A[i] = 0.0 }", "iterations of `i` are no rows of products"},
         Wrong{"for q in 0 .. n { let v: value = B[q] for r in 0 .. n entries of p "
               "adds B times v to A set f factor 2.0 of B at q "
               "{ let k: index = p[r] f[k] = 255 A[k] += (v * B[r]) } }",
