@@ -128,6 +128,16 @@ std::string CExpressions::widened(const std::string& type, const std::string& ar
   return type + "_of_" + operators::name(narrow_.at(array)) + "(" + address + ")";
 }
 
+std::string CExpressions::loaded(const std::string& type, const std::string& array,
+                                 const std::string& address) const {
+  return is_narrow(array) ? widened(type, array, address) : "*(const " + type + "*)(" + address + ")";
+}
+
+std::string CExpressions::stored_type(const loop_ir::Array& array) const {
+  const auto narrow = narrow_.find(array.name);
+  return narrow == narrow_.end() ? c_type(array.element) : operators::facts(narrow->second).c_type;
+}
+
 void CExpressions::learn_prefetch(const loop_ir::For& loop) {
   const Gathered gathers = gathered(loop);
   if (!gathers.loads.empty()) beyond_rows_.insert(gathers.coordinates);

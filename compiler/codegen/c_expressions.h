@@ -36,6 +36,10 @@ class CExpressions {
   bool load_in_part(const loop_ir::Uses& uses) const;
   /// Returns the load of a narrow element as a value, or of a register of them: "vec_of_bf16(B + p)".
   std::string widened(const std::string& type, const std::string& array, const std::string& address) const;
+  /// Returns the load of a whole register of this vector type: widened, or as it is.
+  std::string loaded(const std::string& type, const std::string& array, const std::string& address) const;
+  /// Returns the C type of the elements of an array as they are stored.
+  std::string stored_type(const loop_ir::Array& array) const;
   /// Extents, coordinates and positions have 32 bits, and so have index variables that follow from them.
   bool has_short_indices() const { return short_.any(); }
   /// Returns the C type of an index variable.

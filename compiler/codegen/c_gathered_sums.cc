@@ -138,10 +138,8 @@ std::string CVectorLoops::four_values(const ExpressionPtr& value, const std::str
   return std::visit(
       Match{
           [&](const loop_ir::Load& x) -> std::string {
-            const std::string address = x.array + " + " + position;
             if (is_name(x.index, position))
-              return expressions_.is_narrow(x.array) ? expressions_.widened("vec4", x.array, address)
-                                                     : "*(const vec4*)(" + address + ")";
+              return expressions_.loaded("vec4", x.array, x.array + " + " + position);
             std::string text;
             for (int lane = 0; lane < lanes; ++lane) {
               const auto at = loop_ir::add(loop_ir::name(position), loop_ir::integer(lane));

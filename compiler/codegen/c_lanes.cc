@@ -124,9 +124,7 @@ std::optional<CLanes::Text> CLanes::of_loads(const Four& four) const {
     indices.push_back(load->index);
   }
   if (!are_adjacent(indices)) return std::nullopt;
-  const std::string address = array + " + " + expressions_->print(indices.front());
-  return Text{expressions_->is_narrow(array) ? expressions_->widened("vec4", array, address)
-                                             : "*(const vec4*)(" + address + ")",
+  return Text{expressions_->loaded("vec4", array, array + " + " + expressions_->print(indices.front())),
               true};
 }
 

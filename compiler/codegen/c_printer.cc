@@ -167,10 +167,7 @@ void KernelPrinter::print_sizes(loop_ir::Uses uses, const std::vector<std::strin
 }
 
 std::string KernelPrinter::declaration(const Array& array) const {
-  const std::string type = expressions_.is_narrow(array.name)
-                               ? operators::facts(expressions_.narrow_arrays().at(array.name)).c_type
-                               : CExpressions::c_type(array.element);
-  return (array.written ? "" : "const ") + type + "* restrict " + array.name;
+  return (array.written ? "" : "const ") + expressions_.stored_type(array) + "* restrict " + array.name;
 }
 
 bool KernelPrinter::is_declared(const Array& array, const loop_ir::Uses& uses) {

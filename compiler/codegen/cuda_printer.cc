@@ -81,7 +81,6 @@ class CudaPrinter {
   std::string on_host(const ExpressionPtr& expression) const;
   const Array* array_named(const std::string& name) const;
   std::string padded(const Array& array, const std::string& count) const;
-  std::string type_of(const Array& array) const;
 
   const loop_ir::Kernel& kernel_;
   const KernelLabel& label_;
@@ -110,7 +109,8 @@ void CudaPrinter::print_parameters() {
     if (std::holds_alternative<loop_ir::Scratch>(array.origin) ||
         std::holds_alternative<loop_ir::Staged>(array.origin))
       continue;
-    out_.line(std::string(array.written ? "" : "const ") + type_of(array) + "* " + array.name + ";");
+    out_.line(std::string(array.written ? "" : "const ") + expressions_.stored_type(array) + "* " +
+              array.name + ";");
   }
   for (const auto& extent : kernel_.extents) out_.line("int64_t " + extent.name + ";");
   if (has_scratch_) out_.line("char* workspace;");
@@ -163,13 +163,6 @@ const Array* CudaPrinter::array_named(const std::string& name) const {
   return nullptr;
 }
 
-/// Returns the type of the elements as they are stored. The host half has no name for narrow ones.
-std::string CudaPrinter::type_of(const Array& array) const {
-  return expressions_.is_narrow(array.name)
-             ? operators::facts(expressions_.narrow_arrays().at(array.name)).c_type
-             : CExpressions::c_type(array.element);
-}
-
 /// Returns the bytes of an array; the next one begins at a multiple of 16.
 std::string CudaPrinter::padded(const Array& array, const std::string& count) const {
   return std::string("((int64_t)(") + count + ") * (int64_t)sizeof(" + CExpressions::c_type(array.element) +
@@ -178,7 +171,7 @@ std::string CudaPrinter::padded(const Array& array, const std::string& count) co
 
 /// Prints memory that the block shares, and the part of it that the thread's group stages entries in.
 void CudaPrinter::print_staged(const Array& array, const loop_ir::ThreadMapping& mapping) {
-  const std::string type = type_of(array), stage = text_of(mapping.stage),
+  const std::string type = expressions_.stored_type(array), stage = text_of(mapping.stage),
                     count = text_of(std::get<loop_ir::Staged>(array.origin).count);
   const std::string groups = text_of(mapping.block / mapping.stage);
   out_.line("alignas(16) __shared__ " + type + " " + array.name + "_all[" + groups + " * " + count + "];");
@@ -191,7 +184,7 @@ void CudaPrinter::print_arrays(const loop_ir::Uses& uses, const loop_ir::ThreadM
   std::string offset = "0";
   for (const auto& array : kernel_.arrays) {
     const bool used = uses.arrays.count(array.name) > 0;
-    const std::string type = type_of(array);
+    const std::string type = expressions_.stored_type(array);
     if (const auto* workspace = std::get_if<loop_ir::Scratch>(&array.origin)) {
       if (used)
         out_.line(type + "* __restrict__ " + array.name + " = (" + type + "*)(own + (" + offset + "));");
@@ -382,7 +375,8 @@ void CudaPrinter::print_host(std::size_t phase) {
   out_.line("if (!" + prefix_ + "check(args)) return -1;");
   out_.line(prefix_ + "parameters* const to = (" + prefix_ + "parameters*)parameters;");
   for (const auto& array : kernel_.arrays) {
-    const std::string type = std::string(array.written ? "" : "const ") + type_of(array) + "*";
+    const std::string type =
+        std::string(array.written ? "" : "const ") + expressions_.stored_type(array) + "*";
     const std::string source = std::visit(
         Match{
             [](const loop_ir::ArgumentValues& x) { return "args[" + text_of(x.argument) + "]->values"; },

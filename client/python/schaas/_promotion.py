@@ -18,10 +18,6 @@ def without_types(formats):
     return plain, types
 
 
-def _type_of(given):
-    return given.values.dtype
-
-
 def _promoted(types):
     """numpy's common type, of bf16 as of f32; None: numbers that are not real."""
     types = [F4 if dtype == BF16 else dtype for dtype in types]
@@ -36,8 +32,8 @@ def computed_type(given, dtype, is_closed):
     Numbers without a shape take the type of the arrays, as Python's own do in numpy, but for a real one among integers."""
     if dtype is not None:
         return dtype
-    arrays = [_type_of(one) for one in given if len(one.shape)]
-    numbers = [_type_of(one) for one in given if not len(one.shape)]
+    arrays = [one.values.dtype for one in given if len(one.shape)]
+    numbers = [one.values.dtype for one in given if not len(one.shape)]
     if not arrays and not numbers:
         return F8
     found = _promoted(arrays or numbers)

@@ -347,8 +347,9 @@ def tensor(coords, values, shape, format=None, dtype=None, index_dtype=np.int32,
     dtype = value_type(dtype) or (F4 if kept.dtype == F4 else F8)
     if dtype.kind in "iub":
         wide = TYPES["u64"] if dtype == TYPES["u64"] else TYPES["i64"]
-        kept = np.ascontiguousarray(whole("values", whole("values", kept, dtype), wide), wide)
-    kept = np.ascontiguousarray(kept, kept.dtype if dtype.kind in "iub" else F8)
+        kept = whole("values", whole("values", kept, dtype), wide)
+    else:
+        kept = np.ascontiguousarray(kept, F8)
     if format is None:
         format = {0: "dense", 1: "compressed", 2: "csr"}.get(len(extents), "csf")
     sizes = (ctypes.c_int64 * max(len(extents), 1))(*extents)
