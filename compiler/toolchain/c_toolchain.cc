@@ -74,6 +74,8 @@ support::Result<void> check_isa(const Target& target) {
 }
 
 constexpr int could_not_start = 127;  // ChildResult::exit_code
+constexpr const char* unknown = "unknown compiler";
+constexpr int version_seconds = 10;  // a busy machine takes one to answer `cc --version`
 
 class CToolchain : public Toolchain {
  public:
@@ -85,14 +87,14 @@ class CToolchain : public Toolchain {
   }
 
   support::Result<void> check(const Target& target) const override {
-    SCHAAS_RETURN_IF_ERROR(check_isa(target));
-    if (!program_) return missing();
+    SCHAAS_RETURN_IF_ERROR(check_program(target));
+    if (version() == unknown) return does_not_start();
     return {};
   }
 
   support::Result<std::string> compile_c(const std::string& source, const Target& target,
                                          const support::Cancellation& cancellation) override {
-    SCHAAS_RETURN_IF_ERROR(check(target));
+    SCHAAS_RETURN_IF_ERROR(check_program(target));
     if (source.size() > options_.source_bytes) {
       return support::noting(
           support::exhausted("source-size", "the source of the kernel has " + std::to_string(source.size()) +
@@ -105,11 +107,12 @@ class CToolchain : public Toolchain {
     const std::string output = directory.path() + "/kernel.so";
     SCHAAS_RETURN_IF_ERROR(write_source(input, source));
 
-    auto arguments = code_flags(target, is_gcc());
+    auto arguments = code_flags(target, is_gcc(cancellation));
     // Values that are integers wrap around (codegen/c_printer.cc). Other kernels keep the freedom of indices.
     if (source.find("#define VALUE_IS_INTEGER") != std::string::npos) arguments.emplace_back("-fwrapv");
     arguments.insert(arguments.end(), {"-o", "kernel.so", "kernel.c", "-Wl,--as-needed", "-lm"});
-    SCHAAS_ASSIGN_OR_RETURN(const auto result, run(arguments, directory.path(), cancellation));
+    SCHAAS_ASSIGN_OR_RETURN(const auto result,
+                            run(arguments, directory.path(), options_.timeout_seconds, cancellation));
     if (result.timed_out) {
       return support::exhausted("compiler-timeout", "`" + options_.compiler + "` took more than " +
                                                         std::to_string(options_.timeout_seconds) + " s");
@@ -131,39 +134,52 @@ class CToolchain : public Toolchain {
   }
 
  private:
+  support::Result<void> check_program(const Target& target) const {
+    SCHAAS_RETURN_IF_ERROR(check_isa(target));
+    return program_ ? support::Result<void>() : missing();
+  }
+
   support::Diagnostic missing() const {
     return support::unsupported("no-compiler",
                                 "no C compiler: `" + options_.compiler +
                                     "` is not on PATH; install one, on Debian: apt install gcc libc6-dev");
   }
 
+  support::Diagnostic does_not_start() const {
+    return support::exhausted("compiler-start", "`" + options_.compiler + "` could not be started: `" +
+                                                    *program_ + " --version` does not answer");
+  }
+
   support::Result<ChildResult> run(const std::vector<std::string>& arguments, const std::string& directory,
-                                   const support::Cancellation& cancellation) const {
+                                   int seconds, const support::Cancellation& cancellation) const {
     ChildOptions child;
     child.program = *program_;
     child.arguments = arguments;
     child.environment = compiler_environment(directory);
     child.working_directory = directory;
-    child.wall_time = std::chrono::seconds(options_.timeout_seconds);
-    child.cpu_seconds = options_.timeout_seconds;
+    child.wall_time = std::chrono::seconds(seconds);
+    child.cpu_seconds = seconds;
     child.memory_bytes = options_.memory_bytes;
     child.readable = options_.readable;
     return run_child(child, cancellation);
   }
 
   /// First line of `cc --version`, asked once; a failure is not remembered.
-  std::string version() const {
+  std::string version(const support::Cancellation& cancellation = {}) const {
     // Held while the compiler answers: callers at the same time wait for the one process.
     const std::lock_guard<std::mutex> lock(mutex_);
     if (!version_.empty()) return version_;
     if (!program_) return "no compiler";
-    const auto result = run({"--version"}, "/", support::Cancellation());
-    if (!result.ok() || result->exit_code != 0) return "unknown compiler";
+    const auto result =
+        run({"--version"}, "/", std::min(version_seconds, options_.timeout_seconds), cancellation);
+    if (!result.ok() || result->exit_code != 0) return unknown;
     version_ = result->output.substr(0, result->output.find('\n'));
     return version_;
   }
 
-  bool is_gcc() const { return version().find("clang") == std::string::npos; }
+  bool is_gcc(const support::Cancellation& cancellation = {}) const {
+    return version(cancellation).find("clang") == std::string::npos;
+  }
 
   const CToolchainOptions options_;
   const std::optional<std::string> program_;

@@ -26,7 +26,8 @@ class Toolchain {
   virtual ~Toolchain() = default;
   /// Identity for cache keys: compiler version and flags.
   virtual std::string identity(const Target& target) const = 0;
-  /// Errors that `compile_c` has for this target whatever the source: [no-compiler], [no-cuda], [isa].
+  /// Errors that `compile_c` has for this target whatever the source: [no-compiler], [compiler-start],
+  /// [no-cuda], [isa].
   virtual support::Result<void> check(const Target&) const { return {}; }
   /// A shared object's bytes. Errors: internal [compiler-failed] (the generated code did not compile),
   /// exhausted [compiler-timeout], [source-size], unsupported [no-compiler] (says which package to install),

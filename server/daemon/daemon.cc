@@ -299,6 +299,7 @@ ServerFacts Daemon::facts() const {
   facts.version = options_.version;
   facts.abi_version = SCHAAS_KERNEL_ABI_VERSION;
   facts.toolchain = toolchain_->identity({});
+  if (const auto usable = toolchain_->check({}); !usable.ok()) facts.compiler_error = usable.error().message;
   facts.gpu_toolchain = toolchain_->identity({support::gpu_isa});
   facts.isas = processor_isas();
   facts.uptime_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started_).count();

@@ -182,6 +182,7 @@ v1::ServerInfo to_proto(const ServerFacts& facts) {
   out.set_public_key(facts.public_key);
   out.set_isolation(facts.isolation);
   out.set_gpu_toolchain(facts.gpu_toolchain);
+  out.set_compiler_error(facts.compiler_error);
   out.set_expression_bytes(static_cast<std::uint32_t>(facts.limits.expression_bytes));
   out.set_factors(static_cast<std::uint32_t>(std::min(Limits::factors, facts.limits.operands)));
   out.set_indices(static_cast<std::uint32_t>(facts.limits.indices));

@@ -18,6 +18,7 @@ struct ServerFacts {
   std::string data_directory;
   std::string public_key;     ///< verifies the signatures of kernels
   std::string isolation;      ///< isolation of child processes: toolchain::print
+  std::string compiler_error;  ///< empty: kernels for CPUs are compiled
   std::string gpu_toolchain;  ///< identity for GPUs: "nvcc ...", "NVRTC ...", "no CUDA toolkit ..."
   ProblemLimits limits{};     ///< limits on accepted problems
 };

@@ -545,17 +545,32 @@ class OtherCommands(program.WithDaemon):
         self.assertIn("-> start one with `schaasd --listen unix:/nonexistent/socket`", lost.stdout)
         self.assertEqual(lost.stderr, "unreachable [doctor]: 1 problem found\n")
 
-    def test_doctor_misses_the_compiler(self):
-        path = os.environ["PATH"]
-        os.environ["PATH"] = "/nonexistent"
+    def compiler_checks(self, path):
+        """The checks of `doctor` against a server that looks for programs in `path`."""
+        before = os.environ["PATH"]
+        os.environ["PATH"] = str(path)
         try:
             daemon = program.Daemon(PROGRAMS)
         finally:
-            os.environ["PATH"] = path
+            os.environ["PATH"] = before
         self.addCleanup(daemon.close)
-        checks = {check["name"]: check for check in program.one_object(daemon.run("doctor", "--json").stdout)["checks"]}
-        self.assertEqual((checks["compiler"]["verdict"], checks["compiler"]["found"]), ("PROBLEM", "the server has no C compiler"))
+        return {check["name"]: check for check in program.one_object(daemon.run("doctor", "--json").stdout)["checks"]}
+
+    def test_doctor_misses_the_compiler(self):
+        checks = self.compiler_checks("/nonexistent")
+        self.assertEqual(checks["compiler"]["verdict"], "PROBLEM")
+        self.assertIn("no C compiler: `cc` is not on PATH", checks["compiler"]["found"])
         self.assertIn("install gcc", checks["compiler"]["advice"])
+        self.assertEqual(checks["kernels"]["verdict"], "PROBLEM")
+
+    def test_doctor_finds_a_compiler_that_fails(self):
+        broken = self.folder / "broken"
+        broken.mkdir()
+        (broken / "cc").write_text("#!/bin/sh\nexit 1\n")
+        (broken / "cc").chmod(0o755)
+        checks = self.compiler_checks(broken)
+        self.assertEqual(checks["compiler"]["verdict"], "PROBLEM")
+        self.assertIn("--version` does not answer", checks["compiler"]["found"])
         self.assertEqual(checks["kernels"]["verdict"], "PROBLEM")
 
     def on_a_terminal(self, *words, **variables):

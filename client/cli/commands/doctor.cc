@@ -170,9 +170,8 @@ support::Result<std::string> computed(const client::Session& session) {
 }
 
 Check check_compiler(const client::ServerInfo& info) {
-  if (!info.toolchain.starts_with("no compiler"))
-    return {"compiler", Check::Verdict::good, info.toolchain, ""};
-  return {"compiler", Check::Verdict::bad, "the server has no C compiler",
+  if (info.compiler_error.empty()) return {"compiler", Check::Verdict::good, info.toolchain, ""};
+  return {"compiler", Check::Verdict::bad, info.compiler_error,
           "install gcc, or clang, with the headers of C where schaasd runs"};
 }
 

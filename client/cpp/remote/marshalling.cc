@@ -123,6 +123,7 @@ ServerInfo from_proto(const v1::ServerInfo& from) {
   info.public_key = from.public_key();
   info.isolation = from.isolation();
   info.gpu_toolchain = from.gpu_toolchain();
+  info.compiler_error = from.compiler_error();
   info.expression_bytes = from.expression_bytes();
   info.factors = from.factors();
   info.indices = from.indices();

@@ -118,6 +118,9 @@ TEST_F(Toolchains, ACompilerThatDoesNotStartIsNoBugOfOurs) {
   options_.readable.push_back(directory.path());
   EXPECT_EQ(support::render(make_c_toolchain(options_)->compile_c("int x;", {}, {}).error()),
             "exhausted [compiler-start]: `" + options_.compiler + "` could not be started");
+  EXPECT_EQ(support::render(make_c_toolchain(options_)->check({}).error()),
+            "exhausted [compiler-start]: `" + options_.compiler + "` could not be started: `" +
+                options_.compiler + " --version` does not answer");
 }
 
 TEST_F(Toolchains, TheFolderThatTmpdirWronglyNamesIsNamed) {
@@ -179,10 +182,12 @@ TEST_F(Toolchains, CancellationKillsTheCompiler) {
   const Script script(directory_.path(), "sleep 600\n");
   options_.compiler = script.path();
   const auto toolchain = make_c_toolchain(options_);
-  support::Cancellation cancellation(support::Cancellation::Clock::now() + std::chrono::milliseconds(200));
+  const auto start = support::Cancellation::Clock::now();
+  support::Cancellation cancellation(start + std::chrono::milliseconds(200));
   const auto binary = toolchain->compile_c("", {}, cancellation);
   ASSERT_FALSE(binary.ok());
   EXPECT_EQ("deadline", binary.error().code);
+  EXPECT_LT(support::Cancellation::Clock::now() - start, std::chrono::seconds(8));
 }
 
 TEST_F(Toolchains, ACompilerSeesACleanEnvironmentAndNoOpenFiles) {

@@ -17,6 +17,7 @@ struct ServerInfo {
   std::string version;
   std::uint32_t abi_version = 0;
   std::string toolchain;
+  std::string compiler_error;  ///< empty: kernels for CPUs are compiled; else why none is, with the remedy
   std::vector<std::string> isas;
   std::uint64_t frontiers = 0, kernels = 0, binary_bytes = 0;
   double uptime_seconds = 0;
