@@ -16,11 +16,11 @@ struct ServerFacts {
   std::uint64_t frontiers = 0, kernels = 0, binary_bytes = 0;
   double uptime_seconds = 0;
   std::string data_directory;
-  std::string public_key;     ///< verifies the signatures of kernels
-  std::string isolation;      ///< isolation of child processes: toolchain::print
+  std::string public_key;      ///< verifies the signatures of kernels
+  std::string isolation;       ///< isolation of child processes: toolchain::print
   std::string compiler_error;  ///< empty: kernels for CPUs are compiled
-  std::string gpu_toolchain;  ///< identity for GPUs: "nvcc ...", "NVRTC ...", "no CUDA toolkit ..."
-  ProblemLimits limits{};     ///< limits on accepted problems
+  std::string gpu_toolchain;   ///< identity for GPUs: "nvcc ...", "NVRTC ...", "no CUDA toolkit ..."
+  ProblemLimits limits{};      ///< limits on accepted problems
 };
 
 }  // namespace schaas::server
