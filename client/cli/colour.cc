@@ -6,6 +6,7 @@
 #include <cstring>
 #include <sstream>
 
+#include "client/cli/display.h"
 #include "compiler/support/printable.h"
 
 // Colours of a terminal, by the escape codes of ECMA-48. They are used only on terminals that show them, and
@@ -17,6 +18,7 @@ namespace {
 const char* const plain = "\033[0m";
 
 bool has_colours(int stream) {
+  if (display().colours != "auto") return display().colours == "always";
   const char* terminal = std::getenv("TERM");
   const char* none = std::getenv("NO_COLOR");
   return isatty(stream) == 1 && (none == nullptr || *none == '\0') && terminal != nullptr &&

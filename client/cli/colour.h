@@ -4,8 +4,8 @@
 
 #include "compiler/support/diagnostic.h"
 
-/// Colour for people: on terminals alone, and there neither with NO_COLOR set (no-color.org) nor with
-/// TERM=dumb.
+/// Colour for people, as --color says: by default on terminals alone, and there neither with NO_COLOR set
+/// (no-color.org) nor with TERM=dumb.
 namespace schaas::cli {
 
 enum class Ink { good, careful, bad };

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "client/cli/colour.h"
+#include "client/cli/display.h"
 #include "client/cli/interrupt.h"
 #include "compiler/support/nearest_name.h"
 
@@ -30,13 +31,6 @@ std::vector<std::string> option_names(const CLI::App& command) {
     for (const auto& name : option->get_lnames()) names.push_back("--" + name);
     for (const auto& name : option->get_snames()) names.push_back("-" + name);
   }
-  return names;
-}
-
-std::vector<std::string> command_names(const CLI::App& command) {
-  std::vector<std::string> names;
-  for (const CLI::App* sub : command.get_subcommands([](const CLI::App*) { return true; }))
-    names.push_back(sub->get_name());
   return names;
 }
 
@@ -110,9 +104,17 @@ int finish(const support::Result<Answer>& answer, bool json) {
 
 }  // namespace
 
+std::vector<std::string> command_names(const CLI::App& command) {
+  std::vector<std::string> names;
+  for (const CLI::App* sub : command.get_subcommands([](const CLI::App*) { return true; }))
+    names.push_back(sub->get_name());
+  return names;
+}
+
 void add_commands(CLI::App& program, Action& chosen, bool& json) {
   program.require_subcommand(1);
   program.option_defaults()->always_capture_default(false);
+  program.formatter(std::make_shared<HelpFormatter>());
   add_run(program, chosen);
   add_schedule(program, chosen);
   add_tune(program, chosen);
@@ -128,14 +130,16 @@ void add_commands(CLI::App& program, Action& chosen, bool& json) {
   add_info(program, chosen);
   add_doctor(program, chosen);
   add_completion(program, chosen);
-  // --json is an option of every command without commands below it.
-  const auto add_json = [&json](CLI::App* command) {
+  add_help(program, chosen);
+  // Options of every command without commands below it.
+  const auto add_common = [&json](CLI::App* command) {
     command->add_flag("--json", json, "Print exactly one JSON object on standard output");
+    add_display(*command);
   };
   for (CLI::App* command : program.get_subcommands({})) {
     const auto below = command->get_subcommands({});
-    if (below.empty()) add_json(command);
-    for (CLI::App* sub : below) add_json(sub);
+    if (below.empty()) add_common(command);
+    for (CLI::App* sub : below) add_common(sub);
   }
 }
 
@@ -168,7 +172,7 @@ int execute(int argc, char** argv, const std::string& version) {
       "schaas");
   Action chosen;
   bool json = false;
-  program.set_version_flag("--version", "schaas " + version);
+  program.set_version_flag("-V,--version", "schaas " + version);
   add_commands(program, chosen, json);
   try {
     program.parse(argc, argv);

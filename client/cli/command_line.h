@@ -1,5 +1,6 @@
 #pragma once
 #include <string>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 
@@ -23,9 +24,13 @@ void add_jobs(CLI::App& program, Action& chosen);
 void add_info(CLI::App& program, Action& chosen);
 void add_doctor(CLI::App& program, Action& chosen);
 void add_completion(CLI::App& program, Action& chosen);
+void add_help(CLI::App& program, Action& chosen);
 
 /// The whole program: commands, help, version. `json` becomes true when the chosen command was given --json.
 void add_commands(CLI::App& program, Action& chosen, bool& json);
+
+/// The names of the commands below a command.
+std::vector<std::string> command_names(const CLI::App& command);
 
 /// Describes the error in the command line: invalid [command-line], naming the nearest known option or
 /// command.

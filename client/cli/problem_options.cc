@@ -2,6 +2,7 @@
 
 #include <cstdio>
 
+#include "client/cli/display.h"
 #include "client/cli/named_values.h"
 #include "schaas/expression.h"
 
@@ -22,21 +23,23 @@ void add_to(CLI::App& command, ProblemOptions& options) {
                   "What is known of extents and nonzeros: '8 <= k <= 256', 'density(B) <= 1e-3'")
       ->type_name("TEXT")
       ->allow_extra_args(false);
-  command.add_option("--dtype", options.value_type, "Type of the values: " + client::value_type_choices())
+  command.add_option("--dtype", options.value_type, "Type of the values")
       ->capture_default_str()
-      ->type_name("TYPE");
-  command.add_option("--profile", options.profile, "Rules of the search: default or sparseauto")
+      ->type_name(choices(client::value_type_names()));
+  command
+      .add_option("--profile", options.profile,
+                  "Rules of the search: the sound ones, or those of the SparseAuto paper")
       ->capture_default_str()
-      ->type_name("NAME");
+      ->type_name(choices({"default", "sparseauto"}));
   command
       .add_option("--space", options.space,
                   "What to search beyond the plain space: none, all, or some of shorter-fusion, "
                   "stored-producers, row-blocks, copies, free-copies, with commas; all leaves the copies out")
       ->capture_default_str()
       ->type_name("NAMES");
-  command.add_option("--positions", options.positions, "Width of positions and coordinates: auto, 32 or 64")
+  command.add_option("--positions", options.positions, "Bits of positions and coordinates")
       ->capture_default_str()
-      ->type_name("BITS");
+      ->type_name(choices({"auto", "32", "64"}));
 }
 
 support::Result<client::ProblemText> problem_text(const ProblemOptions& options) {
@@ -109,6 +112,7 @@ client::ConnectOptions connect_options(const ServerOptions& options) {
   connect.token_file = options.token_file;
   // A busy server is waited for; the line says why nothing happens.
   connect.busy = [](double seconds) {
+    if (display().quiet) return;
     std::fprintf(stderr, "the server is busy; asking again in %.1f s\n", seconds);
   };
   return connect;

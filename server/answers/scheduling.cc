@@ -162,6 +162,7 @@ class Work {
         !is_stored(wanted.front()))
       compile_baseline(wanted.front());
     for (const auto& one : wanted) order(pool, one);
+    if (!search_hit_ && !wanted.empty()) send_compiled();
     return {};
   }
 
@@ -254,7 +255,20 @@ class Work {
   bool for_gpu_alone() const { return support::is_for_gpu(query_.isa); }
 
   void order(ThreadPool& pool, const Wanted& wanted) {
-    pool.add([this, wanted] { make(wanted); });
+    ++ordered_;
+    pool.add([this, wanted] {
+      const bool stored = make(wanted);
+      ++ended_;
+      if (!stored) send_compiled();
+    });
+  }
+
+  void send_compiled() {
+    StageProgress stage;
+    stage.stage = "compiling kernels";
+    stage.done = ended_;
+    stage.of = ordered_;
+    send(stage);
   }
 
   bool is_stored(const Wanted& wanted) {
@@ -268,16 +282,17 @@ class Work {
     if (kernel.ok()) send(*kernel);
   }
 
-  // Compiles a kernel on a thread of the pool and sends it, or its failure.
-  void make(const Wanted& wanted) {
-    if (!cancellation_.check("compilation").ok()) return;
+  // Compiles a kernel on a thread of the pool and sends it, or its failure. True: it was stored.
+  bool make(const Wanted& wanted) {
+    if (!cancellation_.check("compilation").ok()) return false;
     const auto kernel = made(wanted, false);
     if (kernel.ok()) {
       send(*kernel);
-    } else {
-      send(KernelFailure{wanted.id, schedule::print(prepared_.names.to_user(wanted.trace)), wanted.isa,
-                         kernel.error()});
+      return kernel->hit;
     }
+    send(KernelFailure{wanted.id, schedule::print(prepared_.names.to_user(wanted.trace)), wanted.isa,
+                       kernel.error()});
+    return false;
   }
 
   KernelQuery query_for(const Wanted& wanted, bool baseline, Source source) const {
@@ -371,6 +386,7 @@ class Work {
   bool search_hit_ = true;  // true also when no search was requested
   Finish searched_;
   std::atomic<bool> baseline_begun_{!query_.interactive};  // a baseline kernel was begun, or is not wanted
+  std::atomic<std::size_t> ordered_{0}, ended_{0};  // kernels given to the pool, and those it has tried
   std::string last_stage_;
   Steady::time_point last_progress_;
 

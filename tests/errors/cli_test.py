@@ -15,7 +15,7 @@ PROGRAMS = sys.argv.pop(1)
 program.WithDaemon.programs = PROGRAMS
 K4 = "A(i,l) = B(i,j) * C(j,k) * D(k,l)"
 NOBODY = "unix:/nonexistent/schaas.sock"
-COMMANDS = "run, schedule, tune, plot, emit, convert, gradient, bundle, cache, admin, precompute, jobs, watch, cancel, retry, calibrate, info, doctor, completion"
+COMMANDS = "run, schedule, tune, plot, emit, convert, gradient, bundle, cache, admin, precompute, jobs, watch, cancel, retry, calibrate, info, doctor, completion, help"
 
 # Wrong whatever the server: words, exit status, the whole of standard error.
 WITHOUT_SERVER = {

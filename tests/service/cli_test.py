@@ -6,6 +6,7 @@
 
 import array
 import ast
+import fcntl
 import hashlib
 import json
 import os
@@ -19,6 +20,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import time
 import unittest
 from xml.etree import ElementTree
@@ -573,11 +575,12 @@ class OtherCommands(program.WithDaemon):
         self.assertIn("--version` does not answer", checks["compiler"]["found"])
         self.assertEqual(checks["kernels"]["verdict"], "PROBLEM")
 
-    def on_a_terminal(self, *words, **variables):
+    def on_a_terminal(self, *words, columns=0, **variables):
         """(status, what a terminal got: standard output and standard error)"""
         environment = {name: value for name, value in os.environ.items() if not name.startswith(("SCHAAS_", "XDG_"))}
         environment |= {"SCHAAS_SERVER": self.daemon.address, "XDG_CACHE_HOME": str(self.folder / "cache"), "TERM": "xterm"} | variables
         master, terminal = pty.openpty()
+        fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
         process = subprocess.Popen([pathlib.Path(PROGRAMS) / "schaas", *map(str, words)], stdout=terminal, stderr=terminal, stdin=subprocess.DEVNULL,
                                    env=environment)
         os.close(terminal)
@@ -610,20 +613,61 @@ class OtherCommands(program.WithDaemon):
         matrix = program.write_matrix(self.folder / "B.mtx", 25, 20, 60, seed=35)
         status, shown = self.on_a_terminal("run", "y(i) = B(i,j) * x(j) * 5", "-t", f"B={matrix}")
         self.assertEqual(status, 0)
-        for what in ("reading ", "packing ", "downloading ", "running "):
+        for what in ("reading ", "packing ", "server: compiling kernels [", "downloading ", "running "):
             self.assertIn("\033[K" + what, shown)
         self.assertNotIn("\033", self.daemon.run("run", "y(i) = B(i,j) * x(j) * 5", "-t", f"B={matrix}").stderr)
 
-    def test_completion_completes_commands_and_options(self):
+    def completed(self, words, **variables):
+        """What bash offers for the last of the words."""
         told = self.daemon.run("completion", "bash").stdout
+        ask = f"COMP_WORDS=({words}); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)); _schaas; echo ${{COMPREPLY[*]}}"
+        environment = os.environ | {"PATH": f"{pathlib.Path(PROGRAMS).resolve()}:{os.environ['PATH']}"} | variables
+        environment = {name: value for name, value in environment.items() if value is not None}
+        return subprocess.run(["bash", "-c", told + ask], capture_output=True, text=True, env=environment).stdout.split()
 
-        def complete(words, at):
-            ask = f"COMP_WORDS=({words}); COMP_CWORD={at}; _schaas; echo ${{COMPREPLY[*]}}"
-            return subprocess.run(["bash", "-c", told + ask], capture_output=True, text=True).stdout.split()
-
-        self.assertEqual(complete("schaas sch", 1), ["schedule"])
-        self.assertEqual(complete("schaas run --det", 2), ["--deterministic"])
+    def test_completion_completes_commands_and_options(self):
+        self.assertEqual(self.completed("schaas sch"), ["schedule"])
+        self.assertEqual(self.completed("schaas run --det"), ["--deterministic"])
+        self.assertEqual(self.completed("schaas cache sh"), ["show"])
+        self.assertEqual(self.completed("schaas cache list --li"), ["--limit"])
+        self.assertEqual(self.completed("schaas help cal"), ["calibrate"])
         self.assertIn("zsh", self.daemon.run("completion", "fish").stderr)
+
+    def test_completion_completes_values(self):
+        self.assertEqual(self.completed("schaas run --dtype bf"), ["bf16"])
+        self.assertEqual(self.completed("schaas run --dtype = bf"), ["bf16"])
+        self.assertEqual(self.completed("schaas completion z"), ["zsh"])
+        self.assertEqual(self.completed("schaas run --threads ''"), [])  # the shell's own: files
+        for words in ("-t B = ''", "-t B =", "-o ''"):
+            self.assertEqual(self.completed(f"schaas run {words}"), [])
+
+    def test_completion_asks_a_named_server_for_keys(self):
+        self.daemon.run("schedule", "y(i) = B(i,j) * x(j) * 11", "-f", "B=csr")
+        keys = [entry["key"] for entry in self.daemon.json("cache", "list")["entries"]]
+        self.assertEqual(self.completed(f"schaas cache show {keys[0][:20]}", SCHAAS_SERVER=self.daemon.address), keys[:1])
+        self.assertNotIn(keys[0], self.completed("schaas cache show ''", SCHAAS_SERVER=None))
+
+    def test_help_is_a_command(self):
+        self.assertEqual(self.daemon.run("help", "cache", "show").stdout, self.daemon.run("cache", "show", "--help").stdout)
+        self.assertEqual(self.daemon.run("help").stdout, self.daemon.run("--help").stdout)
+        self.assertEqual(self.daemon.run("help", "cache", "sow").stderr,
+                         "invalid [command-line]: `schaas cache` has no command `sow`; did you mean `show`?\n")
+        self.assertEqual(self.daemon.run("-V").stdout, self.daemon.run("--version").stdout)
+
+    def test_help_fits_the_terminal(self):
+        status, shown = self.on_a_terminal("run", "--help", columns=80)
+        self.assertEqual(status, 0)
+        lines = [line for line in shown.splitlines() if not line.lstrip().startswith("--")]  # values of an option are not broken
+        self.assertLessEqual(max(map(len, lines)), 80)
+
+    def test_colours_and_quiet(self):
+        matrix = program.write_matrix(self.folder / "C.mtx", 25, 20, 60, seed=35)
+        words = ("run", "y(i) = C(i,j) * x(j) * 6", "-t", f"C={matrix}")
+        self.assertEqual(self.on_a_terminal(*words, "-q")[0], 0)
+        self.assertNotIn("\033[K", self.on_a_terminal(*words, "--quiet")[1])
+        self.assertIn("\033[32m", self.daemon.run("doctor", "--color", "always").stdout)
+        self.assertNotIn("\033[32m", self.on_a_terminal("doctor", "--color", "never")[1])
+        self.assertIn("never", self.daemon.run("doctor", "--color", "sometimes").stderr)
 
 
 class Gradients(program.WithDaemon):

@@ -4,6 +4,7 @@
 #include <variant>
 
 #include "client/cli/command_line.h"
+#include "client/cli/display.h"
 #include "client/cli/figures.h"
 #include "client/cli/table.h"
 #include "schaas/blocks.h"
@@ -186,12 +187,10 @@ void add_convert(CLI::App& program, Action& chosen) {
       ->add_option("-o,--output", options->output,
                    "Write it, entries in the order of the format, by ending; - is standard output")
       ->type_name("FILE");
-  command
-      ->add_option("--dtype", options->value_type,
-                   "Type of the values in memory: " + client::value_type_choices())
+  command->add_option("--dtype", options->value_type, "Type of the values in memory")
       ->check(CLI::IsMember(client::value_type_names()).description(""))
       ->capture_default_str()
-      ->type_name("TYPE");
+      ->type_name(choices(client::value_type_names()));
   command
       ->add_option("--fill", options->fill,
                    "Value of every element that the file does not list: inf for a tensor of min-plus")

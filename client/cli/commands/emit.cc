@@ -1,6 +1,7 @@
 #include <memory>
 
 #include "client/cli/command_line.h"
+#include "client/cli/display.h"
 #include "client/cli/figures.h"
 #include "client/cli/problem_options.h"
 #include "client/cli/table.h"
@@ -68,9 +69,9 @@ void add_emit(CLI::App& program, Action& chosen) {
   command->add_option("--schedule", request.schedule, "auto, linear, an id of the frontier (s2), or a trace")
       ->capture_default_str()
       ->type_name("WHICH");
-  command->add_option("--lang", request.language, "trace, tree, loops, c or cuda")
+  command->add_option("--lang", request.language, "What to print")
       ->capture_default_str()
-      ->type_name("LANG");
+      ->type_name(choices({"trace", "tree", "loops", "c", "cuda"}));
   command->add_option("--isa", request.isa, "Instruction set of the C (default: the best this processor has)")
       ->type_name("NAME");
   command

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "client/cli/command_line.h"
+#include "client/cli/display.h"
 #include "client/cli/figures.h"
 #include "client/cli/job_file.h"
 #include "client/cli/problem_options.h"
@@ -89,6 +90,7 @@ support::Result<Answer> follow(client::Connection& connection, const std::string
   };
   listener.away = [&](const support::Diagnostic& why, double seconds) {
     progress.clear();
+    if (display().quiet) return;
     std::fprintf(stderr, "%s; watching %s goes on in %.1f s\n", why.message.c_str(), id.c_str(), seconds);
   };
   SCHAAS_ASSIGN_OR_RETURN(const client::Job job, connection.watch(id, 0, listener));

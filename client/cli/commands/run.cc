@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "client/cli/command_line.h"
+#include "client/cli/display.h"
 #include "client/cli/gpu_target.h"
 #include "client/cli/problem_options.h"
 #include "client/cli/progress.h"
@@ -380,10 +381,10 @@ void add_run_options(CLI::App& command, RunOptions& options) {
   command
       .add_option(
           "--target", options.target_text,
-          "Where to run: cpu, cuda (a GPU), or auto: where it is predicted to take less, the way of the "
-          "tensors to a GPU and back included")
+          "Where to run: cuda is a GPU, auto where it is predicted to take less, the way of the tensors to a "
+          "GPU and back included")
       ->capture_default_str()
-      ->type_name("NAME");
+      ->type_name(choices({"auto", "cpu", "cuda"}));
   command
       .add_option("--isa", options.isa,
                   "Instruction set of the kernel (default: the best this processor has)")
