@@ -55,6 +55,16 @@ enum class Flush { now, later };
 /// Differences between the engines that statements must know.
 struct Dialect {
   const char* skip_locked;  ///< ends a query for a row that no other transaction works on
+  /// Text that differs after a restart of the database, which ends all claims; a constant where a restart is
+  /// that of the only process.
+  const char* lifetime;
+};
+
+/// A process that is connected to the database.
+struct ConnectedProcess {
+  std::string name;   ///< process_name()
+  std::string role;   ///< "server" or "worker"
+  std::string since;  ///< UTC, ISO 8601
 };
 
 /// One connection. Not thread-safe.
@@ -161,6 +171,8 @@ class Database {
   /// Adds a listener, which must outlive the database's threads or be removed.
   virtual void add(Listener& listener) = 0;
   virtual void remove(Listener& listener) = 0;
+  /// Lists the processes that share the database; none where only this one uses it.
+  virtual support::Result<std::vector<ConnectedProcess>> processes() = 0;
   /// Verifies a commit before a client is told of it. After an error the outcome is unknown.
   virtual support::Result<void> check_durable(const std::string& doing) = 0;
   /// Copies the database as of one instant into a new file; other calls proceed meanwhile.

@@ -95,6 +95,13 @@ constexpr const char* job_migrations[] = {
     ALTER TABLE job ADD COLUMN bytes INTEGER NOT NULL DEFAULT 0;
     UPDATE job SET bytes = 200 + (SELECT sum(200 + length(CAST(request AS BLOB))) FROM item WHERE item.job = job.id);
     )sql",
+    // Adds who works on an item or ended it, when it ended, and in which lifetime of the database it was
+    // claimed.
+    R"sql(
+    ALTER TABLE item ADD COLUMN worker TEXT NOT NULL DEFAULT '';
+    ALTER TABLE item ADD COLUMN finished TEXT NOT NULL DEFAULT '';
+    ALTER TABLE item ADD COLUMN lifetime TEXT NOT NULL DEFAULT '';
+    )sql",
 };
 
 // Items by state of each job, in a table of the connection that triggers keep: asking for them reads no
@@ -201,6 +208,10 @@ constexpr const char* postgres_migrations_of_jobs[] = {
       FOR EACH STATEMENT EXECUTE FUNCTION count_items();
     CREATE TRIGGER item_changed AFTER UPDATE ON item REFERENCING OLD TABLE AS old_items NEW TABLE AS new_items
       FOR EACH STATEMENT EXECUTE FUNCTION count_items();
+    )sql",
+    R"sql(
+    ALTER TABLE item ADD COLUMN worker text COLLATE "C" NOT NULL DEFAULT '',
+      ADD COLUMN finished text COLLATE "C" NOT NULL DEFAULT '', ADD COLUMN lifetime text NOT NULL DEFAULT '';
     )sql",
 };
 

@@ -8,6 +8,7 @@
 
 #include "kernels_cache/job_rows.h"
 #include "kernels_cache/job_schema.h"
+#include "kernels_cache/process_name.h"
 #include "kernels_cache/sqlite.h"
 
 // Accepted jobs in a database: one transaction for each change, so a crash leaves every item in exactly one
@@ -163,9 +164,9 @@ class DatabaseJobStore final : public JobStore, private Listener {
     // Locks the job: end numbers become visible in their order.
     SCHAAS_RETURN_IF_ERROR(note_change(*session, job, doing));
     // Matches only this attempt: one that was cancelled or given back meanwhile keeps its state.
-    Statement end(*session, ending("state = $1, error = $2, seconds = seconds + $3",
-                                   "job = $4 AND number = $5 AND state = 'running' AND run = $6"));
-    end.bind(name(state)).bind(error).bind(seconds).bind(job);
+    Statement end(*session, ending("state = $1, error = $2, seconds = seconds + $3, finished = $4",
+                                   "job = $5 AND number = $6 AND state = 'running' AND run = $7"));
+    end.bind(name(state)).bind(error).bind(seconds).bind(print(clock_->now())).bind(job);
     end.bind(static_cast<std::int64_t>(item.number)).bind(static_cast<std::int64_t>(item.run));
     SCHAAS_RETURN_IF_ERROR(end.run(doing));
     const bool ended = end.changed() > 0;
@@ -276,6 +277,10 @@ class DatabaseJobStore final : public JobStore, private Listener {
   Result<JobRow> job(const std::string& id) override {
     SCHAAS_ASSIGN_OR_RETURN(const Session session, database_->session());
     return row_of(*session, id);
+  }
+
+  Result<std::vector<FleetProcess>> processes(Clock::Time changed, Clock::Time recent) override {
+    return fleet_processes(*database_, changed, recent);
   }
 
   Result<std::vector<ItemRow>> ended(const std::string& id, std::uint64_t after, std::size_t limit) override {
@@ -390,11 +395,12 @@ class DatabaseJobStore final : public JobStore, private Listener {
     // Items of a job were stored in their order.
     Statement take(
         connection,
-        std::string(
-            "UPDATE item SET state = 'running', attempts = attempts + 1, run = run + 1 WHERE id = (SELECT "
-            "id FROM item WHERE state = 'waiting' AND job = $1 ORDER BY id LIMIT 1") +
+        std::string("UPDATE item SET state = 'running', attempts = attempts + 1, run = run + 1, worker = $1, "
+                    "lifetime = ") +
+            connection.dialect().lifetime +
+            " WHERE id = (SELECT id FROM item WHERE state = 'waiting' AND job = $2 ORDER BY id LIMIT 1" +
             connection.dialect().skip_locked + ") RETURNING number, request, attempts, run");
-    SCHAAS_ASSIGN_OR_RETURN(const bool found, take.bind(job).step(doing));
+    SCHAAS_ASSIGN_OR_RETURN(const bool found, take.bind(process_name()).bind(job).step(doing));
     if (!found) return std::optional<ClaimedItem>();
     ClaimedItem item;
     item.job = "j" + std::to_string(job);
@@ -410,7 +416,7 @@ class DatabaseJobStore final : public JobStore, private Listener {
   }
 
   // Gives back an item that nobody works on. One during which servers ended several times may be the reason,
-  // so it is not tried for ever.
+  // so it is not tried for ever. A restart of the database ended the claim of everybody: no attempt counts.
   Result<void> give_back(const Attempt& attempt) {
     const std::string doing = "resume the jobs";
     const std::int64_t job = number_of(attempt.job);
@@ -419,17 +425,18 @@ class DatabaseJobStore final : public JobStore, private Listener {
     SCHAAS_RETURN_IF_ERROR(transaction.begin(doing));
     // Notes the time of change as well: a job whose last item fails here has ended now.
     SCHAAS_RETURN_IF_ERROR(note_change(*session, job, doing));
-    Statement fail(*session,
-                   ending("state = 'failed', error = 'the server ended while it worked on this, ' "
-                          "|| attempts || ' times'",
-                          "job = $1 AND number = $2 AND state = 'running' AND run = $3 AND attempts "
-                          ">= $4"));
+    const std::string which = "job = $1 AND number = $2 AND state = 'running' AND run = $3";
+    Statement uncount(*session, "UPDATE item SET attempts = attempts - 1 WHERE " + which +
+                                    " AND lifetime <> " + session->dialect().lifetime);
+    uncount.bind(job).bind(static_cast<std::int64_t>(attempt.number));
+    SCHAAS_RETURN_IF_ERROR(uncount.bind(static_cast<std::int64_t>(attempt.run)).run(doing));
+    Statement fail(*session, ending("state = 'failed', finished = $5, error = 'the server ended while it "
+                                    "worked on this, ' || attempts || ' times'",
+                                    which + " AND attempts >= $4"));
     fail.bind(job).bind(static_cast<std::int64_t>(attempt.number));
-    fail.bind(static_cast<std::int64_t>(attempt.run));
-    SCHAAS_RETURN_IF_ERROR(fail.bind(std::int64_t{max_attempts}).run(doing));
-    Statement again(*session,
-                    "UPDATE item SET state = 'waiting' WHERE job = $1 AND number = $2 AND state = 'running' "
-                    "AND run = $3");
+    fail.bind(static_cast<std::int64_t>(attempt.run)).bind(std::int64_t{max_attempts});
+    SCHAAS_RETURN_IF_ERROR(fail.bind(print(clock_->now())).run(doing));
+    Statement again(*session, "UPDATE item SET state = 'waiting' WHERE " + which);
     again.bind(job).bind(static_cast<std::int64_t>(attempt.number));
     SCHAAS_RETURN_IF_ERROR(again.bind(static_cast<std::int64_t>(attempt.run)).run(doing));
     SCHAAS_RETURN_IF_ERROR(session->notify(waiting_items, ""));

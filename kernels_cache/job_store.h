@@ -11,6 +11,7 @@
 #include "kernels_cache/claims.h"
 #include "kernels_cache/clock.h"
 #include "kernels_cache/database.h"
+#include "kernels_cache/fleet_processes.h"
 #include "kernels_cache/job_changes.h"
 
 /// Jobs of offline precomputation: an accepted job is never lost. A database of its own, because the schedule
@@ -117,6 +118,9 @@ class JobStore {
   /// Counts the items of all jobs by state.
   virtual support::Result<std::map<ItemState, std::uint64_t>> counts() = 0;
   virtual support::Result<JobRow> job(const std::string& id) = 0;
+  /// Lists the processes that are connected, and those that took items of jobs that changed since `changed`,
+  /// by name. `recent` counts ends since then. Reads all items of those jobs.
+  virtual support::Result<std::vector<FleetProcess>> processes(Clock::Time changed, Clock::Time recent) = 0;
   /// Lists up to `limit` items of a job that ended after end number `after`, in order.
   virtual support::Result<std::vector<ItemRow>> ended(const std::string& id, std::uint64_t after,
                                                       std::size_t limit) = 0;

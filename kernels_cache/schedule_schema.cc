@@ -96,6 +96,10 @@ constexpr const char* schedule_migrations[] = {
       since TEXT NOT NULL
     ) STRICT;
     )sql",
+    // Tells what was measured alone from what was measured beside other work.
+    R"sql(
+    ALTER TABLE measurement ADD COLUMN exclusive INTEGER NOT NULL DEFAULT 0 CHECK (exclusive IN (0, 1));
+    )sql",
 };
 // The number in the header is that of the newest schema.
 static_assert(std::size(schedule_migrations) == schema_version);
@@ -242,6 +246,17 @@ constexpr const char* postgres_migrations[] = {
       DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION count_row();
     CREATE CONSTRAINT TRIGGER use_counted AFTER INSERT OR UPDATE OF bytes OR DELETE ON frontier_use
       DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION count_row();
+    )sql",
+    // Kernels that failed their trial at one of the servers, which all refuse.
+    R"sql(
+    ALTER TABLE measurement ADD COLUMN exclusive bigint NOT NULL DEFAULT 0;
+    CREATE TABLE rejection (
+      kernel_key text COLLATE "C" PRIMARY KEY,
+      process text NOT NULL,
+      report text NOT NULL,
+      content bytea COMPRESSION lz4 NOT NULL,
+      created text COLLATE "C" NOT NULL
+    );
     )sql",
 };
 

@@ -21,7 +21,7 @@ namespace schaas::kernels_cache {
 #define SOUND_MEASUREMENT "measurement.digest = " MEASUREMENT_DIGEST " "
 
 /// The newest schema version this code knows (PRAGMA user_version).
-inline constexpr int schema_version = 9;
+inline constexpr int schema_version = 10;
 const Schema& schedule_schema();
 
 /// Returns the same tables for PostgreSQL.

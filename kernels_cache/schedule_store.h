@@ -58,7 +58,8 @@ struct MeasurementRow {
   std::string trace;     ///< canonical names
   int code_version = 0;  ///< pipeline::code_version; times of other versions do not compare
   double seconds = 0;
-  std::string created;  ///< set by the store
+  std::string created;     ///< set by the store
+  bool exclusive = false;  ///< nothing else ran on the machine
   bool operator==(const MeasurementRow&) const = default;
 };
 
@@ -128,12 +129,16 @@ class ScheduleStore {
 
   /// Stores the identity of the compiler that makes the kernels of a target.
   virtual support::Result<void> put_toolchain(const std::string& target, const std::string& identity) = 0;
+  /// Stores the identity of a target that has none; returns the one that is stored.
+  virtual support::Result<std::string> agree_on_toolchain(const std::string& target,
+                                                          const std::string& identity) = 0;
   /// Returns identities by target.
   virtual support::Result<std::map<std::string, std::string>> toolchains() = 0;
 
   /// Stores the timings of one autotuning run, all or none. They replace those of the same circumstances
-  /// (problem, host, sizes, threads, instruction set, code): times of different runs do not compare. The
-  /// newest `max_measurements` of a problem are kept.
+  /// (problem, host, sizes, threads, instruction set, code): times of different runs do not compare. Timings
+  /// that are not exclusive are dropped where exclusive ones are stored. The newest `max_measurements` of a
+  /// problem are kept.
   virtual support::Result<void> put_measurements(const std::vector<MeasurementRow>& rows) = 0;
   static constexpr std::size_t max_measurements = 4096;
   /// Lists up to `limit` timings of a problem, class of hosts ("": any) and code version, newest first.

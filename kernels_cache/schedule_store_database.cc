@@ -228,7 +228,22 @@ class DatabaseScheduleStore final : public ScheduleStore, private Listener {
         *session,
         "INSERT INTO toolchain(target, identity, since) VALUES ($1, $2, $3) ON CONFLICT(target) DO "
         "UPDATE SET identity = excluded.identity, since = excluded.since");
-    return insert.bind(target).bind(identity).bind(print(clock_->now())).run("store a toolchain");
+    insert.bind(target).bind(identity).bind(print(clock_->now()));
+    SCHAAS_RETURN_IF_ERROR(insert.run("store a toolchain"));
+    return note_all(*session);
+  }
+
+  Result<std::string> agree_on_toolchain(const std::string& target, const std::string& identity) override {
+    SCHAAS_ASSIGN_OR_RETURN(const Session session, database_->session());
+    const std::string doing = "agree on a toolchain";
+    Statement insert(
+        *session,
+        "INSERT INTO toolchain(target, identity, since) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING");
+    SCHAAS_RETURN_IF_ERROR(insert.bind(target).bind(identity).bind(print(clock_->now())).run(doing));
+    if (insert.changed() > 0) SCHAAS_RETURN_IF_ERROR(note_all(*session));
+    Statement query(*session, "SELECT identity FROM toolchain WHERE target = $1");
+    SCHAAS_RETURN_IF_ERROR(query.bind(target).step(doing));
+    return query.text(0);
   }
 
   Result<std::map<std::string, std::string>> toolchains() override {
@@ -246,8 +261,12 @@ class DatabaseScheduleStore final : public ScheduleStore, private Listener {
     Transaction transaction(*session);
     SCHAAS_RETURN_IF_ERROR(transaction.begin(doing, Flush::later));
     // All old timings go before the first new one is added, or rows of one report would drop each other.
-    for (const auto& row : rows) SCHAAS_RETURN_IF_ERROR(drop_superseded_measurements(*session, row, doing));
-    for (const auto& row : rows) SCHAAS_RETURN_IF_ERROR(add_measurement(*session, row, doing));
+    std::vector<const MeasurementRow*> kept;
+    for (const auto& row : rows) {
+      SCHAAS_ASSIGN_OR_RETURN(const bool dropped, drop_superseded_measurements(*session, row, doing));
+      if (dropped) kept.push_back(&row);
+    }
+    for (const auto* row : kept) SCHAAS_RETURN_IF_ERROR(add_measurement(*session, *row, doing));
     std::set<std::string> problems;
     for (const auto& row : rows) problems.insert(row.problem_key);
     return commit_change(*session, transaction, problems, doing);
@@ -258,7 +277,7 @@ class DatabaseScheduleStore final : public ScheduleStore, private Listener {
     SCHAAS_ASSIGN_OR_RETURN(const Session session, database_->session());
     Statement query(
         *session,
-        "SELECT canonical, host, sizes, threads, isa, trace, seconds, measurement.created "
+        "SELECT canonical, host, sizes, threads, isa, trace, seconds, measurement.created, exclusive "
         "FROM measurement JOIN problem ON problem.id = measurement.problem "
         "WHERE problem.key = $1 AND ($2 = '' OR host = $2) AND code_version = $3 AND " SOUND_MEASUREMENT
         "ORDER BY measurement.id DESC LIMIT $4");
@@ -266,8 +285,9 @@ class DatabaseScheduleStore final : public ScheduleStore, private Listener {
     query.bind(static_cast<std::int64_t>(limit));
     return all_rows(query, "list measurements", [&](const Statement& row) {
       return MeasurementRow{
-          problem_key, row.text(0), row.text(1),  row.text(2), static_cast<int>(row.integer(3)),
-          row.text(4), row.text(5), code_version, row.real(6), row.text(7)};
+          problem_key,        row.text(0), row.text(1),  row.text(2), static_cast<int>(row.integer(3)),
+          row.text(4),        row.text(5), code_version, row.real(6), row.text(7),
+          row.integer(8) != 0};
     });
   }
 
@@ -359,14 +379,26 @@ class DatabaseScheduleStore final : public ScheduleStore, private Listener {
   void hearing(bool all) override { changes_.set_hearing(all); }
 
   // Drops the timings of an earlier run in the same circumstances, whatever their traces.
-  Result<void> drop_superseded_measurements(Connection& connection, const MeasurementRow& row,
+  // Deletes the timings that a row replaces; returns false where they are better than it.
+  Result<bool> drop_superseded_measurements(Connection& connection, const MeasurementRow& row,
                                             const std::string& doing) {
-    Statement purge(
-        connection,
-        "DELETE FROM measurement WHERE problem = (SELECT id FROM problem WHERE key = $1) AND host = $2 AND "
-        "sizes = $3 AND threads = $4 AND isa = $5 AND code_version = $6");
-    purge.bind(row.problem_key).bind(row.host).bind(row.sizes).bind(std::int64_t{row.threads}).bind(row.isa);
-    return purge.bind(std::int64_t{row.code_version}).run(doing);
+    const std::string same =
+        "FROM measurement WHERE problem = (SELECT id FROM problem WHERE key = $1) AND host = $2 AND "
+        "sizes = $3 AND threads = $4 AND isa = $5 AND code_version = $6";
+    const auto bind = [&row](Statement& statement) {
+      statement.bind(row.problem_key).bind(row.host).bind(row.sizes).bind(std::int64_t{row.threads});
+      statement.bind(row.isa).bind(std::int64_t{row.code_version});
+    };
+    if (!row.exclusive) {
+      Statement better(connection, "SELECT 1 " + same + " AND exclusive = 1 LIMIT 1");
+      bind(better);
+      SCHAAS_ASSIGN_OR_RETURN(const bool found, better.step(doing));
+      if (found) return false;
+    }
+    Statement purge(connection, "DELETE " + same);
+    bind(purge);
+    SCHAAS_RETURN_IF_ERROR(purge.run(doing));
+    return true;
   }
 
   Result<void> add_measurement(Connection& connection, const MeasurementRow& row, const std::string& doing) {
@@ -378,13 +410,15 @@ class DatabaseScheduleStore final : public ScheduleStore, private Listener {
                    "AND isa = $5 AND code_version = $6 AND trace = $7");
     same.bind(problem).bind(row.host).bind(row.sizes).bind(std::int64_t{row.threads}).bind(row.isa);
     SCHAAS_RETURN_IF_ERROR(same.bind(std::int64_t{row.code_version}).bind(row.trace).run(doing));
-    Statement insert(
-        connection,
-        "INSERT INTO measurement(problem, host, sizes, threads, isa, trace, "
-        "code_version, seconds, created) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) RETURNING id");
+    Statement insert(connection,
+                     "INSERT INTO measurement(problem, host, sizes, threads, isa, trace, "
+                     "code_version, seconds, created, exclusive) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, "
+                     "$10) RETURNING "
+                     "id");
     insert.bind(problem).bind(row.host).bind(row.sizes).bind(std::int64_t{row.threads}).bind(row.isa);
     insert.bind(row.trace).bind(std::int64_t{row.code_version}).bind(row.seconds);
-    SCHAAS_RETURN_IF_ERROR(insert.bind(print(clock_->now())).step(doing));
+    insert.bind(print(clock_->now())).bind(std::int64_t{row.exclusive});
+    SCHAAS_RETURN_IF_ERROR(insert.step(doing));
     const std::int64_t id = insert.integer(0);
     SCHAAS_RETURN_IF_ERROR(insert.run(doing));  // finishes the statement
     Statement seal(connection,

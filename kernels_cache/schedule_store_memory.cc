@@ -117,7 +117,15 @@ class MemoryScheduleStore final : public ScheduleStore {
   Result<void> put_toolchain(const std::string& target, const std::string& identity) override {
     const std::lock_guard lock(mutex_);
     toolchains_[target] = identity;
+    changes_.of_all();
     return {};
+  }
+
+  Result<std::string> agree_on_toolchain(const std::string& target, const std::string& identity) override {
+    const std::lock_guard lock(mutex_);
+    const auto [agreed, is_new] = toolchains_.emplace(target, identity);
+    if (is_new) changes_.of_all();
+    return agreed->second;
   }
 
   Result<std::map<std::string, std::string>> toolchains() override {
@@ -131,9 +139,16 @@ class MemoryScheduleStore final : public ScheduleStore {
     const auto circumstances = [](const MeasurementRow& of) {
       return std::tie(of.problem_key, of.host, of.sizes, of.threads, of.isa, of.code_version);
     };
-    for (const auto& row : rows)
+    std::vector<MeasurementRow> kept;
+    for (const auto& row : rows) {
+      const auto is_better = [&](const auto& old) {
+        return circumstances(old) == circumstances(row) && old.exclusive && !row.exclusive;
+      };
+      if (std::none_of(measurements_.begin(), measurements_.end(), is_better)) kept.push_back(row);
+    }
+    for (const auto& row : kept)
       std::erase_if(measurements_, [&](const auto& old) { return circumstances(old) == circumstances(row); });
-    for (const auto& row : rows) add_measurement(row);
+    for (const auto& row : kept) add_measurement(row);
     return {};
   }
 

@@ -173,7 +173,7 @@ class SqliteConnection final : public Connection {
   void roll_back() override { sqlite3_exec(get(), "ROLLBACK", nullptr, nullptr, nullptr); }
   Result<void> notify(const char*, const std::string&) override { return {}; }
   const Dialect& dialect() const override {
-    static constexpr Dialect dialect{""};
+    static constexpr Dialect dialect{"", "''"};
     return dialect;
   }
   sqlite3* get() const { return database_.get(); }
@@ -364,6 +364,7 @@ class SqliteDatabase final : public Database {
     SCHAAS_RETURN_IF_ERROR(files_.check(doing));
     return check_flushed(path_, doing);
   }
+  Result<std::vector<ConnectedProcess>> processes() override { return std::vector<ConnectedProcess>(); }
   Result<void> back_up(const std::string& path) override {
     return copy_database(static_cast<SqliteConnection&>(*connection_).get(), mutex_, path);
   }

@@ -197,6 +197,7 @@ void fields(V& v, X& x) {
   SCHAAS_FIELD(threads, threads);
   SCHAAS_FIELD(isa, isa);
   SCHAAS_FIELD(seconds, seconds);
+  SCHAAS_FIELD(exclusive, exclusive);
 }
 template <class V, Of<Removal> X>
 void fields(V& v, X& x) {

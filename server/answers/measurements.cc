@@ -42,8 +42,8 @@ Result<MeasurementRow> row_of(const answers::Measurement& from, const std::strin
                              " s; expected a time above 0");
   SCHAAS_ASSIGN_OR_RETURN(const schedule::Trace trace, canonical_trace(from.trace, prepared));
   return MeasurementRow{
-      prepared.canonical.key, prepared.canonical.text, host,         from.sizes, from.threads, from.isa,
-      schedule::print(trace), pipeline::code_version,  from.seconds, ""};
+      prepared.canonical.key, prepared.canonical.text, host,         from.sizes, from.threads,  from.isa,
+      schedule::print(trace), pipeline::code_version,  from.seconds, "",         from.exclusive};
 }
 
 }  // namespace
@@ -73,8 +73,8 @@ Result<std::vector<answers::Measurement>> measured(const PreparedProblem& prepar
     const auto trace = schedule::parse(row.trace);
     // Rows of an older version of schedules may no longer apply; they are no reason to fail.
     if (!trace.ok() || !schedule::apply(*trace, prepared.canonical.problem).ok()) continue;
-    out.push_back(
-        {schedule::print(prepared.names.to_user(*trace)), row.sizes, row.isa, row.threads, row.seconds});
+    out.push_back({schedule::print(prepared.names.to_user(*trace)), row.sizes, row.isa, row.threads,
+                   row.seconds, row.exclusive});
   }
   return out;
 }

@@ -51,6 +51,8 @@ void declare_addresses(CLI::App& app, Written& out) {
   app.add_option(
       "--http", out.command.daemon.http,
       "host:port on the loopback interface for metrics, health and the status page (default: nowhere)");
+  app.add_flag("--http-any", out.command.daemon.http_any,
+               "allow other addresses for --http, which then serves metrics and health alone");
   app.add_option("--data-dir", out.data_directory,
                  "state (default: $XDG_DATA_HOME/schaas or ~/.local/share/schaas)");
   app.add_option("--database", out.command.daemon.database,
@@ -192,6 +194,9 @@ void declare_modes(CLI::App& app, Written& out) {
   app.add_flag("--private", out.command.is_private,
                "serve one user: Unix sockets only, log to the data directory, stop after 15 idle minutes")
       ->configurable(false);
+  app.add_flag("--adopt-toolchain", out.command.daemon.adopt_toolchain,
+               "make the compilers of this machine those of all servers of the database")
+      ->configurable(false);
   app.add_flag("--worker", out.command.daemon.worker,
                "take items of jobs from the database and listen nowhere; --idle-seconds ends it")
       ->configurable(false);
@@ -254,7 +259,8 @@ Result<void> check_values(const CommandLine& command) {
     }
     SCHAAS_RETURN_IF_ERROR(parse_listen_address(listen));
   }
-  if (!command.daemon.http.empty()) SCHAAS_RETURN_IF_ERROR(check_http_address(command.daemon.http));
+  if (!command.daemon.http.empty())
+    SCHAAS_RETURN_IF_ERROR(check_http_address(command.daemon.http, command.daemon.http_reach()));
   return {};
 }
 

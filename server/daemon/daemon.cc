@@ -59,7 +59,8 @@ SchedulingOptions scheduling_options(const DaemonOptions& options, const Stores&
 }
 
 // Builds the providers from the inside out, in the order that providers/README.md states.
-std::shared_ptr<KernelProvider> stack(const DaemonOptions& options, const DataDirectory& directory,
+std::shared_ptr<KernelProvider> stack(const DaemonOptions& options,
+                                      std::shared_ptr<const Quarantine> quarantine,
                                       std::shared_ptr<toolchain::Toolchain> toolchain, const Stores& stores,
                                       std::shared_ptr<KernelSigner> signer,
                                       std::shared_ptr<CacheEvictor> evictor, const Log& log,
@@ -73,7 +74,7 @@ std::shared_ptr<KernelProvider> stack(const DaemonOptions& options, const DataDi
     trial.program = options.trial;
     provider =
         make_validating_provider(std::move(provider), timed(make_process_trial(std::move(trial)), metrics),
-                                 directory.quarantine(), log);
+                                 std::move(quarantine), log);
   }
   provider = make_admitting_provider(std::move(provider), queues, metrics);
   provider = make_caching_provider(std::move(provider), stores, std::move(signer), log, std::move(evictor));
@@ -134,6 +135,17 @@ void warn_of_open_children(const DaemonOptions& options, const Log& log) {
         options.trial);
 }
 
+// Compares this machine's compilers with those of the fleet, or makes them the fleet's. A server with others
+// serves what is stored; items of jobs would fail there.
+Result<void> join_toolchains(const DaemonOptions& options, const toolchain::Toolchain& own,
+                             kernels_cache::ScheduleStore& schedules, const Log& log) {
+  if (options.adopt_toolchain) return adopt_toolchain(own, schedules);
+  const auto same = check_agreed_toolchain(own, schedules);
+  if (same.ok() || same.error().code != "other-compiler" || options.worker || options.items > 0) return same;
+  log->warn("{}", support::render(same.error()));
+  return {};
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Daemon>> Daemon::start(const DaemonOptions& options, Log log) {
@@ -150,7 +162,10 @@ Result<std::unique_ptr<Daemon>> Daemon::start(const DaemonOptions& options, Log 
   }
   SCHAAS_ASSIGN_OR_RETURN(auto access, AccessControl::open({options.tokens, (options.socket_mode & 077) != 0,
                                                             AccessControl::steady_clock()}));
-  std::unique_ptr<Daemon> daemon(new Daemon(options, std::move(directory), opened.stores, opened.jobs,
+  auto toolchain = options.toolchain != nullptr ? options.toolchain : toolchain_of(options);
+  if (opened.shared != nullptr)
+    SCHAAS_RETURN_IF_ERROR(join_toolchains(options, *toolchain, *opened.stores.schedules, log));
+  std::unique_ptr<Daemon> daemon(new Daemon(options, std::move(directory), opened, std::move(toolchain),
                                             std::make_shared<KernelSigner>(std::move(key)), std::move(access),
                                             std::move(log)));
   if (options.worker) {
@@ -171,32 +186,35 @@ Result<Daemon::Opened> Daemon::open(const DaemonOptions& options, const DataDire
                             open_jobs(directory, options.jobs, log));
     if (const auto checked = jobs->check_requests(); !checked.ok())
       log->error("cannot check the jobs: {}", support::render(checked.error()));
-    return Opened{stores, std::move(jobs), nullptr};
+    return Opened{stores, std::move(jobs), make_file_quarantine(directory.quarantine()), nullptr};
   }
-  SCHAAS_ASSIGN_OR_RETURN(const auto database, open_shared_database(options.database));
+  SCHAAS_ASSIGN_OR_RETURN(const auto database,
+                          open_shared_database(options.database, options.worker ? "worker" : "server"));
+  const auto clock = kernels_cache::system_clock();
   SCHAAS_ASSIGN_OR_RETURN(const Stores stores, open_shared_stores(directory, database, options.cache.bytes));
-  return Opened{stores, kernels_cache::make_job_store(database, kernels_cache::system_clock(), options.jobs),
-                database};
+  return Opened{stores, kernels_cache::make_job_store(database, clock, options.jobs),
+                make_shared_quarantine(database, clock, log), database};
 }
 
-Daemon::Daemon(const DaemonOptions& options, DataDirectory directory, Stores stores,
-               std::shared_ptr<kernels_cache::JobStore> jobs, std::shared_ptr<KernelSigner> signer,
+Daemon::Daemon(const DaemonOptions& options, DataDirectory directory, const Opened& opened,
+               std::shared_ptr<toolchain::Toolchain> toolchain, std::shared_ptr<KernelSigner> signer,
                std::shared_ptr<AccessControl> access, Log log)
     : options_(options),
       directory_(std::move(directory)),
       log_(std::move(log)),
-      stores_(std::move(stores)),
-      jobs_(std::move(jobs)),
+      stores_(opened.stores),
+      jobs_(opened.jobs),
+      quarantine_(opened.quarantine),
       signer_(std::move(signer)),
       access_control_(std::move(access)),
       evictor_(std::make_shared<CacheEvictor>(stores_, options.cache, log_)),
       response_cache_(std::make_shared<ResponseCache>(stores_.schedules->changes(), options.response_cache)),
       queues_(options.admission),
-      toolchain_(options.toolchain) {
-  if (!toolchain_) toolchain_ = toolchain_of(options_);
-  const auto agreed = make_agreed_toolchain(toolchain_, stores_.schedules, log_);
+      toolchain_(std::move(toolchain)) {
+  const auto compilers = opened.shared == nullptr ? Compilers::each_its_own : Compilers::the_agreed;
+  const auto agreed = make_agreed_toolchain(toolchain_, stores_.schedules, compilers, log_);
   scheduling_ = std::make_unique<Scheduling>(
-      stack(options_, directory_, agreed, stores_, signer_, evictor_, log_, queues_, metrics_), agreed,
+      stack(options_, quarantine_, agreed, stores_, signer_, evictor_, log_, queues_, metrics_), agreed,
       scheduling_options(options_, stores_, queues_, log_));
   boundary_ = std::make_unique<RequestBoundary>(
       log_,
@@ -231,7 +249,7 @@ Daemon::Daemon(const DaemonOptions& options, DataDirectory directory, Stores sto
       std::make_unique<JobsService>(*scheduling_, jobs_, *runner_, *boundary_,
                                     JobsService::Limits{options_.job_requests, options_.threads / 4});
   admin_service_ = std::make_unique<AdminService>(
-      stores_, evictor_, Quarantine(directory_.quarantine()),
+      stores_, evictor_, quarantine_,
       [this](const std::string& name) { return back_up(directory_, name, stores_, *jobs_); }, *boundary_);
 }
 
@@ -278,15 +296,19 @@ Result<void> Daemon::listen(const std::vector<ListenAddress>& addresses) {
 }
 
 Result<void> Daemon::open_http() {
-  add_gauges(*metrics_, {stores_, jobs_, queues_, &boundary_->active(), response_cache_,
-                         directory_.quarantine(), [this] { return is_ready(); }});
+  add_gauges(*metrics_, {stores_, jobs_, queues_, &boundary_->active(), response_cache_, quarantine_,
+                         [this] { return is_ready(); }});
   if (options_.http.empty()) return {};
   const auto ready = [this] { return is_ready(); };
   std::vector<HttpRoute> routes = health_routes(metrics_, ready);
-  for (auto& route : status_routes(
-           stores_, jobs_, [this] { return facts(); }, ready))
-    routes.push_back(std::move(route));
-  SCHAAS_ASSIGN_OR_RETURN(http_, HttpServer::open(options_.http, std::move(routes), log_));
+  // The pages show what users asked, so they stay on this machine.
+  if (!options_.http_any) {
+    for (auto& route : status_routes(
+             stores_, jobs_, [this] { return facts(); }, ready))
+      routes.push_back(std::move(route));
+  }
+  SCHAAS_ASSIGN_OR_RETURN(http_,
+                          HttpServer::open(options_.http, std::move(routes), log_, options_.http_reach()));
   log_->info("serving http on {}", http_->address());
   return {};
 }

@@ -38,7 +38,9 @@ struct DaemonOptions {
   // Behaviour
   std::string data_directory;       ///< absolute
   std::vector<std::string> listen;  ///< listen addresses; none: the socket in the data directory
-  std::string http;  ///< host:port of metrics, health and status page (http_server.h); none: nowhere
+  std::string http;       ///< host:port of metrics, health and status page (http_server.h); none: nowhere
+  bool http_any = false;  ///< `http` may be any address; then without status page
+  HttpReach http_reach() const { return http_any ? HttpReach::anywhere : HttpReach::loopback; }
   std::chrono::seconds idle{0};    ///< `wait` returns after this time without a request; 0: never
   std::chrono::seconds drain{10};  ///< time for running requests to finish when stopping
   std::string version = "unknown";
@@ -48,6 +50,7 @@ struct DaemonOptions {
   std::string signing_key;  ///< path; none: the one in the data directory
   std::string database;     ///< file that names the database shared with other servers; none: files alone
   bool worker = false;      ///< takes items of jobs and listens nowhere
+  bool adopt_toolchain = false;             ///< makes this machine's compilers those of the shared database
   std::vector<std::string> compiler_reads;  ///< folders that compilers may read beside the system's
   // Authentication
   TlsFiles tls;               ///< for all TCP addresses
@@ -121,12 +124,13 @@ class Daemon {
   struct Opened {
     Stores stores;
     std::shared_ptr<kernels_cache::JobStore> jobs;
+    std::shared_ptr<const Quarantine> quarantine;
     std::shared_ptr<kernels_cache::Database> shared;  ///< null: none
   };
   static support::Result<Opened> open(const DaemonOptions& options, const DataDirectory& directory,
                                       const Log& log);
-  Daemon(const DaemonOptions& options, DataDirectory directory, Stores stores,
-         std::shared_ptr<kernels_cache::JobStore> jobs, std::shared_ptr<KernelSigner> signer,
+  Daemon(const DaemonOptions& options, DataDirectory directory, const Opened& opened,
+         std::shared_ptr<toolchain::Toolchain> toolchain, std::shared_ptr<KernelSigner> signer,
          std::shared_ptr<AccessControl> access, Log log);
   support::Result<void> listen(const std::vector<ListenAddress>& addresses);
   support::Result<void> open_http();
@@ -140,12 +144,13 @@ class Daemon {
   const std::shared_ptr<Metrics> metrics_ = std::make_shared<Metrics>();
   const Stores stores_;
   const std::shared_ptr<kernels_cache::JobStore> jobs_;
+  const std::shared_ptr<const Quarantine> quarantine_;
   const std::shared_ptr<KernelSigner> signer_;
   const std::shared_ptr<AccessControl> access_control_;
   const std::shared_ptr<CacheEvictor> evictor_;
   const std::shared_ptr<ResponseCache> response_cache_;
   const AdmissionQueues queues_;
-  std::shared_ptr<toolchain::Toolchain> toolchain_;
+  const std::shared_ptr<toolchain::Toolchain> toolchain_;  ///< this machine's
   std::unique_ptr<Scheduling> scheduling_;
   std::unique_ptr<RequestBoundary> boundary_;
   std::unique_ptr<SchedulerService> service_;

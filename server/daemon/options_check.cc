@@ -31,6 +31,8 @@ Result<void> check_reach(const DaemonOptions& options, const std::vector<ListenA
 // A database holds the kernels of a fleet, signed with one key, and the jobs that workers take.
 Result<void> check_database(const DaemonOptions& options) {
   if (options.database.empty()) {
+    if (options.adopt_toolchain)
+      return support::invalid("command-line", "--adopt-toolchain is for a shared database; give --database");
     if (!options.worker) return {};
     return support::invalid("command-line", "--worker takes items of a shared database; give --database");
   }
@@ -79,7 +81,7 @@ Result<void> check_options(const DaemonOptions& options) {
   SCHAAS_ASSIGN_OR_RETURN(const std::vector<ListenAddress> addresses, addresses_of(options));
   SCHAAS_RETURN_IF_ERROR(check_sockets(options, addresses));
   SCHAAS_RETURN_IF_ERROR(check_reach(options, addresses));
-  if (!options.http.empty()) SCHAAS_RETURN_IF_ERROR(check_http_address(options.http));
+  if (!options.http.empty()) SCHAAS_RETURN_IF_ERROR(check_http_address(options.http, options.http_reach()));
   if (!options.tokens.empty()) SCHAAS_RETURN_IF_ERROR(read_tokens(options.tokens));
   return {};
 }

@@ -16,11 +16,10 @@ using Samples = std::vector<Metrics::Sample>;
 
 Samples one(double value) { return {{"", value}}; }
 
-double entries(const std::string& directory, const std::string& ending) {
+double entries(const std::string& directory) {
   double count = 0;
   std::error_code error;
-  for (fs::directory_iterator at(directory, error), end; !error && at != end; at.increment(error))
-    count += at->path().extension() == ending || ending.empty() ? 1 : 0;
+  for (fs::directory_iterator at(directory, error), end; !error && at != end; at.increment(error)) ++count;
   return count;
 }
 
@@ -53,8 +52,9 @@ void add_stored(Metrics& metrics, const GaugeSources& sources) {
                  const auto bytes = binaries->bytes();
                  return bytes.ok() ? one(static_cast<double>(*bytes)) : Samples();
                });
-  metrics.read("schaas_quarantined_kernels", "Kernels in quarantine: they failed validation.",
-               [directory = sources.quarantine] { return one(entries(directory, ".txt")); });
+  metrics.read(
+      "schaas_quarantined_kernels", "Kernels in quarantine: they failed validation.",
+      [quarantine = sources.quarantine] { return one(static_cast<double>(quarantine->list().size())); });
 }
 
 }  // namespace
@@ -93,7 +93,7 @@ void add_gauges(Metrics& metrics, const GaugeSources& sources) {
   metrics.read("process_resident_memory_bytes", "Resident memory of the daemon, without its children.",
                resident_bytes);
   metrics.read("process_open_fds", "Open descriptors of the daemon.",
-               [] { return one(entries("/proc/self/fd", "") - 1); });  // less the one that lists them
+               [] { return one(entries("/proc/self/fd") - 1); });  // less the one that lists them
 }
 
 }  // namespace schaas::server

@@ -7,6 +7,7 @@
 #include "server/providers/admitting_provider.h"
 #include "server/rpc/active_requests.h"
 #include "server/rpc/response_cache.h"
+#include "server/storage/quarantine.h"
 #include "server/storage/stores.h"
 #include "server/telemetry/metrics.h"
 
@@ -19,7 +20,7 @@ struct GaugeSources {
   AdmissionQueues queues;
   const ActiveRequests* requests;
   std::shared_ptr<const ResponseCache> response_cache;
-  std::string quarantine;          ///< directory
+  std::shared_ptr<const Quarantine> quarantine;
   std::function<bool()> is_ready;  ///< true while requests are accepted
 };
 /// Registers gauges for stored, waiting and running work and for the process, read on demand. A store that

@@ -18,6 +18,7 @@ std::string page(const std::string& title, const std::string& body) {
          "</title>\n<meta name=\"viewport\" content=\"width=device-width\">\n"
          "<link rel=\"stylesheet\" href=\"/style.css\">\n</head>\n<body>\n"
          "<nav><a href=\"/\">schaasd</a> <a href=\"/jobs\">jobs</a> <a href=\"/problems\">problems</a> "
+         "<a href=\"/fleet\">fleet</a> "
          "<a href=\"/metrics\">metrics</a></nav>\n<h1>" +
          escaped(title) + "</h1>\n" + body + "</body>\n</html>\n";
 }

@@ -13,7 +13,8 @@
 
 // HTTP for monitors and browsers of this machine, by cpp-httplib (docs/decisions/0002). Without
 // authentication three things protect it. It listens on the loopback interface alone. It answers only when
-// the Host is loopback, which defeats DNS rebinding. It reads only, and its pages run no script. The library
+// the Host is loopback, which defeats DNS rebinding. It reads only, and its pages run no script. Where other
+// machines reach it, its caller gives it no routes that show requests. The library
 // bounds single reads, so connections are streams of our own with a deadline for each request
 // (http_connection.h).
 namespace schaas::server {
@@ -69,15 +70,18 @@ bool is_ours(const std::string& host) {
   return host == "localhost" || host == "[::1]" || host == "127.0.0.1";
 }
 
-/// Parses an address and refuses any that other machines could reach.
-Result<ListenAddress> loopback(const std::string& text) {
-  const auto wrong = [&](const std::string& why) {
-    return support::noting(support::invalid("http", "cannot serve HTTP on `" + text + "`: " + why),
-                           "expected 127.0.0.1:PORT, [::1]:PORT or localhost:PORT");
+/// Parses an address and refuses one that others reach than may.
+Result<ListenAddress> http_address(const std::string& text, HttpReach reach) {
+  const auto wrong = [&](const std::string& why, const std::string& note) {
+    return support::noting(support::invalid("http", "cannot serve HTTP on `" + text + "`: " + why), note);
   };
+  const std::string loopback = "expected 127.0.0.1:PORT, [::1]:PORT or localhost:PORT";
   const auto address = parse_listen_address(text);
-  if (!address.ok() || address->is_unix) return wrong("not a host and a port");
-  if (!is_ours(address->host)) return wrong("it has no authentication and stays on the loopback interface");
+  if (!address.ok() || address->is_unix) return wrong("not a host and a port", loopback);
+  if (reach == HttpReach::loopback && !is_ours(address->host)) {
+    return wrong("it has no authentication and stays on the loopback interface",
+                 loopback + "; --http-any serves metrics and health, and no pages, anywhere");
+  }
   return *address;
 }
 
@@ -90,7 +94,7 @@ std::string named_host(const httplib::Request& request) {
 }
 
 /// Sets limits, headers that forbid scripts and frames, and the answers to errors.
-void set_up(httplib::Server& server, const Log& log) {
+void set_up(httplib::Server& server, HttpReach reach, const Log& log) {
   server.new_task_queue = [] { return new httplib::ThreadPool(threads); };
   // Disables SO_REUSEPORT, the library's default: two daemons would share the requests.
   server.set_socket_options([](socket_t socket) {
@@ -108,9 +112,9 @@ void set_up(httplib::Server& server, const Log& log) {
        {"Referrer-Policy", "no-referrer"},
        {"Content-Security-Policy",
         "default-src 'none'; style-src 'self'; frame-ancestors 'none'; base-uri 'none'"}});
-  server.set_pre_routing_handler([](const httplib::Request& request, httplib::Response& response) {
+  server.set_pre_routing_handler([reach](const httplib::Request& request, httplib::Response& response) {
     using Handled = httplib::Server::HandlerResponse;
-    if (is_ours(named_host(request))) return Handled::Unhandled;
+    if (reach == HttpReach::anywhere || is_ours(named_host(request))) return Handled::Unhandled;
     response.status = 421;
     response.set_content("use 127.0.0.1 or localhost\n", "text/plain");
     return Handled::Handled;
@@ -151,16 +155,16 @@ HttpServer::~HttpServer() {
 
 const std::string& HttpServer::address() const { return state_->address; }
 
-Result<void> check_http_address(const std::string& address) {
-  SCHAAS_RETURN_IF_ERROR(loopback(address));
+Result<void> check_http_address(const std::string& address, HttpReach reach) {
+  SCHAAS_RETURN_IF_ERROR(http_address(address, reach));
   return {};
 }
 
 Result<std::unique_ptr<HttpServer>> HttpServer::open(const std::string& text, std::vector<HttpRoute> routes,
-                                                     Log log) {
-  SCHAAS_ASSIGN_OR_RETURN(ListenAddress address, loopback(text));
+                                                     Log log, HttpReach reach) {
+  SCHAAS_ASSIGN_OR_RETURN(ListenAddress address, http_address(text, reach));
   auto state = std::make_unique<State>();
-  set_up(state->server, log);
+  set_up(state->server, reach, log);
   for (auto& route : routes) {
     state->server.Get(route.pattern, [answer = std::move(route.answer)](const httplib::Request& received,
                                                                         httplib::Response& response) {

@@ -26,15 +26,20 @@ struct HttpRoute {
       answer;  ///< called by several threads; an exception becomes a 500
 };
 
-/// HTTP server for monitors and browsers on this machine, read-only. Without authentication it listens on the
-/// loopback interface alone and answers only requests whose Host is loopback, which defeats DNS rebinding.
-/// Limits: 5 s and 64 KiB per request with its answer, no body, no ranges, four concurrent requests.
+/// Machines that reach an HTTP server.
+enum class HttpReach { loopback, anywhere };
+
+/// HTTP server for monitors and browsers, read-only. It has no authentication. With `loopback` it listens on
+/// the loopback interface alone and answers only requests whose Host is loopback, which defeats DNS
+/// rebinding. Limits: 5 s and 64 KiB per request with its answer, no body, no ranges, four concurrent
+/// requests.
 class HttpServer {
  public:
-  /// Listens on `address`, host:port; port 0 takes a free one. Errors: invalid [http] (not on the loopback
-  /// interface, cannot be bound).
+  /// Listens on `address`, host:port; port 0 takes a free one. Errors: invalid [http] (not where
+  /// `reach` allows, cannot be bound).
   static support::Result<std::unique_ptr<HttpServer>> open(const std::string& address,
-                                                           std::vector<HttpRoute> routes, Log log);
+                                                           std::vector<HttpRoute> routes, Log log,
+                                                           HttpReach reach = HttpReach::loopback);
   /// Waits for running requests, and for no client.
   ~HttpServer();
   HttpServer(const HttpServer&) = delete;
@@ -50,6 +55,6 @@ class HttpServer {
 };
 
 /// Checks an address as `open` does. Errors: invalid [http].
-support::Result<void> check_http_address(const std::string& address);
+support::Result<void> check_http_address(const std::string& address, HttpReach reach = HttpReach::loopback);
 
 }  // namespace schaas::server

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "compiler/pipeline/pipeline.h"
+#include "server/http/fleet_page.h"
 #include "server/http/frontier_page.h"
 #include "server/http/html.h"
 
@@ -84,6 +85,16 @@ class StatusPage {
   HttpResponse jobs() const {
     const auto found = jobs_->jobs(jobs_shown);
     return found.ok() ? page("Jobs", job_table(*found)) : cannot(found.error());
+  }
+
+  // Shows who works on items; a server without a shared database is alone.
+  HttpResponse fleet() const {
+    const auto now = kernels_cache::system_clock()->now();
+    const auto processes = jobs_->processes(now - counted_time, now - rate_time);
+    if (!processes.ok()) return cannot(processes.error());
+    const auto items = jobs_->counts();
+    if (!items.ok()) return cannot(items.error());
+    return page("Fleet", fleet_page(*processes, *items));
   }
 
   // Shows a job and the items that ended first, up to a bound.
@@ -168,6 +179,7 @@ std::vector<HttpRoute> status_routes(Stores stores, std::shared_ptr<kernels_cach
           {"/jobs", [status](const HttpRequest&) { return status->jobs(); }},
           {"/jobs/(j[0-9]{1,18})",
            [status](const HttpRequest& request) { return status->job(request.matches[0]); }},
+          {"/fleet", [status](const HttpRequest&) { return status->fleet(); }},
           {"/problems", [status](const HttpRequest&) { return status->problems(); }},
           {"/problems/([0-9a-f]{64})",
            [status](const HttpRequest& request) { return status->problem(request.matches[0]); }},

@@ -10,8 +10,8 @@
 
 namespace schaas::server {
 
-/// Returns the routes of the read-only status page: / (overview), /jobs and /jobs/ID, /problems and
-/// /problems/KEY (frontier_page.h). Plain HTML; all stored text is escaped.
+/// Returns the routes of the read-only status page: / (overview), /jobs and /jobs/ID, /fleet
+/// (fleet_page.h), /problems and /problems/KEY (frontier_page.h). Plain HTML; all stored text is escaped.
 std::vector<HttpRoute> status_routes(Stores stores, std::shared_ptr<kernels_cache::JobStore> jobs,
                                      std::function<ServerFacts()> facts, std::function<bool()> is_ready);
 

@@ -25,6 +25,8 @@ constexpr std::size_t jobs_listed = 100, max_jobs_listed = 10'000;
 constexpr std::chrono::milliseconds watch_interval{250};
 // Between changes a watch looks this often whether client, token and server are still there; no row is read.
 constexpr std::chrono::milliseconds presence_interval{250};
+// Items of one event, well below the size of messages that clients receive.
+constexpr std::size_t max_event_bytes = 256 << 10;
 // Delays that a refused client is told to wait.
 constexpr double seconds_until_some_are_done = 20, seconds_until_some_leave = 2;
 
@@ -178,6 +180,7 @@ class JobsService::WatchedJob {
         id_(request.id()),
         feed_(service.feed_.watch(id_)),
         after_(request.after()),
+        together_(request.together()),
         writer_(writer),
         summary_(summary),
         cancellation_(cancellation) {}
@@ -210,12 +213,7 @@ class JobsService::WatchedJob {
     for (;;) {
       SCHAAS_ASSIGN_OR_RETURN(const JobFeed::News news, feed_.news(after_));
       summary_.detail = "job=" + news.job.id;
-      for (const auto& item : news.items) {
-        v1::JobEvent event;
-        *event.mutable_item() = job_to_proto(*item);
-        SCHAAS_RETURN_IF_ERROR(send(event));
-        after_ = item->ended;
-      }
+      SCHAAS_RETURN_IF_ERROR(send_items(news.items));
       // More ends may be stored already: they are sent before the state of the job.
       if (news.more) continue;
       v1::JobEvent event;
@@ -228,6 +226,27 @@ class JobsService::WatchedJob {
     }
   }
 
+  // A message costs more than an item in it, so a client that can read several gets them in one.
+  Result<void> send_items(const std::vector<std::shared_ptr<const EndedItem>>& items) {
+    v1::JobEvent event;
+    std::size_t bytes = 0;
+    for (const auto& item : items) {
+      v1::JobItem one = job_to_proto(*item);
+      bytes += one.ByteSizeLong();
+      if (together_) {
+        *event.mutable_items()->add_items() = std::move(one);
+      } else {
+        *event.mutable_item() = std::move(one);
+      }
+      if (together_ && item != items.back() && bytes < max_event_bytes) continue;
+      SCHAAS_RETURN_IF_ERROR(send(event));
+      after_ = item->ended;
+      event.Clear();
+      bytes = 0;
+    }
+    return {};
+  }
+
   Result<void> send(const v1::JobEvent& event) {
     if (!summary_.pending_write.send(writer_, event)) cancellation_.cancel();
     return cancellation_.check("watching a job");
@@ -237,6 +256,7 @@ class JobsService::WatchedJob {
   const std::string id_;
   JobFeed::Watch feed_;
   std::uint64_t after_;
+  const bool together_;
   grpc::ServerWriter<v1::JobEvent>& writer_;
   RequestSummary& summary_;
   Cancellation& cancellation_;

@@ -5,7 +5,6 @@
 
 #include "compiler/pipeline/pipeline.h"
 #include "compiler/support/instruction_set.h"
-#include "server/storage/quarantine.h"
 
 // No kernel is served before it ran beside the oracle in a child process. A wrong result or a crash of its
 // own puts it into quarantine, which is asked before the next compilation. A kernel for instructions that
@@ -36,7 +35,8 @@ std::string first_line(const std::string& text) { return text.substr(0, text.fin
 
 class ValidatingProvider final : public KernelProvider {
  public:
-  ValidatingProvider(std::unique_ptr<KernelProvider> next, KernelTrial trial, std::string quarantine, Log log)
+  ValidatingProvider(std::unique_ptr<KernelProvider> next, KernelTrial trial,
+                     std::shared_ptr<const Quarantine> quarantine, Log log)
       : next_(std::move(next)),
         trial_(std::move(trial)),
         quarantine_(std::move(quarantine)),
@@ -50,7 +50,7 @@ class ValidatingProvider final : public KernelProvider {
   Result<KernelAnswer> kernel(const KernelQuery& query, const Cancellation& cancellation) override {
     // A client that insists on a new kernel gets a new trial as well.
     if (query.source != Source::made) {
-      if (const auto reason = quarantine_.reason(query.kernel_key)) return rejected(query, *reason, true);
+      if (const auto reason = quarantine_->reason(query.kernel_key)) return rejected(query, *reason, true);
     }
     SCHAAS_ASSIGN_OR_RETURN(KernelAnswer answer, next_->kernel(query, cancellation));
     if (support::is_for_gpu(query.target.isa)) return answer;  // a trial runs on a CPU
@@ -96,27 +96,29 @@ class ValidatingProvider final : public KernelProvider {
              : "the server's log has its report; its quarantine takes no more kernels");
   }
 
-  /// Returns whether the files of the kernel are kept.
+  /// Returns whether the kernel is kept.
   bool quarantine(const KernelQuery& query, const std::string& bytes, const std::string& report) {
     log_->error("kernel {} failed validation and is quarantined: {}", query.kernel_key, report);
     const std::string facts = report + "\nschedule " + schedule::print(query.trace) + "\nisa " +
                               query.target.isa + "\ncode " + std::to_string(pipeline::code_version) + "\n" +
                               query.canonical.text;
-    const bool kept = quarantine_.add(query.kernel_key, bytes, facts);
+    const bool kept = quarantine_->add(query.kernel_key, bytes, facts);
     if (!kept) log_->error("cannot write kernel {} to quarantine", query.kernel_key);
     return kept;
   }
 
   std::unique_ptr<KernelProvider> next_;
   KernelTrial trial_;
-  const Quarantine quarantine_;
+  const std::shared_ptr<const Quarantine> quarantine_;
   Log log_;
 };
 
 }  // namespace
 
 std::unique_ptr<KernelProvider> make_validating_provider(std::unique_ptr<KernelProvider> next,
-                                                         KernelTrial trial, std::string quarantine, Log log) {
+                                                         KernelTrial trial,
+                                                         std::shared_ptr<const Quarantine> quarantine,
+                                                         Log log) {
   return std::make_unique<ValidatingProvider>(std::move(next), std::move(trial), std::move(quarantine),
                                               std::move(log));
 }

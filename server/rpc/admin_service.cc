@@ -12,8 +12,9 @@ using kernels_cache::Pinned;
 using support::Cancellation;
 using support::Result;
 
-AdminService::AdminService(Stores stores, std::shared_ptr<CacheEvictor> evictor, Quarantine quarantine,
-                           BackUp back_up, RequestBoundary& boundary)
+AdminService::AdminService(Stores stores, std::shared_ptr<CacheEvictor> evictor,
+                           std::shared_ptr<const Quarantine> quarantine, BackUp back_up,
+                           RequestBoundary& boundary)
     : stores_(std::move(stores)),
       evictor_(std::move(evictor)),
       quarantine_(std::move(quarantine)),
@@ -66,7 +67,7 @@ grpc::Status AdminService::ListQuarantine(grpc::ServerContext* context, const v1
                                           v1::ListQuarantineReply* reply) {
   return boundary_.run(methods::list_quarantine, *context,
                        [&](RequestSummary&, Cancellation&) -> Result<void> {
-                         for (const QuarantinedKernel& kernel : quarantine_.list()) {
+                         for (const QuarantinedKernel& kernel : quarantine_->list()) {
                            auto& one = *reply->add_kernels();
                            one.set_key(kernel.key);
                            one.set_why(kernel.why);
@@ -83,7 +84,7 @@ grpc::Status AdminService::LiftQuarantine(grpc::ServerContext* context,
       methods::lift_quarantine, *context, [&](RequestSummary&, Cancellation&) -> Result<void> {
         const std::string& key = request->key();
         // The key becomes the name of a file, so it must be a digest.
-        if (support::is_sha256_hex(key) && quarantine_.lift(key)) return {};
+        if (support::is_sha256_hex(key) && quarantine_->lift(key)) return {};
         return support::invalid("not-stored", "no kernel in quarantine has the key " + key.substr(0, 80));
       });
 }

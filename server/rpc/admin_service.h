@@ -13,8 +13,8 @@ namespace schaas::server {
 class AdminService final : public v1::Admin::Service {
  public:
   using BackUp = std::function<support::Result<BackedUp>(const std::string& name)>;
-  AdminService(Stores stores, std::shared_ptr<CacheEvictor> evictor, Quarantine quarantine, BackUp back_up,
-               RequestBoundary& boundary);
+  AdminService(Stores stores, std::shared_ptr<CacheEvictor> evictor,
+               std::shared_ptr<const Quarantine> quarantine, BackUp back_up, RequestBoundary& boundary);
 
   grpc::Status Backup(grpc::ServerContext* context, const v1::BackupRequest* request,
                       v1::BackupReply* reply) override;
@@ -29,7 +29,7 @@ class AdminService final : public v1::Admin::Service {
  private:
   const Stores stores_;
   const std::shared_ptr<CacheEvictor> evictor_;
-  const Quarantine quarantine_;
+  const std::shared_ptr<const Quarantine> quarantine_;
   const BackUp back_up_;
   RequestBoundary& boundary_;
 };

@@ -7,11 +7,26 @@
 
 namespace schaas::server {
 
-/// A toolchain whose kernels are found again where it is not installed any more. The identities that kernels
-/// were made with are stored by target. A target that `own` cannot compile for has the stored identity, so
-/// its stored kernels are served; a new one is refused as `own` refuses it. Thread-safe.
+/// Compilers whose names kernels are found under: those of this machine, or those that all servers of a
+/// database agreed on.
+enum class Compilers { each_its_own, the_agreed };
+
+/// A toolchain whose kernels are found again where it is not installed, by the identities that are stored for
+/// each target. With `each_its_own` a compiler that works makes its own kernels, and a target that `own`
+/// cannot compile for has the stored identity. With `the_agreed` a target has the identity that was stored
+/// first; where `own` is another, it compiles nothing: unsupported [other-compiler]. Stored kernels are
+/// served either way. Thread-safe.
 std::shared_ptr<toolchain::Toolchain> make_agreed_toolchain(
     std::shared_ptr<toolchain::Toolchain> own, std::shared_ptr<kernels_cache::ScheduleStore> schedules,
-    Log log);
+    Compilers compilers, Log log);
+
+/// Checks that `own` is the compiler of each agreed target that it has one for. Errors: unsupported
+/// [other-compiler]; those of the store.
+support::Result<void> check_agreed_toolchain(const toolchain::Toolchain& own,
+                                             kernels_cache::ScheduleStore& schedules);
+
+/// Makes `own` the compiler of each target that it has one for. Errors: those of the store.
+support::Result<void> adopt_toolchain(const toolchain::Toolchain& own,
+                                      kernels_cache::ScheduleStore& schedules);
 
 }  // namespace schaas::server

@@ -9,7 +9,7 @@
 #include <cstring>
 
 #include "kernels_cache/job_schema.h"
-#include "kernels_cache/postgres.h"
+#include "kernels_cache/postgres/postgres.h"
 #include "kernels_cache/schedule_schema.h"
 
 // The file is a secret like a signing key: one that others may read is refused, not mended. Its text appears
@@ -42,10 +42,11 @@ Result<std::string> read_database_file(const std::string& path) {
                           "`" + path + "` holds no connection string; expected postgresql://USER@HOST/NAME");
 }
 
-Result<std::shared_ptr<kernels_cache::Database>> open_shared_database(const std::string& path) {
+Result<std::shared_ptr<kernels_cache::Database>> open_shared_database(const std::string& path,
+                                                                      const std::string& role) {
   SCHAAS_ASSIGN_OR_RETURN(const std::string uri, read_database_file(path));
   return kernels_cache::open_postgres(
-      uri, {kernels_cache::postgres_schedule_schema(), kernels_cache::postgres_job_schema()});
+      uri, {kernels_cache::postgres_schedule_schema(), kernels_cache::postgres_job_schema()}, role);
 }
 
 }  // namespace schaas::server

@@ -3,11 +3,13 @@
 // share this machine.
 //
 //     load_bench [--seconds 5] [--clients 1,8,64] [--storm 500] [--soak 0] [--rate 500] [--growth 5]
+//                [--server ADDRESS]
 //
-// prints what it measured, one line each. The mixed load is of `rate` requests a second by 8 clients, mostly
-// look-ups of 20 problems; some connect anew, download, list, ask for a new problem, or precompute three more
-// and watch it. Exit status 1 when a call of it fails, resident memory grows by more than --growth percent
-// after the first tenth, or descriptors or children are left when the clients are gone.
+// With --server the warm look-ups go to a server that runs, host:port or unix:/path, which may be a balancer.
+// It prints what it measured, one line each. The mixed load is of `rate` requests a second by 8 clients,
+// mostly look-ups of 20 problems; some connect anew, download, list, ask for a new problem, or precompute
+// three more and watch it. Exit status 1 when a call of it fails, resident memory grows by more than --growth
+// percent after the first tenth, or descriptors or children are left when the clients are gone.
 #include <grpcpp/grpcpp.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -43,9 +45,13 @@ namespace fs = std::filesystem;
 
 double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-/// A schaasd of its own: the one that stands beside this program.
+/// A schaasd of its own, the one that stands beside this program, or one that runs.
 class Server {
  public:
+  struct Running {
+    std::string address;
+  };
+  explicit Server(const Running& running) : address_(running.address), pid_(0) {}
   explicit Server(const std::string& folder) : address_("unix:" + folder + "/socket") {
     const std::string program = fs::read_symlink("/proc/self/exe").parent_path() / "schaasd";
     const std::string data = folder + "/data";
@@ -57,6 +63,7 @@ class Server {
     }
   }
   ~Server() {
+    if (pid_ == 0) return;
     kill(pid_, SIGTERM);
     waitpid(pid_, nullptr, 0);
   }
@@ -179,6 +186,11 @@ void warm_all(const Server& server, const std::vector<int>& clients, double seco
   v1::LookupRequest lookup;
   *lookup.mutable_problem() = request.problem();
   for (const int count : clients) {
+    warm(server, "connect", count, seconds, [&](v1::Scheduler::Stub&) {
+      grpc::ClientContext context;
+      v1::ServerInfo reply;
+      return server.connect().scheduler->Info(&context, v1::InfoRequest(), &reply).ok();
+    });
     warm(server, "info", count, seconds, [](v1::Scheduler::Stub& stub) {
       grpc::ClientContext context;
       v1::ServerInfo reply;
@@ -431,12 +443,14 @@ int main(int argc, char** argv) {
   double seconds = 5, soaking = 0, rate = 500, allowed = 5;
   int problems = 500;
   std::vector<int> clients = {1, 8, 64};
+  std::string running;
   for (int a = 1; a + 1 < argc; a += 2) {
     const std::string option = argv[a];
     if (option == "--seconds") seconds = std::atof(argv[a + 1]);
     if (option == "--soak") soaking = std::atof(argv[a + 1]);
     if (option == "--rate") rate = std::atof(argv[a + 1]);
     if (option == "--growth") allowed = std::atof(argv[a + 1]);
+    if (option == "--server") running = argv[a + 1];
     if (option == "--storm") problems = std::atoi(argv[a + 1]);
     if (option == "--clients") {
       clients.clear();
@@ -444,6 +458,7 @@ int main(int argc, char** argv) {
       for (std::string one; std::getline(list, one, ',');) clients.push_back(std::atoi(one.c_str()));
     }
   }
+  if (!running.empty()) return warm_all(Server(Server::Running{running}), clients, seconds), 0;
   const test_support::TemporaryDirectory folder;
   const Server server(folder.path());
   if (seconds > 0) warm_all(server, clients, seconds);

@@ -113,7 +113,7 @@ MAY_INCLUDE = {
 CONFINED = [
     ("Z3 lives in one file", r"z3(\+\+)?\.h|z3_.*\.h", r"compiler/frontier/proofs/z3_solver\.cc"),
     ("SQLite lives in one pair of files", r"sqlite3.*\.h", r"kernels_cache/sqlite\.(h|cc)"),
-    ("libpq lives in one file", r"libpq-fe\.h|postgresql/.*", r"kernels_cache/postgres_connection\.cc"),
+    ("libpq lives in one file", r"libpq-fe\.h|postgresql/.*", r"kernels_cache/postgres/postgres_connection\.cc"),
     ("generated protocol headers stay in marshalling, services and the client's sources", r".*\.pb\.h",
      r"server/(rpc|jobs)/[a-z_]*(marshalling|service)[a-z_]*\.(h|cc)|" + REMOTE),
     ("gRPC stays in the server and the client's connection", r"grpc(pp|\+\+)?/.*|.*\.grpc\.pb\.h", r"server/.*|" + REMOTE),

@@ -2,11 +2,16 @@
 """Servers and workers that share a PostgreSQL database: fleet_test.py BIN [TEST]. Exits with 77 where it is not installed."""
 import os
 import pathlib
+import re
 import signal
+import socket
 import subprocess
 import sys
 import threading
 import unittest
+import unittest.mock
+import urllib.error
+import urllib.request
 
 import fleet
 import postgres
@@ -26,11 +31,14 @@ class Fleet(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         return done
 
-    def run_kernel(self, server):
-        """Searches, compiles and runs."""
+    def ask_to_run(self, expression, server, *options):
         matrix = self.fleet.folder / "matrix.mtx"
         matrix.write_text("%%MatrixMarket matrix coordinate real general\n3 4 2\n1 2 0.5\n3 4 -2\n")
-        done = self.fleet.schaas("run", MATRIX, "-f", "B=csr", "-t", f"B={matrix}", "-d", "k=5", "--verify", server=server)
+        return self.fleet.schaas("run", expression, "-f", "B=csr", "-t", f"B={matrix}", "--verify", *options, server=server)
+
+    def run_kernel(self, server):
+        """Searches, compiles and runs."""
+        done = self.ask_to_run(MATRIX, server, "-d", "k=5")
         self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_answers_of_one_server_are_those_of_the_others(self):
@@ -110,6 +118,72 @@ class Fleet(unittest.TestCase):
                                  timeout=60, check=False)
         self.assertEqual(refused.returncode, 2)
         self.assertIn("[signing-key-differs]", refused.stderr)
+
+    def page(self, process, path):
+        """The status and the text of a page."""
+        where = re.search(r"serving http on (\S+)", (process.folder / "out").read_text())[1]
+        try:
+            with urllib.request.urlopen(f"http://{where}{path}", timeout=20) as answer:
+                return answer.status, answer.read().decode()
+        except urllib.error.HTTPError as error:
+            return error.code, ""
+
+    def test_the_fleet_page_shows_who_works(self):
+        one = self.fleet.server("one")
+        worker = self.fleet.worker("worker")
+        self.fleet.precompute(one.address, 4)
+        self.assertEqual(self.fleet.wait_for("SELECT count(*) FROM item WHERE state = 'done'", "4", 120), "4")
+        text = self.page(one, "/fleet")[1]
+        self.assertIn("1 servers, 1 workers. 0 items wait, 0 run, 0 failed; 4 ended in the last 10 minutes.", text)
+        host = socket.gethostname()
+        self.assertIn(f"<td>{host}:{worker.process.pid}</td><td>worker</td>", text)
+        self.assertIn(f"<td>{host}:{one.process.pid}</td><td>server</td>", text)
+        worker.stop()
+        self.assertIn(f"<td>{host}:{worker.process.pid}</td><td>gone</td>", self.page(one, "/fleet")[1])
+
+    def test_metrics_reach_further_than_pages(self):
+        anywhere = self.fleet.server("anywhere", "--items", "0", "--http-any")
+        self.assertEqual([self.page(anywhere, path)[0] for path in ("/metrics", "/healthz", "/readyz", "/", "/fleet")],
+                         [200, 200, 200, 404, 404])
+
+    def test_compilers_are_agreed_on(self):
+        one = self.fleet.server("one")
+        self.run_kernel(one.address)
+        folder = self.fleet.folder / "compiler"
+        folder.mkdir()
+        (folder / "cc").write_text('#!/bin/sh\n[ "$1" = --version ] && echo "other 1.0" && exit\nexec /usr/bin/cc "$@"\n')
+        (folder / "cc").chmod(0o755)
+        with unittest.mock.patch.dict(os.environ, PATH=f"{folder}:{os.environ['PATH']}"):
+            two = self.fleet.server("two", "--items", "0", "--compiler-reads", folder)
+            self.run_kernel(two.address)  # as stored
+            self.assertIn("[other-compiler]", self.ask_to_run("y(i) = B(i,j) * x(j)", two.address).stderr)
+            refused = self.fleet.worker("worker")
+            self.assertNotEqual(refused.process.wait(timeout=60), 0)
+            self.assertIn("[other-compiler]", refused.log.read_text())
+            self.fleet.server("three", "--items", "0", "--adopt-toolchain")
+            done = self.ask_to_run("y(i) = B(i,j) * x(j)", two.address)
+            self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("[other-compiler]", self.ask_to_run("y(i) = 2 * B(i,j) * x(j)", one.address).stderr)
+
+    def test_what_one_server_rejects_is_refused_by_all(self):
+        one, two = self.fleet.server("one"), self.fleet.server("two")
+        self.run_kernel(one.address)
+        key = self.fleet.ask("SELECT key FROM kernel ORDER BY id LIMIT 1")
+        self.fleet.ask(f"INSERT INTO rejection VALUES ('{key}', 'h:1', 'element 3 is 5 (on h:1)', 'x', '2999-01-01T00:00:00.000Z'); "
+                       f"DELETE FROM kernel WHERE key = '{key}'")
+        for server in (one, two):
+            listed = self.fleet.schaas("cache", "quarantine", server=server.address)
+            self.assertIn("element 3 is 5 (on h:1)", listed.stdout)
+        made = self.fleet.schaas("precompute", self.problem(), "--key", "again", server=self.fleet.server("three", "--items", "1").address)
+        self.assertEqual(made.returncode, 0, made.stderr)
+        self.assertEqual(self.fleet.ask(f"SELECT count(*) FROM kernel WHERE key = '{key}'"), "0")
+        self.assertEqual(self.fleet.schaas("cache", "lift", key, server=two.address).returncode, 0)
+        self.run_kernel(one.address)
+
+    def problem(self):
+        path = self.fleet.folder / "problem.json"
+        path.write_text('{"expression": "%s", "formats": {"B": "csr"}}' % MATRIX)
+        return path
 
     def test_the_file_of_the_database_is_a_secret(self):
         self.fleet.uri_file.chmod(0o644)

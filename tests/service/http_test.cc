@@ -349,12 +349,15 @@ TEST(HttpAddress, IsLoopbackOnly) {
     EXPECT_EQ(support::render(checked.error()),
               "invalid [http]: cannot serve HTTP on `" + wrong +
                   "`: it has no authentication and stays on the loopback interface\n"
-                  "  note: expected 127.0.0.1:PORT, [::1]:PORT or localhost:PORT");
+                  "  note: expected 127.0.0.1:PORT, [::1]:PORT or localhost:PORT; --http-any serves metrics "
+                  "and health, and no pages, anywhere");
   }
   EXPECT_EQ(support::render(server::check_http_address("unix:/tmp/x").error()),
             "invalid [http]: cannot serve HTTP on `unix:/tmp/x`: not a host and a port\n"
             "  note: expected 127.0.0.1:PORT, [::1]:PORT or localhost:PORT");
   EXPECT_TRUE(server::check_http_address("127.0.0.1:8471").ok());
+  EXPECT_TRUE(server::check_http_address("0.0.0.0:8471", server::HttpReach::anywhere).ok());
+  EXPECT_FALSE(server::check_http_address("unix:/tmp/x", server::HttpReach::anywhere).ok());
   EXPECT_TRUE(server::check_http_address("[::1]:8471").ok());
 }
 

@@ -176,7 +176,8 @@ class ValidatingProvider : public testing::Test {
       if (binary != "for " + runs) return TrialVerdict{Kind::other_processor, "cannot\n"};
       return verdict;
     };
-    return make_validating_provider(std::make_unique<Compiles>(compiled_), trial, quarantine_, silent_log());
+    return make_validating_provider(std::make_unique<Compiles>(compiled_), trial,
+                                    make_file_quarantine(quarantine_), silent_log());
   }
   static KernelQuery query(const std::string& isa, Source source = Source::stored_or_made) {
     KernelQuery out;
@@ -221,14 +222,14 @@ TEST_F(ValidatingProvider, QuarantinesWrongKernelsWithTheirReproducer) {
 
 TEST_F(ValidatingProvider, TriesAgainAfterQuarantine) {
   EXPECT_FALSE(provider("x86-64-v3", {Kind::wrong, "no\n"})->kernel(query("x86-64-v3"), never_).ok());
-  const Quarantine quarantine(quarantine_);
-  ASSERT_EQ(quarantine.list().size(), 1u);
-  EXPECT_EQ(quarantine.list().front().key, "key");
-  EXPECT_EQ(quarantine.list().front().why, "no");
-  EXPECT_THAT(quarantine.list().front().since, testing::MatchesRegex("20..-..-..T..:..:..\\....Z"));
+  const auto quarantine = make_file_quarantine(quarantine_);
+  ASSERT_EQ(quarantine->list().size(), 1u);
+  EXPECT_EQ(quarantine->list().front().key, "key");
+  EXPECT_EQ(quarantine->list().front().why, "no");
+  EXPECT_THAT(quarantine->list().front().since, testing::MatchesRegex("20..-..-..T..:..:..\\....Z"));
   EXPECT_EQ(provider("x86-64-v3", {})->kernel(query("x86-64-v3"), never_).error().code, "kernel-rejected");
-  EXPECT_TRUE(quarantine.lift("key"));
-  EXPECT_FALSE(quarantine.lift("key"));
+  EXPECT_TRUE(quarantine->lift("key"));
+  EXPECT_FALSE(quarantine->lift("key"));
   EXPECT_EQ(outcome(provider("x86-64-v3", {})->kernel(query("x86-64-v3"), never_)), "for x86-64-v3");
 }
 
@@ -242,20 +243,20 @@ TEST_F(ValidatingProvider, LetsQuarantineExpire) {
   EXPECT_EQ(provider("x86-64-v3", {})->kernel(query("x86-64-v3"), never_).error().code, "kernel-rejected");
   age(Quarantine::max_age + std::chrono::minutes(1));
   EXPECT_EQ(outcome(provider("x86-64-v3", {})->kernel(query("x86-64-v3"), never_)), "for x86-64-v3");
-  EXPECT_TRUE(Quarantine(quarantine_).list().empty());
+  EXPECT_TRUE(make_file_quarantine(quarantine_)->list().empty());
 }
 
 TEST_F(ValidatingProvider, BoundsQuarantineAndReplacesWhatExpired) {
-  const Quarantine quarantine(quarantine_);
+  const auto quarantine = make_file_quarantine(quarantine_);
   for (std::size_t n = 0; n < Quarantine::max_kernels; ++n)
-    EXPECT_TRUE(quarantine.add("k" + std::to_string(n), "binary", "wrong"));
-  EXPECT_FALSE(quarantine.add("one more", "binary", "wrong"));
-  EXPECT_EQ(quarantine.list().size(), Quarantine::max_kernels);
+    EXPECT_TRUE(quarantine->add("k" + std::to_string(n), "binary", "wrong"));
+  EXPECT_FALSE(quarantine->add("one more", "binary", "wrong"));
+  EXPECT_EQ(quarantine->list().size(), Quarantine::max_kernels);
   std::filesystem::last_write_time(
       quarantine_ + "/k0.txt",
       std::filesystem::file_time_type::clock::now() - Quarantine::max_age - std::chrono::minutes(1));
-  EXPECT_TRUE(quarantine.add("new", "binary", "wrong"));
-  EXPECT_TRUE(quarantine.reason("new").has_value());
+  EXPECT_TRUE(quarantine->add("new", "binary", "wrong"));
+  EXPECT_TRUE(quarantine->reason("new").has_value());
   EXPECT_FALSE(std::filesystem::exists(quarantine_ + "/k0.so"));
 }
 

@@ -2,7 +2,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "kernels_cache/postgres.h"
+#include "kernels_cache/postgres/postgres.h"
 
 /// The PostgreSQL database that a test may empty. tests/fleet/run.py starts a server and names it.
 namespace schaas::test_support {

@@ -42,7 +42,7 @@ struct RunOptions {
   bool reuse_structure = false;
   std::optional<double> wait;
   double tune_seconds = 10;
-  bool tune = false, verify = false, no_cache = false, deterministic = false;
+  bool tune = false, tune_exclusive = false, verify = false, no_cache = false, deterministic = false;
 };
 
 /// Seconds after which a kernel that has come is enough, where no wait limit is given.
@@ -235,6 +235,7 @@ support::Result<void> run_on_cpu(const RunOptions& options, const client::Sessio
 void add_tuning(const RunOptions& options, const client::Session& session, const Devices& devices,
                 client::Packed& packed, ProgressLine& progress, client::ChoiceRequest& request) {
   request.tune_seconds = options.tune_seconds;
+  request.tune_exclusive = options.tune_exclusive;
   request.timed_run = [&](const client::ScheduleAnswer& answer,
                           const client::KernelInfo& kernel) -> support::Result<client::TimedRun> {
     progress.show("measuring " + kernel.id);
@@ -402,6 +403,8 @@ void add_run_options(CLI::App& command, RunOptions& options) {
   command.add_flag(
       "--tune", options.tune,
       "Measure the most promising schedules on these tensors, take the fastest, and remember it");
+  // Given by schaas tune --exclusive, which checks that nothing else runs here.
+  command.add_flag("--tune-exclusive", options.tune_exclusive)->group("");
   command.add_option("--tune-seconds", options.tune_seconds, "How long --tune may measure")
       ->check(CLI::Range(0.0, 86400.0).description(""))
       ->capture_default_str()

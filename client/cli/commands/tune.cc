@@ -64,11 +64,13 @@ Result<void> check_alone() {
 }
 
 /// Runs the command that a line holds, with what every line has in common.
-Result<Answer> run_line(const std::string& line, const ServerOptions& server) {
+Result<Answer> run_line(const std::string& line, const TuneOptions& options) {
   CLI::App program("schaas");
   Action action;
   add_run(program, action);
   std::vector<std::string> words = CLI::detail::split_up("run " + line + " --tune");
+  if (options.exclusive) words.push_back("--tune-exclusive");
+  const ServerOptions& server = options.server;
   const std::pair<const char*, const std::string*> common[] = {
       {"--server", &server.address},    {"--server-key", &server.key},  {"--tls-ca", &server.tls_ca},
       {"--tls-cert", &server.tls_cert}, {"--tls-key", &server.tls_key}, {"--token-file", &server.token_file}};
@@ -91,7 +93,7 @@ Result<Answer> tune(const TuneOptions& options) {
   std::size_t measured = 0, failed = 0;
   for (std::size_t n = part.number - 1; n < lines.size(); n += part.count) {
     if (options.exclusive && measured == 0) SCHAAS_RETURN_IF_ERROR(check_alone());
-    const auto ran = run_line(lines[n], options.server);
+    const auto ran = run_line(lines[n], options);
     ++(ran.ok() ? measured : failed);
     answer.text += lines[n] + "\n";
     answer.text += ran.ok() ? ran->text : support::render(ran.error()) + "\n";
@@ -122,7 +124,8 @@ void add_tune(CLI::App& program, Action& chosen) {
                    "Which part of the lines, of how many: 3/16 takes every sixteenth from the third")
       ->capture_default_str()
       ->type_name("NUMBER/COUNT");
-  command->add_flag("--exclusive", options->exclusive, "Refuse where others work on this machine");
+  command->add_flag("--exclusive", options->exclusive,
+                    "Refuse where others work on this machine; other measurements do not replace these");
   add_to(*command, options->server);
   command->callback([options, &chosen] { chosen = [options] { return tune(*options); }; });
 }

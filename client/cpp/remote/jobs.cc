@@ -35,6 +35,8 @@ JobItem job_from_proto(const v1::JobItem& from) {
 /// False: the listener has heard enough.
 bool tell_job_event(const v1::JobEvent& event, const JobListener& listener) {
   if (event.has_item()) return !listener.item || listener.item(job_from_proto(event.item()));
+  for (const auto& item : event.items().items())
+    if (listener.item && !listener.item(job_from_proto(item))) return false;
   if (event.has_job()) return !listener.job || listener.job(job_from_proto(event.job()));
   return true;
 }
@@ -118,12 +120,14 @@ support::Result<Job> Connection::watch(const std::string& id, std::uint64_t afte
       v1::WatchJobRequest request;
       request.set_id(id);
       request.set_after(after);
+      request.set_together(true);
       const auto reader = link->jobs->Watch(&context, request);
       for (v1::JobEvent event; reader->Read(&event);) {
         retry.reset();
         if (event.has_job()) last = job_from_proto(event.job());
         // The server numbers the ends of items: a new watch goes on behind the last one heard.
         if (event.has_item()) after = event.item().ended();
+        if (!event.items().items().empty()) after = event.items().items().rbegin()->ended();
         if (tell_job_event(event, listener)) continue;
         context.TryCancel();
         reader->Finish();

@@ -195,7 +195,8 @@ void remember(KernelSource& source, const ChoiceRequest& request, Choice& choice
     const std::string isa = kernel == nullptr ? request.schedule.isa : kernel->isa;
     const Where where = support::is_for_gpu(isa) && request.gpu ? on_gpu(*request.gpu) : Where{isa};
     const std::string sizes = sizes_text(choice.answer.frontier, request.sizes, where);
-    measurements.push_back({one.trace, sizes, isa, request.machine.threads, one.seconds});
+    measurements.push_back(
+        {one.trace, sizes, isa, request.machine.threads, one.seconds, request.tune_exclusive});
     // Measurements of an earlier tuning do not compare with these; the server replaces them, too.
     std::erase_if(known, [&](const Measurement& old) {
       return old.sizes == sizes && old.isa == isa && old.threads == request.machine.threads;

@@ -1,5 +1,6 @@
 #include "kernels_cache/job_store.h"
 #include "kernels_cache/job_schema.h"
+#include "kernels_cache/process_name.h"
 #include "kernels_cache/sqlite.h"
 
 #include <gmock/gmock.h>
@@ -97,6 +98,20 @@ class Jobs : public testing::TestWithParam<const char*> {
            " " + std::to_string(row.failed) + " " + std::to_string(row.cancelled);
   }
 
+  /// Runs a statement beside the store, which is opened again.
+  void change_rows(const std::string& sql) {
+    last_.claim.reset();
+    store_.reset();
+    {
+      const auto database = on_postgres() ? open_postgres(test_support::test_database(), {}).value()
+                                          : open_sqlite(directory_ / "jobs.db", job_schema()).value();
+      const Session session = database->session().value();
+      Statement change(*session, sql);
+      ASSERT_TRUE(change.run("change rows").ok());
+    }
+    open();
+  }
+
   TemporaryDirectory directory_;
   std::unique_ptr<JobStore> store_;
   ClaimedItem last_;
@@ -146,15 +161,7 @@ TEST_P(Jobs, AreIdempotent) {
 
 TEST_P(Jobs, FailWhereTheirRowsWereChanged) {
   const std::string changed = submit("changed", {"first", "second"}), whole = submit("whole", {"third"});
-  store_.reset();
-  {
-    const auto database = on_postgres() ? open_postgres(test_support::test_database(), {}).value()
-                                        : open_sqlite(directory_ / "jobs.db", job_schema()).value();
-    const Session session = database->session().value();
-    Statement change(*session, "UPDATE item SET request = 'other' WHERE request = 'second'");
-    ASSERT_TRUE(change.run("change a row").ok());
-  }
-  open();
+  change_rows("UPDATE item SET request = 'other' WHERE request = 'second'");
   ASSERT_TRUE(store_->check_requests().ok());
   const std::string why = " failed its rows in the database were changed; submit the job again";
   EXPECT_EQ(ended(changed), (std::vector<std::string>{"0" + why, "1" + why}));
@@ -437,6 +444,44 @@ TEST_P(Jobs, EndOnceForEachAttempt) {
   EXPECT_TRUE(store_->finish(last_, ItemState::done, "", 1).value());
   EXPECT_FALSE(store_->finish(last_, ItemState::failed, "again", 1).value());
   EXPECT_EQ(counts(id), "0 0 1 0 0");
+}
+
+TEST_P(Jobs, FailAfterThreeEndsOfTheirProcesses) {
+  const std::string id = submit("a", {"x"});
+  for (int attempt = 1; attempt <= JobStore::max_attempts; ++attempt) {
+    EXPECT_EQ(claim(), "x");
+    last_.claim.reset();
+    ASSERT_TRUE(store_->recover().ok());
+  }
+  EXPECT_EQ(counts(id), "0 0 0 1 0");
+}
+
+TEST_P(Jobs, CountNoAttemptThatTheDatabaseEnded) {
+  const std::string id = submit("a", {"x"});
+  for (int restart = 0; restart < 2 * JobStore::max_attempts; ++restart) {
+    EXPECT_EQ(claim(), "x");
+    EXPECT_EQ(last_.attempt, 1);
+    change_rows("UPDATE item SET lifetime = 'an earlier one'");
+    ASSERT_TRUE(store_->recover().ok());
+  }
+  EXPECT_EQ(counts(id), "1 0 0 0 0");
+}
+
+TEST_P(Jobs, TellWhoTookTheirItems) {
+  submit("a", {"x", "y", "z"});
+  EXPECT_EQ(claim(), "x");
+  finish();
+  EXPECT_EQ(claim(), "y");
+  finish(ItemState::failed, "no");
+  EXPECT_EQ(claim(), "z");
+  const auto found = store_->processes(Clock::Time(), Clock::Time()).value();
+  ASSERT_EQ(found.size(), 1u);
+  const FleetProcess& process = found.front();
+  EXPECT_EQ(process.name, process_name());
+  EXPECT_EQ(process.role, on_postgres() ? "server" : "");
+  EXPECT_EQ(process.since.empty(), !on_postgres());
+  EXPECT_EQ(std::tuple(process.running, process.done, process.failed, process.recent),
+            std::tuple(1u, 1u, 1u, 2u));
 }
 
 TEST_P(Jobs, AreClaimedOnceByManyThreads) {

@@ -300,6 +300,21 @@ TEST_P(ScheduleStores, ReturnMeasurementsOfOneProblemHostAndCodeNewestFirst) {
   EXPECT_EQ(store_->measurements_of("p", "host", 7, 10)->size(), 5u);
 }
 
+TEST_P(ScheduleStores, KeepExclusiveMeasurementsBeforeOthers) {
+  MeasurementRow alone = measurement_row("p", "linear", 0.5), beside = measurement_row("p", "other", 0.1);
+  alone.exclusive = true;
+  ASSERT_TRUE(store_->put_measurements({beside}).ok());
+  ASSERT_TRUE(store_->put_measurements({alone}).ok());
+  ASSERT_TRUE(store_->put_measurements({beside}).ok());
+  beside.threads = 1;  // other circumstances
+  ASSERT_TRUE(store_->put_measurements({beside}).ok());
+  alone.created = beside.created = "2026-03-01T12:00:00.007Z";
+  EXPECT_EQ(*store_->measurements_of("p", "host", 7, 10), (std::vector<MeasurementRow>{beside, alone}));
+  alone.seconds = 0.4;
+  ASSERT_TRUE(store_->put_measurements({alone}).ok());
+  EXPECT_EQ(*store_->measurements_of("p", "host", 7, 10), (std::vector<MeasurementRow>{alone, beside}));
+}
+
 TEST_P(ScheduleStores, BoundTheMeasurementsOfAProblem) {
   ASSERT_TRUE(store_->put_measurements({measurement_row("q", "kept", 1)}).ok());
   std::vector<MeasurementRow> rows;
@@ -342,6 +357,16 @@ TEST_P(ScheduleStores, RememberTheToolchainOfEachTarget) {
   ASSERT_TRUE(store_->put_toolchain("x86-64-v3", "gcc 14").ok());
   EXPECT_EQ(*store_->toolchains(),
             (std::map<std::string, std::string>{{"cuda", "nvcc 12.4"}, {"x86-64-v3", "gcc 14"}}));
+}
+
+TEST_P(ScheduleStores, AgreeOnTheFirstToolchain) {
+  const auto before = store_->changes().now();
+  EXPECT_EQ(*store_->agree_on_toolchain("v3, code 1", "gcc 12"), "gcc 12");
+  EXPECT_TRUE(store_->changes().since(before, ""));
+  EXPECT_EQ(*store_->agree_on_toolchain("v3, code 1", "gcc 14"), "gcc 12");
+  EXPECT_EQ(*store_->agree_on_toolchain("v3, code 2", "gcc 14"), "gcc 14");
+  ASSERT_TRUE(store_->put_toolchain("v3, code 1", "gcc 14").ok());
+  EXPECT_EQ(*store_->agree_on_toolchain("v3, code 1", "gcc 12"), "gcc 14");
 }
 
 TEST_P(ScheduleStores, ListPartsOfTheProblems) {
@@ -441,7 +466,7 @@ TEST_F(DatabaseFile, KeepsItsRowsWhenOpenedAgain) {
 TEST_F(DatabaseFile, IsInWriteAheadModeWithStrictTablesAndANumberedSchema) {
   ASSERT_TRUE(open().ok());
   EXPECT_EQ(raw(path_, "PRAGMA journal_mode"), "wal;");
-  EXPECT_EQ(raw(path_, "PRAGMA user_version"), "9;");
+  EXPECT_EQ(raw(path_, "PRAGMA user_version"), "10;");
   EXPECT_EQ(raw(path_, "SELECT name FROM pragma_table_list WHERE schema = 'main' AND strict ORDER BY name"),
             "frontier;frontier_use;kernel;measurement;problem;toolchain;");
 }
@@ -488,14 +513,14 @@ TEST_F(DatabaseFile, TakesChangedRowsForMissingOnes) {
 
 TEST_F(DatabaseFile, RefusesALaterSchemaUntouched) {
   ASSERT_TRUE(open().ok());
-  raw(path_, "PRAGMA user_version = 10");
+  raw(path_, "PRAGMA user_version = 11");
   const auto opened = open();
   ASSERT_FALSE(opened.ok());
   EXPECT_EQ(support::render(opened.error()),
             "invalid [newer-schema]: `" + path_ +
-                "` has schema version 10, this schaas knows versions up to 9\n"
+                "` has schema version 11, this schaas knows versions up to 10\n"
                 "  note: use the newer schaas, or another data directory");
-  EXPECT_EQ(raw(path_, "PRAGMA user_version"), "10;");
+  EXPECT_EQ(raw(path_, "PRAGMA user_version"), "11;");
 }
 
 TEST_F(DatabaseFile, RefusesOtherFiles) {

@@ -41,6 +41,8 @@ struct ChoiceRequest {
   /// When set (tuning): binds a kernel to the real tensors, to be run again and again.
   std::function<support::Result<TimedRun>(const ScheduleAnswer&, const KernelInfo&)> timed_run;
   double tune_seconds = 10;  ///< seconds of running; compilation comes on top
+  bool tune_exclusive =
+      false;  ///< nothing else runs on this machine: other measurements do not replace these
 };
 
 /// A frontier prepared to be chosen from, again and again. Copies share it. Thread-safe.

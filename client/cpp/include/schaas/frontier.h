@@ -168,6 +168,7 @@ struct Measurement {
   std::string isa;
   int threads = 1;
   double seconds = 0;
+  bool exclusive = false;  ///< nothing else ran on the machine
   bool operator==(const Measurement&) const = default;
 };
 

@@ -1,4 +1,4 @@
-#include "kernels_cache/postgres.h"
+#include "kernels_cache/postgres/postgres.h"
 
 #include <poll.h>
 #include <sys/eventfd.h>
@@ -14,7 +14,8 @@
 #include <thread>
 
 #include "compiler/support/digest.h"
-#include "kernels_cache/postgres_connection.h"
+#include "kernels_cache/postgres/postgres_connection.h"
+#include "kernels_cache/process_name.h"
 
 // A pool of connections for statements, one connection for claims and one for notifications. Claims are
 // advisory locks of a session, so the server frees them when the process, its machine or the way to it is
@@ -27,6 +28,7 @@ using support::Diagnostic;
 using support::Result;
 
 constexpr std::array channels = {"schaas_problem", "schaas_job", "schaas_items"};
+constexpr const char* name_prefix = "schaasd ";  ///< begins the names of all connections
 constexpr std::chrono::milliseconds first_delay{100}, max_delay{5000};
 
 /// Returns the number of an advisory lock: the first 64 bits of the key's digest.
@@ -110,7 +112,8 @@ class PostgresClaims final : public Claims {
 
 class PostgresDatabase final : public Database {
  public:
-  PostgresDatabase(std::string uri, std::size_t connections) : uri_(std::move(uri)), free_(connections) {}
+  PostgresDatabase(std::string uri, std::string name, std::size_t connections)
+      : uri_(std::move(uri)), name_(std::move(name)), free_(connections) {}
   ~PostgresDatabase() override {
     stopping_ = true;
     waker_.wake();
@@ -142,7 +145,7 @@ class PostgresDatabase final : public Database {
     }
     lock.unlock();
     if (connection == nullptr) {
-      auto opened = PostgresConnection::open(uri_);
+      auto opened = PostgresConnection::open(uri_, name_);
       lock.lock();
       if (!opened.ok()) {
         ++free_;
@@ -167,6 +170,19 @@ class PostgresDatabase final : public Database {
     listeners_.erase(&listener);
   }
 
+  // Each process is known by the name of its connections, so nobody has to say that he is there.
+  Result<std::vector<ConnectedProcess>> processes() override {
+    SCHAAS_ASSIGN_OR_RETURN(const Session session, this->session());
+    Statement query(*session,
+                    "SELECT split_part(application_name, ' ', 3), split_part(application_name, ' ', 2), "
+                    "to_char(min(backend_start) AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"') "
+                    "FROM pg_stat_activity WHERE datname = current_database() AND "
+                    "starts_with(application_name, $1) GROUP BY application_name ORDER BY 1");
+    query.bind(name_prefix);
+    return all_rows(query, "list the processes of the fleet", [](const Statement& row) {
+      return ConnectedProcess{row.text(0), row.text(1), row.text(2)};
+    });
+  }
   // The server acknowledges what its settings promise.
   Result<void> check_durable(const std::string&) override { return {}; }
   Result<void> back_up(const std::string&) override {
@@ -228,8 +244,8 @@ class PostgresDatabase final : public Database {
 
   /// Opens the connections for claims and notifications.
   Result<void> connect() {
-    SCHAAS_ASSIGN_OR_RETURN(auto claims, PostgresConnection::open(uri_));
-    SCHAAS_ASSIGN_OR_RETURN(listening_connection_, PostgresConnection::open(uri_));
+    SCHAAS_ASSIGN_OR_RETURN(auto claims, PostgresConnection::open(uri_, name_));
+    SCHAAS_ASSIGN_OR_RETURN(listening_connection_, PostgresConnection::open(uri_, name_));
     std::string listen;
     for (const char* channel : channels) listen += std::string("LISTEN ") + channel + ";";
     SCHAAS_RETURN_IF_ERROR(listening_connection_->execute(listen, "listen to the database"));
@@ -286,7 +302,8 @@ class PostgresDatabase final : public Database {
   }
 
   const std::string uri_;
-  std::mutex mutex_;  ///< guards the pool
+  const std::string name_;  ///< names all connections: name_prefix, role and process
+  std::mutex mutex_;        ///< guards the pool
   std::condition_variable returned_;
   std::size_t free_;  ///< sessions that may be opened
   std::vector<std::unique_ptr<PostgresConnection>> idle_;
@@ -304,8 +321,9 @@ class PostgresDatabase final : public Database {
 }  // namespace
 
 Result<std::shared_ptr<Database>> open_postgres(const std::string& uri, const std::vector<Schema>& schemas,
-                                                std::size_t connections) {
-  auto database = std::make_shared<PostgresDatabase>(uri, connections);
+                                                const std::string& role, std::size_t connections) {
+  auto database =
+      std::make_shared<PostgresDatabase>(uri, name_prefix + role + " " + process_name(), connections);
   SCHAAS_RETURN_IF_ERROR(database->start(schemas));
   return std::shared_ptr<Database>(std::move(database));
 }

@@ -1,4 +1,4 @@
-#include "kernels_cache/postgres_connection.h"
+#include "kernels_cache/postgres/postgres_connection.h"
 
 #include <libpq-fe.h>
 #include <poll.h>
@@ -145,14 +145,15 @@ class PostgresCursor final : public Cursor {
 
 }  // namespace
 
-Result<std::unique_ptr<PostgresConnection>> PostgresConnection::open(const std::string& uri) {
-  // The URI takes precedence, so it comes last. Times are seconds; tcp_user_timeout is milliseconds.
-  const std::array keywords = {
-      "connect_timeout",           "keepalives_idle",  "keepalives_interval",
-      "keepalives_count",          "tcp_user_timeout", "client_encoding",
-      "fallback_application_name", "dbname",           static_cast<const char*>(nullptr)};
+Result<std::unique_ptr<PostgresConnection>> PostgresConnection::open(const std::string& uri,
+                                                                     const std::string& name) {
+  // Later keywords take precedence: the URI over the times before it. Times are seconds; tcp_user_timeout
+  // is milliseconds.
+  const std::array keywords = {"connect_timeout",  "keepalives_idle",  "keepalives_interval",
+                               "keepalives_count", "tcp_user_timeout", "client_encoding",
+                               "dbname",           "application_name", static_cast<const char*>(nullptr)};
   const std::array values = {
-      "5", "5", "2", "3", "10000", "UTF8", "schaasd", uri.c_str(), static_cast<const char*>(nullptr)};
+      "5", "5", "2", "3", "10000", "UTF8", uri.c_str(), name.c_str(), static_cast<const char*>(nullptr)};
   PGconn* opened = PQconnectdbParams(keywords.data(), values.data(), 1);
   if (opened == nullptr) return unreachable_database("connect to the database", "out of memory");
   std::unique_ptr<PostgresConnection> connection(new PostgresConnection(opened));
@@ -190,7 +191,8 @@ Result<void> PostgresConnection::notify(const char* channel, const std::string& 
 }
 
 const Dialect& PostgresConnection::dialect() const {
-  static constexpr Dialect dialect{" FOR UPDATE SKIP LOCKED"};
+  static constexpr Dialect dialect{" FOR UPDATE SKIP LOCKED",
+                                   "extract(epoch FROM pg_postmaster_start_time())::text"};
   return dialect;
 }
 

@@ -13,9 +13,10 @@ namespace schaas::kernels_cache {
 /// A connection to a PostgreSQL server, by libpq.
 class PostgresConnection final : public Connection {
  public:
-  /// Connects; notices within seconds when the other side is gone, in both directions. Errors: unreachable
-  /// [database-unreachable].
-  static support::Result<std::unique_ptr<PostgresConnection>> open(const std::string& uri);
+  /// Connects under a name of at most 63 letters, which other processes see; notices within seconds when the
+  /// other side is gone, in both directions. Errors: unreachable [database-unreachable].
+  static support::Result<std::unique_ptr<PostgresConnection>> open(const std::string& uri,
+                                                                   const std::string& name);
   PostgresConnection(const PostgresConnection&) = delete;
   PostgresConnection& operator=(const PostgresConnection&) = delete;
   ~PostgresConnection() override;
