@@ -145,15 +145,20 @@ UNUSED static inline vec4 sum_four(vec a, vec b, vec c, vec d) {
   const vec4 cd = PICK4(c4, d4, 0, 4, 2, 6) + PICK4(c4, d4, 1, 5, 3, 7);
   return PICK4(ab, cd, 0, 1, 4, 5) + PICK4(ab, cd, 2, 3, 6, 7);
 }
-/* The last few are walked: each half of a short list would be a branch that nobody predicts. */
+/* Halves without branches, which nobody predicts; the few entries of a short list are walked. */
 #define DEFINE_SEARCH(name, type)                                                     \
   UNUSED static int64_t name(const type* a, int64_t low, int64_t high, int64_t key) { \
-    while (high - low > 8) {                                                          \
-      const int64_t middle = low + (high - low) / 2;                                  \
-      if (a[middle] < key) low = middle + 1; else high = middle;                      \
+    int64_t count = high - low;                                                       \
+    if (count < 4) {                                                                  \
+      while (low < high && a[low] < key) ++low;                                       \
+      return low;                                                                     \
     }                                                                                 \
-    while (low < high && a[low] < key) ++low;                                         \
-    return low;                                                                       \
+    while (count > 1) {                                                               \
+      const int64_t half = count / 2;                                                 \
+      low = a[low + half - 1] < key ? low + half : low;                               \
+      count -= half;                                                                  \
+    }                                                                                 \
+    return low + (a[low] < key);                                                      \
   }
 DEFINE_SEARCH(search_32, int32_t)
 DEFINE_SEARCH(search_64, int64_t)
