@@ -161,9 +161,9 @@ class ChangingArrays(unittest.TestCase):
         self.b.indptr[-1] -= 2
         self.b.indptr[-2] = min(self.b.indptr[-2], self.b.indptr[-1])
         for _ in range(3):
-            self.check(self.b, self.x)
+            np.testing.assert_allclose(self.f(B=self.b, x=self.x), self.b @ self.x, rtol=1e-12)
         self.b.indices.resize(self.b.indptr[-1], refcheck=False)
-        self.check(self.b, self.x)
+        np.testing.assert_allclose(self.f(B=self.b, x=self.x), self.b @ self.x, rtol=1e-12)
         self.b.indices.resize(self.b.indptr[-1] - 1, refcheck=False)
         with self.assertRaises(ValueError):
             self.f(B=self.b, x=self.x)
