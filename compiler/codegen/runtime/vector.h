@@ -146,13 +146,14 @@ UNUSED static inline vec4 sum_four(vec a, vec b, vec c, vec d) {
   return PICK4(ab, cd, 0, 1, 4, 5) + PICK4(ab, cd, 2, 3, 6, 7);
 }
 /* Branches on entries would be mispredicted: halves without any until at most eight entries are left, whose first
-   four and last four are counted. A list of up to three is walked. */
+   four and last four are counted. A list of up to five is walked: how many steps that takes is learned where few lists are
+   searched again and again. */
 #define FOUR_BELOW(a, key) \
   ((int64_t)((a)[0] < (key)) + ((a)[1] < (key)) + ((a)[2] < (key)) + ((a)[3] < (key)))
 #define DEFINE_SEARCH(name, type)                                                     \
   UNUSED static int64_t name(const type* a, int64_t low, int64_t high, int64_t key) { \
     int64_t count = high - low;                                                       \
-    if (count < 4) {                                                                  \
+    if (count < 6) {                                                                  \
       while (low < high && a[low] < key) ++low;                                       \
       return low;                                                                     \
     }                                                                                 \
