@@ -15,7 +15,8 @@ struct OperandArrays {
 };
 OperandArrays operand_arrays(const loop_ir::Kernel& kernel);
 
-/// Sums over stored entries of an operand whose factors are gathered at the entries' coordinates.
+/// Sums, or alternatives, over stored entries of an operand whose factors are gathered at the entries'
+/// coordinates.
 struct GatheredSums {
   std::string coordinates;                ///< the array that the loop's positions index
   std::vector<loop_ir::Accumulate> sums;  ///< values in terms of the loop's variable alone: lets are inlined

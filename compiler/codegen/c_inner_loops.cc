@@ -83,13 +83,13 @@ void CVectorLoops::print_prefetch(const loop_ir::For& loop, const Block& block) 
 
 /// Prints gathered sums, or interleaved iterations with accumulators of single values.
 bool CVectorLoops::print_scalar_sums(const loop_ir::For& loop) {
-  const auto sums = sums_of(loop);
-  if (loop.step != 1 || loop.unroll != 1 || sums.empty() || static_cast<int>(sums.size()) > partial_sums)
-    return false;
+  if (loop.step != 1 || loop.unroll != 1) return false;
   varying_.clear();
   Block block{"value", 1};
   block.scalar = true;
   if (print_gathered_sums(loop, block)) return true;
+  const auto sums = sums_of(loop);
+  if (sums.empty() || static_cast<int>(sums.size()) > partial_sums) return false;
   print_interleaved(loop, sums, block, partial_sums);
   return true;
 }

@@ -134,6 +134,7 @@ class CVectorLoops {
   void print_inner(const loop_ir::For& loop, const Block& block);
   bool print_gathered_sums(const loop_ir::For& loop, const Block& block);
   std::string four_values(const loop_ir::ExpressionPtr& value, const std::string& position) const;
+  std::string four_truths(const loop_ir::Apply& apply, const std::string& position) const;
   void print_iteration(const loop_ir::For& loop, const Block& block);
   void print_prefetch(const loop_ir::For& loop, const Block& block);
   void print_let(const loop_ir::Let& let, const Block& block);

@@ -126,6 +126,50 @@ class ChangingArrays(unittest.TestCase):
                 self.check(b, DRAW.random(M))
                 self.check(b, DRAW.random(M), out=np.empty(N))
 
+    def test_arrays_that_become_others_in_place(self):
+        """Calls with an array that came before look at its fields alone."""
+        f = schaas.kernel("y(i) = X(i,j) * z(j)")
+        whole = np.arange(24.0)
+        for _ in range(4):
+            np.testing.assert_allclose(f(X=whole.reshape(4, 6), z=np.ones(6)), whole.reshape(4, 6).sum(1))
+        x, z = np.arange(24.0).reshape(4, 6), np.arange(6.0)
+        for shape in [(4, 6)] * 4 + [(6, 4)] * 4 + [(4, 6)]:
+            x.shape = shape
+            np.testing.assert_allclose(f(X=x, z=z[:shape[1]]), x @ z[:shape[1]])
+        for _ in range(4):
+            np.testing.assert_allclose(f(X=x, z=z), x @ z)
+        x.dtype = np.int64
+        np.testing.assert_allclose(f(X=x, z=z), x.astype(float) @ z)
+        x.dtype = float
+        z.setflags(write=False)
+        for _ in range(3):
+            np.testing.assert_allclose(f(X=x, z=z), x @ z)
+        y = np.arange(6.0)
+        for size in (6, 6, 6, 3000):
+            y.resize(size, refcheck=False)
+            np.testing.assert_allclose(f(X=np.ones((2, size)), z=y), [y.sum()] * 2)
+            np.testing.assert_allclose(f(X=np.ones((2, size)), z=y), [y.sum()] * 2)
+
+    def test_matrices_whose_arrays_become_others(self):
+        for _ in range(4):
+            self.check(self.b, self.x)
+        self.b.data = DRAW.random(self.b.nnz)
+        self.check(self.b, self.x)
+        self.b.indices = DRAW.integers(0, M, self.b.nnz).astype(np.int32)
+        for _ in range(3):
+            self.check(self.b, self.x)
+        self.b.indptr[-1] -= 2
+        self.b.indptr[-2] = min(self.b.indptr[-2], self.b.indptr[-1])
+        for _ in range(3):
+            np.testing.assert_allclose(self.f(B=self.b, x=self.x), self.b @ self.x, rtol=1e-12)
+        self.b.indices.resize(self.b.indptr[-1], refcheck=False)
+        np.testing.assert_allclose(self.f(B=self.b, x=self.x), self.b @ self.x, rtol=1e-12)
+        self.b.indices.resize(self.b.indptr[-1] - 1, refcheck=False)
+        with self.assertRaises(ValueError):
+            self.f(B=self.b, x=self.x)
+        with self.assertRaises(ValueError):
+            self.f(B=self.b, x=self.x)
+
     def test_many_sizes(self):
         for _ in range(3):
             for n in range(1, 12):

@@ -128,17 +128,21 @@ std::set<std::string> summed_operands(const Program& program,
   return {sparse->tensor};
 }
 
+// Runs in each plain call: names are parts of the text.
 bool loops_once(std::string_view tree) {
   const bool has_long_names = tree.find(' ') != std::string_view::npos;
-  std::set<std::string> seen;
-  std::string name;
-  for (std::size_t at = 0; at <= tree.size(); ++at) {
-    const char c = at < tree.size() ? tree[at] : ' ';
-    const bool continues = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '\'';
-    if (continues) name += c;
-    if (name.empty() || (continues && has_long_names)) continue;
-    if (!seen.insert(name).second) return false;
-    name.clear();
+  std::vector<std::string_view> seen;
+  for (std::size_t at = 0; at < tree.size();) {
+    const auto continues = [&](std::size_t n) {
+      return n < tree.size() &&
+             (std::isalnum(static_cast<unsigned char>(tree[n])) != 0 || tree[n] == '_' || tree[n] == '\'');
+    };
+    std::size_t end = at;
+    while (continues(end) && (has_long_names || end == at)) ++end;
+    const std::string_view name = tree.substr(at, end - at);
+    if (!name.empty() && support::contains(seen, name)) return false;
+    if (!name.empty()) seen.push_back(name);
+    at = std::max(end, at + 1);
   }
   return true;
 }

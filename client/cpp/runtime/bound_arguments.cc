@@ -21,6 +21,11 @@ BoundArguments::BoundArguments(std::vector<PackedTensor*> tensors) : tensors_(st
 support::Result<void> BoundArguments::add_copies(const schaas_kernel_descriptor& kernel,
                                                  const Copying& copying) {
   using Clock = std::chrono::steady_clock;
+  views_.resize(tensors_.size());
+  list_.resize(tensors_.size());
+  copies_.clear();
+  fixed_copies_.clear();
+  copied_.clear();
   for (std::int32_t c = 0; c < kernel.copy_count; ++c) {
     const schaas_copy& wanted = kernel.copies[c];
     const auto at = static_cast<std::size_t>(wanted.argument);
@@ -50,6 +55,12 @@ support::Result<void> BoundArguments::add_copies(const schaas_kernel_descriptor&
     list_.push_back(&views_.back());
   }
   return {};
+}
+
+PackedTensor BoundArguments::take_only_copy() {
+  PackedTensor copy = std::move(fixed_copies_.front());
+  fixed_copies_.clear();
+  return copy;
 }
 
 void BoundArguments::refresh_copies(int part, int parts) {

@@ -25,11 +25,17 @@ class BoundArguments {
   BoundArguments(const BoundArguments&) = delete;
   BoundArguments& operator=(const BoundArguments&) = delete;
 
-  /// Makes the copies that the kernel reads in place of operands. Errors: those of convert(); invalid
-  /// [kernel-binary].
+  /// Makes the copies that the kernel reads in place of operands; those of an earlier call go. Errors: those
+  /// of convert(); invalid [kernel-binary].
   support::Result<void> add_copies(const schaas_kernel_descriptor& kernel, const Copying& copying);
   /// Brings one of so many parts of the values over to copies of operands whose values change.
   void refresh_copies(int part, int parts);
+  /// The only copy, of an operand whose values stay; null: there is none, or several.
+  const PackedTensor* only_copy() const {
+    return copies_.empty() && fixed_copies_.size() == 1 ? &fixed_copies_.front() : nullptr;
+  }
+  /// Gives this copy away. The kernel must not run before copies are made again.
+  PackedTensor take_only_copy();
   bool refreshes_copies() const { return !copies_.empty(); }
   const std::vector<CopiedOperand>& copied() const { return copied_; }
 

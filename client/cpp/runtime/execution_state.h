@@ -48,8 +48,9 @@ struct Execution::State {
   std::int32_t counted_phases =
       0;  ///< phases up to the last that counts: the result's arrays are made after them
   std::optional<Appending>
-      appending;        ///< one-pass assembly of a kernel whose last phase may run without the counting ones
-  bool update = false;  ///< the result starts from what it holds
+      appending;         ///< one-pass assembly of a kernel whose last phase may run without the counting ones
+  bool is_copy = false;  ///< the result is the copy of the only operand, whose arrays it takes
+  bool update = false;   ///< the result starts from what it holds
   ResultStructure structure;  ///< the counters hold what the result's arrays were made from
   bool numeric_only = false;  ///< in the run at hand: the structure in these arrays stays
   std::atomic<std::int32_t> error{SCHAAS_OK};
@@ -63,6 +64,7 @@ struct Execution::State {
 
   // Binding: what depends on structure alone.
   support::Result<void> bind(const std::vector<std::string>& names);
+  support::Result<void> add_copies(const std::vector<std::string>& names);
   support::Result<void> check_counters() const;
   support::Result<void> divide_phases();
   void prepare_appending();
@@ -88,6 +90,7 @@ struct Execution::State {
   support::Result<void> make_structure(Team& team);
   support::Result<void> run_appended(Team& team);
   support::Result<void> rerun_values(Team& team);
+  support::Result<void> take_copy();
   void note_structure();
 };
 

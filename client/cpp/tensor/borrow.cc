@@ -98,10 +98,27 @@ support::Result<PackedTensor> borrow(const schaas_tensor& view, const std::strin
   return std::move(builder).finish();
 }
 
+namespace {
+
+/// The tensor is over these arrays already. Entries follow from the extents where levels have no arrays.
+bool has_arrays(const PackedTensor& tensor, const schaas_tensor& view) {
+  for (std::int32_t l = 0; l < view.order; ++l) {
+    const PackedTensor::Level& own = tensor.levels()[static_cast<std::size_t>(l)];
+    const schaas_level& level = view.levels[l];
+    const bool is_sparse = format::is_sparse(tensor.format().levels[static_cast<std::size_t>(l)]);
+    if (own.entries != level.entries) return false;
+    if (is_sparse && (own.pos.data() != level.pos || own.crd.data() != level.crd)) return false;
+  }
+  return tensor.values().data() == view.values;
+}
+
+}  // namespace
+
 // Keeps format, extents, and value type of `tensor`; arrays and numbers of entries may be other ones.
 support::Result<void> borrow_again(PackedTensor& tensor, const schaas_tensor& view, const std::string& name,
                                    Trust trust, int threads) {
   SCHAAS_RETURN_IF_ERROR(check(view, name, trust, threads));
+  if (has_arrays(tensor, view)) return {};
   PackedTensorBuilder builder = PackedTensorBuilder::of(std::move(tensor));
   std::int64_t parents = 1;
   for (std::int32_t l = 0; l < view.order; ++l) {

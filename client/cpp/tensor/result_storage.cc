@@ -73,6 +73,12 @@ Result<void> ResultStorage::take_entries(PackedTensor& result, const PackedTenso
   return {};
 }
 
+void ResultStorage::give_entries(PackedTensor& result, PackedTensor other) {
+  result.levels_ = std::move(other.levels_);
+  result.values_ = std::move(other.values_);
+  result.refresh_views();
+}
+
 Result<void> ResultStorage::resize(PackedTensor& result, const std::vector<std::int64_t>& counts,
                                    const std::string& name) {
   const int order = result.order(), width = result.position_bits_ / 8;

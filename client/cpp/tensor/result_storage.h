@@ -20,6 +20,9 @@ class ResultStorage {
   /// not set. Errors: exhausted [memory].
   static support::Result<void> take_entries(PackedTensor& result, const PackedTensor& other,
                                             const std::string& name);
+  /// Gives `result` the levels and the values of `other`, whose extents, format and types by level are its
+  /// own.
+  static void give_entries(PackedTensor& result, PackedTensor other);
   /// Takes the coordinates and values of a result whose second level is compressed, for others to fill, and
   /// gives its positions their length. Errors: exhausted [memory].
   static support::Result<void> take_rows(PackedTensor& result, Buffer& coordinates, Buffer& values,

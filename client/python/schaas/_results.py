@@ -5,7 +5,7 @@ import ctypes
 import numpy as np
 
 from . import _library as library
-from ._tensors import Storage, memory
+from ._tensors import Storage, memories
 
 
 def _index(array, narrow):
@@ -72,7 +72,9 @@ class Compressed:
         level = _level_at(tensor[_LEVELS] + _LEVEL_BYTES)
         entries = level[_ENTRIES]
         made = self._kind.__new__(self._kind)
-        made.__dict__.update(self._attributes, indptr=memory(level[_POSITIONS], self._positions, self._index, owner),
-                             indices=memory(level[_COORDINATES], entries, self._index, owner),
-                             data=memory(tensor[_VALUES], entries, self._values, owner))
+        held = made.__dict__
+        held.update(self._attributes)
+        held["indptr"], held["indices"], held["data"] = memories(
+            owner, (level[_POSITIONS], self._positions, self._index), (level[_COORDINATES], entries, self._index),
+            (tensor[_VALUES], entries, self._values))
         return made

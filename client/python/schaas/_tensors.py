@@ -12,7 +12,6 @@ from ._errors import did_you_mean, invalid
 from ._frontier import size_text
 
 F8, F4 = np.dtype(np.float64), np.dtype(np.float32)
-_from_buffer, _address_of = ctypes.c_char.from_buffer, ctypes.addressof
 # Types of values: by name, and by number of kernel_abi.h.
 BF16 = np.dtype([("bfloat16", np.uint16)])  # numpy has none: the upper 16 bits of f32
 F2, BOOL = np.dtype(np.float16), np.dtype(np.bool_)
@@ -68,18 +67,10 @@ def whole(name, array, wanted):
     return np.require(array, wanted, ["C", "A"])
 
 
-def address(array):
-    """The address of a contiguous array's elements. Its `__array_interface__` takes four times as long."""
-    try:
-        return _address_of(_from_buffer(array))
-    except (TypeError, ValueError):  # read only, or empty
-        return array.__array_interface__["data"][0]
-
-
 class _Memory(ctypes.Array):
     """Memory from an address on, however much of it an array takes. `owner` lives as long as the array does."""
 
-    _type_, _length_ = ctypes.c_char, 1 << 46
+    _type_, _length_ = ctypes.c_char, 1 << 48
 
 
 _memory_at = _Memory.from_address
@@ -93,6 +84,15 @@ def memory(address, count, dtype, owner, shape=None):
     there.owner = owner
     made = np.frombuffer(there, dtype, count)
     return made if shape is None else made.reshape(shape)
+
+
+def memories(owner, *parts):
+    """The arrays (address, count, dtype), of one dimension each, that together keep `owner` alive."""
+    start = min([address for address, _, _ in parts])
+    there = _memory_at(start)
+    there.owner = owner
+    return [np.frombuffer(there, dtype, count, address - start) if count and address else np.empty(count, dtype)
+            for address, count, dtype in parts]
 
 
 class Storage:

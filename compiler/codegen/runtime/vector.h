@@ -145,15 +145,26 @@ UNUSED static inline vec4 sum_four(vec a, vec b, vec c, vec d) {
   const vec4 cd = PICK4(c4, d4, 0, 4, 2, 6) + PICK4(c4, d4, 1, 5, 3, 7);
   return PICK4(ab, cd, 0, 1, 4, 5) + PICK4(ab, cd, 2, 3, 6, 7);
 }
-/* The last few are walked: each half of a short list would be a branch that nobody predicts. */
+/* Branches on entries would be mispredicted: halves without any until at most eight entries are left, whose first
+   four and last four are counted. A list of up to five is walked: how many steps that takes is learned where few lists are
+   searched again and again. */
+#define FOUR_BELOW(a, key) \
+  ((int64_t)((a)[0] < (key)) + ((a)[1] < (key)) + ((a)[2] < (key)) + ((a)[3] < (key)))
 #define DEFINE_SEARCH(name, type)                                                     \
   UNUSED static int64_t name(const type* a, int64_t low, int64_t high, int64_t key) { \
-    while (high - low > 8) {                                                          \
-      const int64_t middle = low + (high - low) / 2;                                  \
-      if (a[middle] < key) low = middle + 1; else high = middle;                      \
+    int64_t count = high - low;                                                       \
+    if (count < 6) {                                                                  \
+      while (low < high && a[low] < key) ++low;                                       \
+      return low;                                                                     \
     }                                                                                 \
-    while (low < high && a[low] < key) ++low;                                         \
-    return low;                                                                       \
+    while (count > 8) {                                                               \
+      const int64_t half = count / 2;                                                 \
+      low = a[low + half - 1] < key ? low + half : low;                               \
+      count -= half;                                                                  \
+    }                                                                                 \
+    const int64_t first = FOUR_BELOW(a + low, key);                                   \
+    const int64_t last = FOUR_BELOW(a + low + count - 4, key);                        \
+    return low + (last > 0 ? count - 4 + last : first);                               \
   }
 DEFINE_SEARCH(search_32, int32_t)
 DEFINE_SEARCH(search_64, int64_t)
