@@ -60,8 +60,8 @@ std::string parameters_of(const VersionedFunction& function) {
   return all + (function.prefetches ? ", int prefetch" : "");
 }
 
-/// Returns the statement that calls NAME_of for these extents. It is inlined twice where rows are elements:
-/// a test of the flag takes up to a tenth of their time, and of no other's.
+/// Returns the statement that calls NAME_of for these extents. It is inlined twice where rows are elements: a
+/// test of the flag costs a tenth of their time, and little of other rows' (docs/performance/kernels.md).
 std::string call_inlined(const VersionedFunction& function, const Version& version) {
   const std::string call = function.name + "_of(" + function.arguments + version.arguments;
   if (!function.prefetches) return "return " + call + ");";
