@@ -18,7 +18,7 @@
 
 // Prints a kernel: prologue, functions of each phase, sizes of buffers, descriptor. The statements of a
 // phase stand once, in an always-inlined function whose parameters are the arrays, specialised extents and
-// the prefetch flag. Callers pass constants where they can, and the compiler makes a version for each call.
+// the prefetch flag. Each version calls it with what it knows of the extents (versions.h).
 // Arrays are parameters since GCC trusts `restrict` on parameters only. Only names that lowering made are
 // printed; the label's strings are escaped.
 namespace schaas::codegen {
@@ -289,28 +289,24 @@ void KernelPrinter::print_phase(std::size_t phase) {
 }
 
 /// Prints the statements once, in an always-inlined function of the arrays, the specialised extents and the
-/// prefetch flag; the compiler specialises it for each call. GCC trusts `restrict` on parameters only:
+/// prefetch flag, then the versions that call it. GCC trusts `restrict` on parameters only:
 /// without it, loads would stay inside loops that store to another array.
 void KernelPrinter::print_function(const CFunction& function, const loop_ir::Specialisation& specialisation) {
-  const std::string of = function.name + "_of";
   const std::vector<std::string> known = specialised_extents(specialisation);
   const auto prefetched = prefetched_arrays(function.body);
   loop_ir::Uses uses;
   loop_ir::collect_uses(function.body, uses);
-  std::string parameters = function.parameters, arguments = function.arguments, passed;
+  VersionedFunction versioned{function.name, function.parameters, function.arguments, known,
+                              !prefetched.empty()};
   for (const auto& array : kernel_.arrays) {
     if (!is_declared(array, uses)) continue;
-    parameters += ", " + declaration(array);
-    arguments += ", " + array.name;
-  }
-  for (const auto& extent : known) {
-    parameters += ", int64_t " + extent;
-    passed += ", " + extent;
+    versioned.parameters += ", " + declaration(array);
+    versioned.arguments += ", " + array.name;
   }
   out_.comment(loop_ir::print(function.body));
-  out_.open("static ALWAYS_INLINE int32_t " + of + "(" + parameters +
-            (prefetched.empty() ? ")" : ", int prefetch)"));
+  open_versioned(out_, versioned);
   print_body(function, known);
+  const auto calls = print_versions(out_, versioned, specialisation);
   out_.open("static int32_t " + function.name + "(" + function.parameters + ")");
   for (const auto& each : function.guards) out_.line(each);
   print_arrays(uses);
@@ -318,15 +314,7 @@ void KernelPrinter::print_function(const CFunction& function, const loop_ir::Spe
     if (support::contains(known, extent.name)) print_extent(extent);
   }
   if (!prefetched.empty()) print_prefetch(prefetched, known);
-  // The flag is a constant in each of the two calls.
-  const auto call = [&](const std::string& sizes) {
-    const std::string begin = of + "(" + arguments + sizes;
-    return "return " +
-           (prefetched.empty() ? begin + ");" : "prefetch ? " + begin + ", 1) : " + begin + ", 0);");
-  };
-  for (const Version& version : versions(specialisation))
-    out_.line("if (" + version.condition + ") " + call(version.arguments));
-  out_.line(call(passed));
+  for (const auto& call : calls) out_.line(call);
   out_.close();
   out_.raw("\n");
 }

@@ -5,8 +5,16 @@
 namespace schaas::codegen {
 namespace {
 
+/// One version: the C condition on its extents under which it runs, and what is passed for them, each after
+/// ", ". It tells the C compiler their size, or bounds of it.
+struct Version {
+  std::string condition, arguments;
+  bool of_elements = false;  ///< all specialised extents are 1
+};
+
 Version of_size(const std::vector<std::string>& extents, std::int64_t size) {
   Version version;
+  version.of_elements = size == 1;
   const std::string number = std::to_string(size);
   for (const auto& extent : extents) {
     version.condition += (version.condition.empty() ? "" : " && ") + extent + " == " + number;
@@ -29,14 +37,7 @@ Version of_registers(const std::vector<std::string>& extents, int first, int bou
   return version;
 }
 
-}  // namespace
-
-std::vector<std::string> specialised_extents(const loop_ir::Specialisation& specialisation) {
-  std::vector<std::string> all = specialisation.extents;
-  all.insert(all.end(), specialisation.singles.begin(), specialisation.singles.end());
-  return all;
-}
-
+/// Returns the versions in the order in which their conditions are asked.
 std::vector<Version> versions(const loop_ir::Specialisation& specialisation) {
   std::vector<Version> all;
   const auto add = [&](Version version) {
@@ -51,6 +52,55 @@ std::vector<Version> versions(const loop_ir::Specialisation& specialisation) {
     first = bound;
   }
   return all;
+}
+
+std::string parameters_of(const VersionedFunction& function) {
+  std::string all = function.parameters;
+  for (const auto& extent : function.extents) all += ", int64_t " + extent;
+  return all + (function.prefetches ? ", int prefetch" : "");
+}
+
+/// Returns the statement that calls NAME_of for these extents. It is inlined twice where rows are elements: a
+/// test of the flag costs a tenth of their time, and little of other rows' (docs/performance/kernels.md).
+std::string call_inlined(const VersionedFunction& function, const Version& version) {
+  const std::string call = function.name + "_of(" + function.arguments + version.arguments;
+  if (!function.prefetches) return "return " + call + ");";
+  if (version.of_elements) return "return prefetch ? " + call + ", 1) : " + call + ", 0);";
+  return "return " + call + ", prefetch);";
+}
+
+}  // namespace
+
+std::vector<std::string> specialised_extents(const loop_ir::Specialisation& specialisation) {
+  std::vector<std::string> all = specialisation.extents;
+  all.insert(all.end(), specialisation.singles.begin(), specialisation.singles.end());
+  return all;
+}
+
+void open_versioned(CText& out, const VersionedFunction& function) {
+  out.open("static ALWAYS_INLINE int32_t " + function.name + "_of(" + parameters_of(function) + ")");
+}
+
+std::vector<std::string> print_versions(CText& out, const VersionedFunction& function,
+                                        const loop_ir::Specialisation& specialisation) {
+  std::vector<Version> all = versions(specialisation);
+  Version general;
+  for (const auto& extent : function.extents) general.arguments += ", " + extent;
+  if (all.empty()) return {call_inlined(function, general)};
+  const std::string arguments = function.arguments + general.arguments;
+  const std::string parameters = parameters_of(function);
+  all.push_back(std::move(general));
+  std::vector<std::string> calls;
+  for (const Version& version : all) {
+    const std::string name = function.name + "_version_" + std::to_string(calls.size());
+    out.open("static NOINLINE int32_t " + name + "(" + parameters + ")");
+    out.line(call_inlined(function, version));
+    out.close();
+    calls.push_back((version.condition.empty() ? "" : "if (" + version.condition + ") ") + "return " + name +
+                    "(" + arguments + (function.prefetches ? ", prefetch);" : ");"));
+  }
+  out.raw("\n");
+  return calls;
 }
 
 }  // namespace schaas::codegen

@@ -16,6 +16,7 @@ typedef value vec32 VECTOR_TYPE(32);
 typedef value vec16 VECTOR_TYPE(16);
 #define UNUSED __attribute__((unused))
 #define ALWAYS_INLINE inline __attribute__((always_inline))
+#define NOINLINE __attribute__((noinline))
 #define PRAGMA(text) _Pragma(#text)
 #if defined(__clang__)
 #define UNROLL(n) PRAGMA(clang loop unroll_count(n))

@@ -738,7 +738,7 @@ TEST_F(Executed, CollectsWhatIsMarked) {
   }
 }
 
-TEST(Codegen, VersionsAreOneBodyAndACallForEachSize) {
+TEST(Codegen, VersionsAreOneBodyAndAFunctionForEachSize) {
   const auto kernel = parsed(R"(kernel f64 arguments 2 {
   extent n = argument 0 mode 0
   extent m = argument 0 mode 1
@@ -760,21 +760,57 @@ TEST(Codegen, VersionsAreOneBodyAndACallForEachSize) {
                             "  const int64_t s = (n * m);\n");
   ASSERT_NE(std::string::npos, at) << text;
   const auto end = text.find("static int64_t k_range_0", at);
-  const auto call = text.find("static int32_t k_phase_0(", at);
-  EXPECT_EQ("static int32_t k_phase_0(" + parameters + R"() {
+  const auto call = text.find("static NOINLINE int32_t k_phase_0_version_0(", at);
+  const std::string known =
+      parameters +
+      ", value* restrict A, const value* restrict B, int64_t n, int64_t m) {\n  return k_phase_0_of(";
+  EXPECT_EQ("static NOINLINE int32_t k_phase_0_version_0(" + known +
+                "args, shared, workspace, begin, end, A, B, 8, 8);\n}\n"
+                "static NOINLINE int32_t k_phase_0_version_1(" +
+                known +
+                "args, shared, workspace, begin, end, A, B, 16, 16);\n}\n"
+                "static NOINLINE int32_t k_phase_0_version_2(" +
+                known +
+                "args, shared, workspace, begin, end, A, B, n, m);\n}\n\n"
+                "static int32_t k_phase_0(" +
+                parameters + R"() {
   if (!k_check(args)) return 1;
   if (begin >= end) return 0;
   value* restrict A = args[0]->values;
   const value* restrict B = args[1]->values;
   const int64_t n = args[0]->extents[0];
   const int64_t m = args[0]->extents[1];
-  if (n == 8 && m == 8) return k_phase_0_of(args, shared, workspace, begin, end, A, B, 8, 8);
-  if (n == 16 && m == 16) return k_phase_0_of(args, shared, workspace, begin, end, A, B, 16, 16);
-  return k_phase_0_of(args, shared, workspace, begin, end, A, B, n, m);
+  if (n == 8 && m == 8) return k_phase_0_version_0(args, shared, workspace, begin, end, A, B, n, m);
+  if (n == 16 && m == 16) return k_phase_0_version_1(args, shared, workspace, begin, end, A, B, n, m);
+  return k_phase_0_version_2(args, shared, workspace, begin, end, A, B, n, m);
 }
 
 )",
             text.substr(call, end - call));
+}
+
+/// Returns the texts between `before` and `after` of the lines that have both.
+std::vector<std::string> between(const std::string& text, const std::string& before,
+                                 const std::string& after) {
+  std::vector<std::string> found;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    const auto at = line.find(before);
+    const auto end = line.rfind(after);
+    if (at != std::string::npos && end != std::string::npos && at + before.size() <= end)
+      found.push_back(line.substr(at + before.size(), end - at - before.size()));
+  }
+  return found;
+}
+
+/// Returns the extents that each version passes, in order.
+std::vector<std::string> extents_passed(const std::string& text) {
+  return between(text, "return k_phase_0_of(args, shared, workspace, begin, end, A, B, ", ");");
+}
+
+/// Returns the conditions of the versions, in order.
+std::vector<std::string> conditions(const std::string& text) {
+  return between(text, "  if (", ") return k_phase_0_version_");
 }
 
 TEST(Codegen, VersionForSinglesComesFirst) {
@@ -792,13 +828,8 @@ TEST(Codegen, VersionForSinglesComesFirst) {
   }
 })");
   const std::string text = print_c(kernel, {"", "", "", "", "k"});
-  const auto end = text.find("static int64_t k_range_0");
-  const auto call = text.rfind("  if (n == 1 && m == 1)", end);
-  ASSERT_NE(std::string::npos, call) << text;
-  const std::string begin = "return k_phase_0_of(args, shared, workspace, begin, end, A, B, ";
-  EXPECT_EQ("  if (n == 1 && m == 1) " + begin + "1, 1);\n  if (n == 1) " + begin + "1, m);\n  if (n == 8) " +
-                begin + "8, m);\n  " + begin + "n, m);\n}\n\n",
-            text.substr(call, end - call));
+  EXPECT_EQ((std::vector<std::string>{"1, 1", "1, m", "8, m", "n, m"}), extents_passed(text));
+  EXPECT_EQ((std::vector<std::string>{"n == 1 && m == 1", "n == 1", "n == 8"}), conditions(text));
 }
 
 TEST(Codegen, VersionsByRegistersBoundTheirArgument) {
@@ -815,16 +846,42 @@ TEST(Codegen, VersionsByRegistersBoundTheirArgument) {
   }
 })");
   const std::string text = print_c(kernel, {"", "", "", "", "k"});
-  const auto end = text.find("static int64_t k_range_0");
-  const auto call = text.rfind("  if (n == 8)", end);
-  const std::string begin = "return k_phase_0_of(args, shared, workspace, begin, end, A, B, ";
+  EXPECT_EQ((std::vector<std::string>{"8", "0 * WIDTH(vec) + (n & (1 * WIDTH(vec) - 1))",
+                                      "1 * WIDTH(vec) + (n & (1 * WIDTH(vec) - 1))",
+                                      "2 * WIDTH(vec) + (n & (2 * WIDTH(vec) - 1))", "n"}),
+            extents_passed(text));
   EXPECT_EQ(
-      "  if (n == 8) " + begin + "8);\n  if (n < 1 * WIDTH(vec)) " + begin +
-          "0 * WIDTH(vec) + (n & (1 * WIDTH(vec) - 1)));\n  if (n >= 1 * WIDTH(vec) && n < 2 * WIDTH(vec)) " +
-          begin +
-          "1 * WIDTH(vec) + (n & (1 * WIDTH(vec) - 1)));\n  if (n >= 2 * WIDTH(vec) && n < 4 * WIDTH(vec)) " +
-          begin + "2 * WIDTH(vec) + (n & (2 * WIDTH(vec) - 1)));\n  " + begin + "n);\n}\n\n",
-      text.substr(call, end - call));
+      (std::vector<std::string>{"n == 8", "n < 1 * WIDTH(vec)", "n >= 1 * WIDTH(vec) && n < 2 * WIDTH(vec)",
+                                "n >= 2 * WIDTH(vec) && n < 4 * WIDTH(vec)"}),
+      conditions(text));
+}
+
+TEST(Codegen, PrefetchFlagIsAConstantForRowsOfOneElement) {
+  const auto kernel = parsed(R"(kernel f64 arguments 3 {
+  extent n = argument 0 mode 1
+  array A: value = values 0 written
+  array B_crd1: index64 = coordinates 1 level 1
+  array B: value = values 1
+  array C: value = values 2
+  phase range 1 specialised for n at 1 8 {
+    for vector k in 0 .. n {
+      sum t
+      for p in begin .. end entries of B_crd1 prefetch 16 {
+        let j: index = B_crd1[p]
+        let o: index = (j * n)
+        t += (B[p] * C[(o + k)])
+      }
+      A[k] = t
+    }
+  }
+})");
+  const std::string text = print_c(kernel, {"", "", "", "", "k"});
+  const std::string begin = "k_phase_0_of(args, shared, workspace, begin, end, ";
+  EXPECT_EQ((std::vector<std::string>{"A, B_crd1, B, C, 1, 1) : " + begin + "A, B_crd1, B, C, 1, 0"}),
+            between(text, "return prefetch ? " + begin, ");"));
+  EXPECT_EQ((std::vector<std::string>{"A, B_crd1, B, C, 8, prefetch", "A, B_crd1, B, C, n, prefetch"}),
+            between(text, "return " + begin, ");"));
+  EXPECT_NE(std::string::npos, text.find("if (__builtin_expect(prefetch, 0)) {")) << text;
 }
 
 TEST(Codegen, OneTextForAllInstructionSets) {
