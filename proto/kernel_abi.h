@@ -97,7 +97,9 @@ enum {
   SCHAAS_U16 = 9,
   SCHAAS_U32 = 10,
   SCHAAS_U64 = 11,
-  SCHAAS_BOOL = 12
+  SCHAAS_BOOL = 12,
+  SCHAAS_C64 = 13, /* real and imaginary part of 32 bits each, in this order */
+  SCHAAS_C128 = 14
 };
 enum { SCHAAS_STEP_COMPUTE = 0, SCHAAS_STEP_COUNT = 1 };
 /* A result may be appended. ALWAYS: counting takes about as long as filling. ALONE: it takes much less, so

@@ -72,6 +72,9 @@ const char* c_name(Function function) {
     case Function::floor:
     case Function::ceil:
     case Function::round:
+    case Function::conj:
+    case Function::real:
+    case Function::imag:
     case Function::add_absorbing_largest:
     case Function::add_absorbing_smallest:
       return operators::facts(function).name;
@@ -87,6 +90,11 @@ bool is_cheap(const ExpressionPtr& expression) {
                                std::all_of(called->arguments.begin(), called->arguments.end(), is_cheap));
 }
 
+/// Returns the function of runtime/complex.h for a product or quotient.
+std::string complex_name(const std::string& type, Function function) {
+  return type + (function == Function::multiply ? "_multiply" : "_divide");
+}
+
 /// Returns "(a op b op c)".
 std::string joined(const std::vector<std::string>& parts, const std::string& op) {
   std::string text;
@@ -98,6 +106,7 @@ std::string joined(const std::vector<std::string>& parts, const std::string& op)
 
 CExpressions::CExpressions(const loop_ir::Kernel& kernel)
     : integers_(operators::is_integer(kernel.value_type)),
+      complex_(operators::is_complex(kernel.value_type)),
       short_(kernel),
       value_bytes_(static_cast<int>(operators::bytes_of(kernel.value_type))),
       narrow_(loop_ir::widened_arrays(kernel)),
@@ -295,8 +304,10 @@ std::string CExpressions::apply(const loop_ir::Apply& apply, const Loadable& loa
   for (const auto& each : apply.arguments) parts.push_back(print(each, loadable));
   if (apply.function == Function::negate) return promoted() + "(-" + parts.front() + ")";
   const std::string op = infix(apply.function);
-  if (!op.empty()) return promoted() + joined(parts, op);
-  const std::string name = called("value", apply.function);
+  const bool is_call =
+      complex_ && (apply.function == Function::multiply || apply.function == Function::divide);
+  if (!op.empty() && !is_call) return promoted() + joined(parts, op);
+  const std::string name = is_call ? complex_name("value", apply.function) : called("value", apply.function);
   std::string text = parts.front();
   if (parts.size() == 1) return name + "(" + text + ")";
   if (apply.function == Function::where) {
@@ -384,10 +395,22 @@ std::string CExpressions::called(const std::string& type, Function function) {
 }
 
 std::string CExpressions::fold(const std::string& type, Monoid monoid, const std::string& target,
-                               const std::string& value) {
+                               const std::string& value) const {
   if (monoid == Monoid::sum) return target + " += " + value + ";";
+  if (monoid == Monoid::product && complex_)
+    return target + " = " + type + "_multiply(" + target + ", " + value + ");";
   if (monoid == Monoid::product) return target + " *= " + value + ";";
   return target + " = " + called(type, operators::combine(monoid)) + "(" + target + ", " + value + ");";
+}
+
+std::string CExpressions::broadcast(const std::string& type, const std::string& number) const {
+  if (complex_ && type != "value") return type + "_of_value(" + number + ")";
+  return "(" + number + " - (" + type + "){0})";
+}
+
+std::string CExpressions::lane(const std::string& type, const std::string& vector,
+                               const std::string& number) const {
+  return complex_ ? "LANE(" + type + ", " + vector + ", " + number + ")" : vector + "[" + number + "]";
 }
 
 std::string CExpressions::prefetch(const loop_ir::Prefetch& prefetch) const {

@@ -31,6 +31,8 @@ class CExpressions {
   const std::map<std::string, operators::ValueType>& narrow_arrays() const { return narrow_; }
   /// Types of narrow arrays.
   std::set<operators::ValueType> narrow_types() const;
+  /// Values are complex: products and quotients are functions, and registers hold pairs.
+  bool is_complex() const { return complex_; }
   /// An instruction loads or stores a part of a register of the arrays in use. None of them is narrow, and
   /// values have four bytes or more.
   bool load_in_part(const loop_ir::Uses& uses) const;
@@ -55,8 +57,12 @@ class CExpressions {
   /// Returns the function of runtime/function.h for a type: "value_maximum", "vec_exp".
   static std::string called(const std::string& type, operators::Function function);
   /// Returns the statement that folds `value` into `target`: "t += v;", "t = value_maximum(t, v);".
-  static std::string fold(const std::string& type, operators::Monoid monoid, const std::string& target,
-                          const std::string& value);
+  std::string fold(const std::string& type, operators::Monoid monoid, const std::string& target,
+                   const std::string& value) const;
+  /// Returns a register that holds the number in each lane.
+  std::string broadcast(const std::string& type, const std::string& number) const;
+  /// Returns a lane of a register as a value.
+  std::string lane(const std::string& type, const std::string& vector, const std::string& number) const;
   /// Returns the statement that folds a number into the element at `address` in one step for all threads.
   static std::string atomic(operators::Monoid monoid, const std::string& address, const std::string& value);
   /// Returns the statement that prefetches an element.
@@ -78,6 +84,7 @@ class CExpressions {
   /// (For::prefetch_distance) or for gathered sums.
   const std::set<std::string>& coordinates_beyond_rows() const { return beyond_rows_; }
   std::optional<GatheredSums> gathered_sums_of(const loop_ir::For& loop) const {
+    if (complex_) return std::nullopt;  // four values do not fit a register
     return gathered_sums(loop, operands_, monoids_);
   }
 
@@ -93,6 +100,7 @@ class CExpressions {
   std::string choose(const loop_ir::Choose& choice, const Loadable& loadable) const;
 
   bool integers_;                                       ///< values are integers
+  bool complex_;                                        ///< values are complex
   ShortIndices short_;                                  ///< index variables of 32 bits
   int value_bytes_;                                     ///< bytes of a value
   std::map<std::string, operators::ValueType> narrow_;  ///< arrays of operands in fewer bits than values have

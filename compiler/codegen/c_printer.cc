@@ -123,15 +123,19 @@ void KernelPrinter::print_prologue() {
   out_.raw("#include <stddef.h>\n#include <stdint.h>\n#include <string.h>\n\n");
   once("PROLOGUE", std::string(abi_declarations()) + "\n" + value_declarations(type.type) +
                        std::string(vector_declarations()));
-  if (!narrow.empty()) once("NARROW", std::string(narrow_declarations()));
+  const bool is_complex = operators::is_complex(type.type);
+  if (is_complex) once("COMPLEX", std::string(complex_declarations()));
+  if (!narrow.empty())
+    once("NARROW", std::string(is_complex ? complex_narrow_declarations() : narrow_declarations()));
   for (const auto stored : narrow)
     once(std::string("NARROW_") + operators::name(stored), stored_declarations(stored));
   if (expressions_.needs_functions()) {
-    const bool f64 = type.type == loop_ir::ValueType::f64;
+    const bool f64 = type.part == loop_ir::ValueType::f64;
     const std::string math = f64 ? "#define MATH(name) name\n" : "#define MATH(name) name##f\n";
-    once("FUNCTIONS", (type.is_integer ? "" : math) + std::string(function_declarations()) +
-                          std::string(vector_function_declarations()) +
-                          (type.is_integer ? "" : std::string(exponential_declarations())));
+    once("FUNCTIONS", is_complex ? math + std::string(complex_function_declarations())
+                                 : (type.is_integer ? "" : math) + std::string(function_declarations()) +
+                                       std::string(vector_function_declarations()) +
+                                       (type.is_integer ? "" : std::string(exponential_declarations())));
   }
   if (expressions_.needs_atomics()) once("ATOMICS", std::string(atomic_declarations()));
   if (expressions_.needs_find()) once("FIND", std::string(find_declarations()));

@@ -198,7 +198,7 @@ void CStatements::print(const StatementPtr& statement) {
           },
           [&](const loop_ir::Accumulate& x) {
             const auto monoid = expressions_.monoid_of(x.name);
-            text_.line(CExpressions::fold("value", monoid, x.name, expression(x.value)));
+            text_.line(expressions_.fold("value", monoid, x.name, expression(x.value)));
           },
           [&](const loop_ir::Store& x) { print_store(x); },
           [&](const loop_ir::If& x) {
@@ -291,7 +291,7 @@ void CStatements::print_store(const loop_ir::Store& store) {
   if (store.mode == loop_ir::Write::atomic)
     return text_.line(CExpressions::atomic(store.monoid, "&" + target, value));
   const bool set = store.mode == loop_ir::Write::set;
-  text_.line(set ? target + " = " + value + ";" : CExpressions::fold("value", store.monoid, target, value));
+  text_.line(set ? target + " = " + value + ";" : expressions_.fold("value", store.monoid, target, value));
 }
 
 /// Calls the functions of runtime/group.cuh.

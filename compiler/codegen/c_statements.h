@@ -143,6 +143,7 @@ class CVectorLoops {
   void print_store(const loop_ir::Store& store, const Block& block);
   void print_atomic(const loop_ir::Store& store, const Block& block, int part, const std::string& value);
   std::string apply(const loop_ir::Apply& apply, const Block& block, int part) const;
+  std::string complex_apply(const loop_ir::Apply& apply, const Block& block, int part) const;
   std::string counted(const loop_ir::ExpressionPtr& index, const Block& block, int part) const;
   static std::string offset(const std::string& first, const Block& block, int part);
   /// Returns one register, broadcast where the expression does not vary.

@@ -60,24 +60,27 @@ void CVectorLoops::print_other_folds(const loop_ir::For& loop, const Folds& fold
   const auto steps = [&](const Block& block) {
     step(loop, folds, block, "while", [&](const loop_ir::Accumulate& fold, int part) {
       const std::string target = block.type == "value" ? fold.name : partial(fold, part);
-      text_.line(CExpressions::fold(block.type, monoid, target, vector_expression(fold.value, block, part)));
+      text_.line(expressions_.fold(block.type, monoid, target, vector_expression(fold.value, block, part)));
     });
   };
   open_range(loop);
   // Broadcast by subtraction of zero, which keeps every value.
-  const std::string identity = expressions_.number(operators::identity(monoid));
+  const std::string number = expressions_.number(operators::identity(monoid));
+  const std::string identity =
+      expressions_.is_complex() ? expressions_.broadcast("vec", number) : number + " - (vec){0}";
   for (const auto* fold : folds) {
     for (int part = 0; part < parts; ++part)
-      text_.line("vec " + partial(*fold, part) + " = " + identity + " - (vec){0};");
+      text_.line("vec " + partial(*fold, part) + " = " + identity + ";");
   }
   if (parts > 1) steps({"vec", parts});
   steps({"vec", 1});
   for (const auto* fold : folds) {
     for (int part = 1; part < parts; ++part) {
-      text_.line(CExpressions::fold("vec", monoid, partial(*fold, 0), partial(*fold, part)));
+      text_.line(expressions_.fold("vec", monoid, partial(*fold, 0), partial(*fold, part)));
     }
     text_.open("for (int n = 0; n < WIDTH(vec); ++n)");
-    text_.line(CExpressions::fold("value", monoid, fold->name, partial(*fold, 0) + "[n]"));
+    text_.line(
+        expressions_.fold("value", monoid, fold->name, expressions_.lane("vec", partial(*fold, 0), "n")));
     text_.close();
   }
   steps({"value", 1});
@@ -124,7 +127,7 @@ void CVectorLoops::print_whole_registers(const loop_ir::For& loop, const Folds& 
 /// two. `vector`: the declared vector of four lanes, or "".
 void CVectorLoops::print_sums_of_registers(const Folds& folds, const CLanes& lanes,
                                            const std::string& vector) {
-  if (folds.size() != CLanes::count) {
+  if (folds.size() != CLanes::count || expressions_.is_complex()) {
     for (const auto* fold : folds)
       text_.line(fold->name + (lanes.is_zero(fold->name) ? " = " : " += ") + "SUM(" + partial(*fold, 0) +
                  ");");
@@ -173,7 +176,7 @@ void CVectorLoops::print_sums(const loop_ir::For& loop, const Folds& folds, CLan
 void CVectorLoops::print_masked_sums(const loop_ir::For& loop, const Folds& folds, CLanes& lanes) {
   const std::string& v = loop.variable;
   std::string vector;
-  if (folds.size() == CLanes::count) {
+  if (folds.size() == CLanes::count && !expressions_.is_complex()) {
     std::vector<std::string> names;
     for (const auto* fold : folds) names.push_back(fold->name);
     vector = lanes.declare(names);

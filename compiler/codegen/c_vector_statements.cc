@@ -78,6 +78,7 @@ std::string CVectorLoops::apply(const loop_ir::Apply& apply, const Block& block,
     return "(-" + vector_expression(arguments.front(), block, part) + ")";
   }
   const std::string op = CExpressions::infix(apply.function);
+  if (!op.empty() && expressions_.is_complex()) return complex_apply(apply, block, part);
   if (!op.empty()) {
     return "(" + vector_expression(arguments[0], block, part) + " " + op + " " +
            vector_expression(arguments[1], block, part) + ")";
@@ -95,10 +96,23 @@ std::string CVectorLoops::apply(const loop_ir::Apply& apply, const Block& block,
   return text;
 }
 
+/// Prints arithmetic of complex registers. Products with one value need its parts but once.
+std::string CVectorLoops::complex_apply(const loop_ir::Apply& apply, const Block& block, int part) const {
+  const auto &a = apply.arguments[0], &b = apply.arguments[1];
+  const bool multiplies = apply.function == operators::Function::multiply;
+  if (multiplies && block.type != "value" && varies(a) != varies(b))
+    return block.type + "_scale(" + vector_expression(varies(a) ? b : a, block, part) + ", " +
+           vector_expression(varies(a) ? a : b, block, part) + ")";
+  const std::string x = register_of(a, block, part), y = register_of(b, block, part);
+  if (multiplies) return block.type + "_multiply(" + x + ", " + y + ")";
+  if (apply.function == operators::Function::divide) return block.type + "_divide(" + x + ", " + y + ")";
+  return "(" + x + " " + CExpressions::infix(apply.function) + " " + y + ")";
+}
+
 /// Broadcasts by subtraction: x - 0 is x for every x, which every compiler folds.
 std::string CVectorLoops::register_of(const ExpressionPtr& expression, const Block& block, int part) const {
   const std::string text = vector_expression(expression, block, part);
-  return varies(expression) ? text : "(" + text + " - (" + block.type + "){0})";
+  return varies(expression) ? text : expressions_.broadcast(block.type, text);
 }
 
 /// Declares an invariant once, a varying name for each register.
@@ -118,8 +132,10 @@ void CVectorLoops::print_let(const loop_ir::Let& let, const Block& block) {
 void CVectorLoops::print_accumulator(const loop_ir::Accumulator& accumulator, const Block& block) {
   const double initial = accumulator.initial.value_or(operators::identity(accumulator.monoid));
   const std::string zero = "(" + block.type + "){0}";
-  const std::string value =
-      initial == 0 && !std::signbit(initial) ? zero : expressions_.number(initial) + " - " + zero;
+  const std::string value = initial == 0 && !std::signbit(initial) ? zero
+                            : expressions_.is_complex()
+                                ? expressions_.broadcast(block.type, expressions_.number(initial))
+                                : expressions_.number(initial) + " - " + zero;
   for (int part = 0; part < block.count; ++part) {
     text_.line(block.type + " " + part_name(accumulator.name, part) + " = " + value + ";");
   }
@@ -128,10 +144,11 @@ void CVectorLoops::print_accumulator(const loop_ir::Accumulator& accumulator, co
 void CVectorLoops::print_accumulate(const loop_ir::Accumulate& accumulate, const Block& block) {
   const auto monoid = expressions_.monoid_of(accumulate.name);
   for (int part = 0; part < block.count; ++part) {
-    const std::string value = takes_a_number(monoid) ? vector_expression(accumulate.value, block, part)
-                                                     : register_of(accumulate.value, block, part);
-    text_.line(CExpressions::fold(block.type, monoid,
-                                  sum_name(accumulate.name, block.first_sum + part, block), value));
+    const std::string value = takes_a_number(monoid) && !expressions_.is_complex()
+                                  ? vector_expression(accumulate.value, block, part)
+                                  : register_of(accumulate.value, block, part);
+    text_.line(expressions_.fold(block.type, monoid, sum_name(accumulate.name, block.first_sum + part, block),
+                                 value));
   }
 }
 
@@ -144,7 +161,7 @@ void CVectorLoops::print_atomic(const loop_ir::Store& store, const Block& block,
   text_.open("");
   text_.line("const " + block.type + " folded = " + value + ";");
   text_.open("for (int n = 0; n < WIDTH(" + block.type + "); ++n)");
-  text_.line(CExpressions::atomic(store.monoid, at + " + n", "folded[n]"));
+  text_.line(CExpressions::atomic(store.monoid, at + " + n", expressions_.lane(block.type, "folded", "n")));
   text_.close();
   text_.close();
 }
@@ -181,7 +198,7 @@ void CVectorLoops::print_store(const loop_ir::Store& store, const Block& block) 
       continue;
     }
     text_.line(set ? target + " = " + value + ";"
-                   : CExpressions::fold(block.type, store.monoid, target, value));
+                   : expressions_.fold(block.type, store.monoid, target, value));
   }
   if (streams) text_.close();
 }

@@ -13,6 +13,13 @@ namespace schaas::codegen {
 std::string_view abi_declarations();
 /// Vector types of the instruction set, unaligned; padding of buffers; binary search.
 std::string_view vector_declarations();
+/// Products and quotients of complex values and registers: value_multiply, vec_scale, vec_divide.
+std::string_view complex_declarations();
+/// Functions of complex values and registers, in place of function_declarations() and those of vectors. Needs
+/// MATH.
+std::string_view complex_function_declarations();
+/// Functions that widen narrow operands to complex values, in place of narrow_declarations().
+std::string_view complex_narrow_declarations();
 /// PREFETCH, and the sizes above which prefetching pays: several L2 caches; more for wide rows, which
 /// hardware prefetchers follow. docs/performance/kernels.md.
 std::string_view prefetch_declarations();

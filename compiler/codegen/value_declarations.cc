@@ -9,6 +9,10 @@ std::string value_declarations(ValueType type) {
   std::string text =
       std::string("typedef ") + known.c_type + " value;\ntypedef " + known.c_word + " value_word;\n";
   text += "#define VALUE_BYTES " + std::to_string(known.bytes) + "\n";
+  if (operators::is_complex(type)) {
+    text += "#define VALUE_IS_COMPLEX\n";
+    text += std::string("typedef ") + operators::facts(known.part).c_type + " value_part;\n";
+  }
   if (!known.is_integer) return text;
   text += "#define VALUE_IS_INTEGER /* compile with -fwrapv */\n";
   const std::string smallest =

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <limits>
 #include <utility>
 
@@ -270,9 +271,17 @@ Result<Expression> ExpressionParser::named(std::size_t depth) {
           name.range);
     }
   }
-  SCHAAS_ASSIGN_OR_RETURN(Access found, access());
+  Shifts shifts;
+  SCHAAS_ASSIGN_OR_RETURN(Access found, access(&shifts));
   const SourceRange range = found.range;
-  return Expression{std::move(found), range};
+  if (shifts.empty()) return Expression{std::move(found), range};
+  Reduction sum;
+  for (const Expression& shift : shifts)
+    sum.indices.push_back(std::get<Coordinate>(parts(shift).front().node).index);
+  Product product{{{std::move(found), range}}};
+  product.factors.insert(product.factors.end(), shifts.begin(), shifts.end());
+  sum.body.push_back({std::move(product), range});
+  return Expression{std::move(sum), range};
 }
 
 // Reads the arguments of a function and checks their number by the table of functions.
@@ -335,7 +344,9 @@ Diagnostic ExpressionParser::bracket(const std::string& tensor) const {
 }
 
 // Reads a tensor with its indices; a scalar has no parentheses.
-Result<Access> ExpressionParser::access() {
+Result<Access> ExpressionParser::access() { return access(nullptr); }
+
+Result<Access> ExpressionParser::access(Shifts* shifts) {
   Access found;
   found.tensor = std::string(reader_.next().text);
   found.range = reader_.take().range;
@@ -346,7 +357,7 @@ Result<Access> ExpressionParser::access() {
     return reader_.syntax(quoted(found.tensor) +
                           " has no indices; a scalar is written without parentheses: expected an index");
   while (true) {
-    SCHAAS_RETURN_IF_ERROR(index(found));
+    SCHAAS_RETURN_IF_ERROR(index(found, shifts));
     if (reader_.next().is(")")) break;
     if (!reader_.next().is(","))
       return reader_.syntax("expected `,` or `)` after index " +
@@ -365,14 +376,76 @@ Result<Access> ExpressionParser::access() {
 Diagnostic ExpressionParser::not_an_index(const Access& found) const {
   const Token& next = reader_.next();
   const bool call = (next.kind == Token::Kind::name && reader_.after_next().is("(")) || next.is("(");
-  if (call || support::nearest_name(found.tensor, operators::function_names())) {
+  if (call || is_misspelt_call(found)) {
     const std::uint32_t begin = found.range.begin;
     return unknown_function(found.tensor, {begin, begin + static_cast<std::uint32_t>(found.tensor.size())});
   }
-  return unsupported(
-      "operator", "arithmetic on an index of " + quoted(found.tensor) + " is not supported yet",
-      "an index is a name, as in `B(i,j)`; a part of a mode is a range, as in `B(i(2:),j)`; a shift "
-      "`B(i+k)` is a sum over p of `B(p) * (p == i + k)`");
+  return unsupported("operator",
+                     "what stands at an index of " + quoted(found.tensor) +
+                         " is no sum of indices, of whole multiples of them and of whole numbers",
+                     "an operand is read at a sum, as in `B(2*i+k-1,j)`; a part of a mode is a range, as in "
+                     "`B(i(2:),j)`, also of a result");
+}
+
+bool ExpressionParser::is_misspelt_call(const Access& found) const {
+  return support::nearest_name(found.tensor, operators::function_names()).has_value();
+}
+
+// A word or a number with its sign, and an operator behind it.
+bool ExpressionParser::at_shift() const {
+  const std::size_t sign = reader_.next().is("-") ? 1 : 0;
+  if (sign == 1 && reader_.ahead(1).kind == Token::Kind::name) return true;
+  if (!is_bound(reader_.ahead(sign))) return false;
+  const Token& behind = reader_.ahead(sign + 1);
+  return behind.is("+") || behind.is("-") || behind.is("*");
+}
+
+/// Returns true for sums of names, whole numbers and products with one name at most.
+bool is_shift(const Expression& value) {
+  if (const auto* literal = std::get_if<Literal>(&value.node))
+    return std::fabs(literal->value) < 1 << 30 && literal->value == std::floor(literal->value);
+  if (const auto* access = std::get_if<Access>(&value.node)) return access->indices.empty();
+  const auto* call = std::get_if<Call>(&value.node);
+  const auto* product = std::get_if<Product>(&value.node);
+  if (call != nullptr ? call->function != Function::add && call->function != Function::subtract &&
+                            call->function != Function::negate
+                      : product == nullptr)
+    return false;
+  const auto varies = [](const Expression& part) { return !std::holds_alternative<Literal>(part.node); };
+  const auto& all = parts(value);
+  return std::all_of(all.begin(), all.end(), is_shift) &&
+         (call != nullptr || std::count_if(all.begin(), all.end(), varies) <= 1);
+}
+
+// Returns a name for the coordinate of the next mode that the text does not have.
+std::string ExpressionParser::coordinate_name(const Access& found) {
+  std::size_t n = 0;
+  while (reader_.ahead(n).kind != Token::Kind::end) ++n;
+  const std::string_view text = reader_.text_of({0, reader_.ahead(n).range.end});
+  std::string name = found.tensor + "_mode" + std::to_string(found.indices.size() + 1);
+  if (shifts_ > 0) name += "_" + std::to_string(shifts_ + 1);
+  while (text.find(name) != std::string_view::npos) name += "_";
+  return name;
+}
+
+// Reads a sum of indices at one mode.
+Result<void> ExpressionParser::shift(Access& found, Shifts& shifts) {
+  const std::uint32_t begin = reader_.next().range.begin;
+  SCHAAS_ASSIGN_OR_RETURN(Expression value, sum(0));
+  const SourceRange range{begin, reader_.taken_end()};
+  if (!is_shift(value)) {
+    Diagnostic error = not_an_index(found);
+    error.range = range;
+    return error;
+  }
+  const std::string name = coordinate_name(found);
+  ++shifts_;
+  if (!first_shift_) first_shift_ = range;
+  shifts.push_back({Call{Function::equal, {{Coordinate{name}, range}, std::move(value)}}, range});
+  found.indices.push_back(name);
+  found.index_ranges.push_back(range);
+  found.ranges.emplace_back();
+  return {};
 }
 
 // "i(": the colon of a range follows at once, or after one bound.
@@ -452,7 +525,8 @@ Result<void> ExpressionParser::fixed_coordinate(Access& found) {
 
 // Reads what stands at one mode. Anything else that could begin an expression is an unknown call or
 // arithmetic.
-Result<void> ExpressionParser::index(Access& found) {
+Result<void> ExpressionParser::index(Access& found, Shifts* shifts) {
+  if (shifts != nullptr && at_shift() && !is_misspelt_call(found)) return shift(found, *shifts);
   const Token next = reader_.next();
   const bool word = next.kind == Token::Kind::name;
   const bool negative = next.is("-") && is_numeral(reader_.after_next());

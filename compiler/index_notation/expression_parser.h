@@ -1,5 +1,8 @@
 #pragma once
 #include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "compiler/index_notation/nodes.h"
 #include "compiler/index_notation/token_reader.h"
@@ -15,10 +18,11 @@ namespace schaas::index_notation {
 ///     primary    := number | "inf" | access | function "(" expression { "," expression } ")"
 ///                 | monoid "(" index { "," index } ")" "(" expression ")" | "(" expression ")"
 ///     access     := name [ "(" mode { "," mode } ")" ]
-///     mode       := index [ "(" [ bound ] ":" [ bound ] [ ":" [ bound ] ] ")" ] | whole | "(" bound ")"
-///     bound      := whole | name
-///     whole      := [ "-" ] digits
-/// A minus sign before a number belongs to the number. Errors: parser.h.
+///     mode       := index [ "(" [ bound ] ":" [ bound ] [ ":" [ bound ] ] ")" ] | whole | "(" bound ")" |
+///     shift shift      := sum of indices, scalars, whole numbers and whole multiples of these bound      :=
+///     whole | name whole      := [ "-" ] digits
+/// A shift `B(i+k)` is read as `sum(p)(B(p) * (p == i+k))`, which is 0 outside of B; p is `B_mode1` or, where
+/// the text has that name, another one. A minus sign before a number belongs to the number. Errors: parser.h.
 class ExpressionParser {
  public:
   /// `reader` must outlive the parser. Operations, numbers and accesses are counted from here on.
@@ -26,7 +30,10 @@ class ExpressionParser {
 
   /// `depth`: parentheses open already.
   support::Result<Expression> expression(std::size_t depth);
+  /// A tensor whose modes are no shifts.
   support::Result<Access> access();
+  /// Returns the range of the first shift that was read.
+  std::optional<support::SourceRange> first_shift() const { return first_shift_; }
 
  private:
   using Operand = support::Result<Expression> (ExpressionParser::*)(std::size_t);
@@ -40,7 +47,14 @@ class ExpressionParser {
   support::Result<Expression> named(std::size_t depth);
   support::Result<Expression> call(operators::Function function, std::size_t depth);
   support::Result<Expression> reduction(std::size_t depth);
-  support::Result<void> index(Access& found);
+  /// Modes that are shifts, as comparisons of a coordinate with what the text says.
+  using Shifts = std::vector<Expression>;
+  support::Result<Access> access(Shifts* shifts);
+  support::Result<void> index(Access& found, Shifts* shifts);
+  support::Result<void> shift(Access& found, Shifts& shifts);
+  bool at_shift() const;
+  bool is_misspelt_call(const Access& found) const;
+  std::string coordinate_name(const Access& found);
   support::Result<void> fixed_coordinate(Access& found);
   support::Result<std::optional<Range>> range(const std::string& tensor);
   support::Result<Bound> bound(const std::string& tensor);
@@ -59,6 +73,8 @@ class ExpressionParser {
 
   TokenReader& reader_;
   std::size_t terms_ = 0;
+  std::size_t shifts_ = 0;  ///< read so far
+  std::optional<support::SourceRange> first_shift_;
 };
 
 }  // namespace schaas::index_notation

@@ -311,6 +311,20 @@ Result<void> check_diagonals(const Program& program, const Reverse& reverse) {
   return {};
 }
 
+// Functions of complex numbers have no derivative in the sense of analysis, or one of another kind.
+Result<void> check_functions(const Expression& value, std::string_view source) {
+  const auto* call = std::get_if<Call>(&value.node);
+  if (call != nullptr && (call->function == Function::conj || call->function == Function::real ||
+                          call->function == Function::imag))
+    return support::at(
+        support::noting(support::unsupported(
+                            "gradient", quoted(print(value)) + " has no derivative as real functions do"),
+                        "compute with real and imaginary parts in operands of their own"),
+        "expression", std::string(source), value.range);
+  for (const Expression& part : parts(value)) SCHAAS_RETURN_IF_ERROR(check_functions(part, source));
+  return {};
+}
+
 // A derivative may be larger than a program may be; anything else that `verify` finds is a bug.
 Result<Program> checked(Program made) {
   const std::string text = print(made);
@@ -346,6 +360,8 @@ Result<Program> gradient(const Program& given, const GradientOptions& options, s
         "write reductions out, as in `D(i,k) = min(j)(B(i,j) + C(j,k))`");
   }
   SCHAAS_RETURN_IF_ERROR(check_operand(program, options.of));
+  for (const Assignment& statement : program.statements)
+    SCHAAS_RETURN_IF_ERROR(check_functions(statement.value, source));
   FreshNames names(program);
   for (const std::string* given : {&options.seed, &options.name})
     if (!given->empty()) SCHAAS_RETURN_IF_ERROR(take_name(*given, names));

@@ -126,6 +126,13 @@ class Parser : private TokenReader {
     SCHAAS_ASSIGN_OR_RETURN(out.result, expressions.access());
     SCHAAS_RETURN_IF_ERROR(update(out, semiring));
     SCHAAS_ASSIGN_OR_RETURN(out.value, expressions.expression(0));
+    if (const auto shift = expressions.first_shift(); shift && &semiring != &operators::plus_times())
+      return at_range(
+          support::noting(
+              support::unsupported("operator", "a sum of indices stands under " + std::string(semiring.name) +
+                                                   ", whose `+` and `*` mean something else"),
+              "write sums of numbers, as in `s = max(k)(B(i+k) + w(k))`, without a semiring"),
+          *shift);
     out.range = {out.result.range.begin, taken_end()};
     return out;
   }

@@ -20,7 +20,7 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 
 // Function, name, infix sign, precedence, arity, any more arguments (nodes of any length). Rows may have any
 // order.
-constexpr std::array<FunctionFacts, 34> table = {{
+constexpr std::array<FunctionFacts, 37> table = {{
     {Function::add, "add", "+", 4, 2, true},
     {Function::subtract, "subtract", "-", 4, 2, false},
     {Function::multiply, "multiply", "*", 5, 2, true},
@@ -53,6 +53,9 @@ constexpr std::array<FunctionFacts, 34> table = {{
     {Function::floor, "floor", "", 0, 1, false},
     {Function::ceil, "ceil", "", 0, 1, false},
     {Function::round, "round", "", 0, 1, false},
+    {Function::conj, "conj", "", 0, 1, false},
+    {Function::real, "real", "", 0, 1, false},
+    {Function::imag, "imag", "", 0, 1, false},
     {Function::add_absorbing_largest, "add_absorbing_largest", "", -1, 2, true},
     {Function::add_absorbing_smallest, "add_absorbing_smallest", "", -1, 2, true},
 }};
@@ -147,6 +150,11 @@ double of_one(Function function, double x) {
     case Function::round:
       // Halves go to the even neighbour, the default rounding mode.
       return std::nearbyint(x);
+    case Function::conj:
+    case Function::real:
+      return x;
+    case Function::imag:
+      return 0;
     default:
       SCHAAS_CHECK(false, "a function of one number without a case");
   }
@@ -154,7 +162,7 @@ double of_one(Function function, double x) {
 
 }  // namespace
 
-// Looks a row up by its function; 34 rows need no index.
+// Looks a row up by its function; 37 rows need no index.
 const FunctionFacts& facts(Function function) {
   for (const auto& row : table) {
     if (row.function == function) return row;

@@ -46,6 +46,9 @@ enum class Function {
   floor,
   ceil,
   round,
+  conj,                    ///< the complex conjugate; of real numbers the number, as is `real`
+  real,                    ///< the real part, as a number of the same type
+  imag,                    ///< the imaginary part, as a number of the same type; 0 of real numbers
   add_absorbing_largest,   ///< loop IR: integer sum, the largest if an argument is the largest
   add_absorbing_smallest,  ///< loop IR: the same with the smallest
 };

@@ -13,19 +13,21 @@ const std::vector<ValueTypeFacts>& value_types() {
   using Long = std::numeric_limits<std::int64_t>;
   using enum ValueType;
   static const std::vector<ValueTypeFacts> table = {
-      {f64, "f64", "<f8", "double", "uint64_t", 8, false, 0, 0, f64},
-      {f32, "f32", "<f4", "float", "uint32_t", 4, false, 0, 0, f32},
-      {i64, "i64", "<i8", "int64_t", "uint64_t", 8, true, Long::min(), INT64_MAX, i64},
-      {i32, "i32", "<i4", "int32_t", "uint32_t", 4, true, INT32_MIN, INT32_MAX, i32},
-      {bf16, "bf16", "<V2", "uint16_t", "uint16_t", 2, false, 0, 0, f32},
-      {f16, "f16", "<f2", "uint16_t", "uint16_t", 2, false, 0, 0, f32},
-      {i8, "i8", "|i1", "int8_t", "uint8_t", 1, true, INT8_MIN, INT8_MAX, i8},
-      {i16, "i16", "<i2", "int16_t", "uint16_t", 2, true, INT16_MIN, INT16_MAX, i16},
-      {u8, "u8", "|u1", "uint8_t", "uint8_t", 1, true, 0, UINT8_MAX, u8},
-      {u16, "u16", "<u2", "uint16_t", "uint16_t", 2, true, 0, UINT16_MAX, u16},
-      {u32, "u32", "<u4", "uint32_t", "uint32_t", 4, true, 0, UINT32_MAX, u32},
-      {u64, "u64", "<u8", "uint64_t", "uint64_t", 8, true, 0, UINT64_MAX, u64},
-      {boolean, "bool", "|b1", "uint8_t", "uint8_t", 1, true, 0, 1, boolean},
+      {f64, "f64", "<f8", "double", "uint64_t", 8, false, 0, 0, f64, f64},
+      {f32, "f32", "<f4", "float", "uint32_t", 4, false, 0, 0, f32, f32},
+      {i64, "i64", "<i8", "int64_t", "uint64_t", 8, true, Long::min(), INT64_MAX, i64, i64},
+      {i32, "i32", "<i4", "int32_t", "uint32_t", 4, true, INT32_MIN, INT32_MAX, i32, i32},
+      {bf16, "bf16", "<V2", "uint16_t", "uint16_t", 2, false, 0, 0, f32, bf16},
+      {f16, "f16", "<f2", "uint16_t", "uint16_t", 2, false, 0, 0, f32, f16},
+      {i8, "i8", "|i1", "int8_t", "uint8_t", 1, true, INT8_MIN, INT8_MAX, i8, i8},
+      {i16, "i16", "<i2", "int16_t", "uint16_t", 2, true, INT16_MIN, INT16_MAX, i16, i16},
+      {u8, "u8", "|u1", "uint8_t", "uint8_t", 1, true, 0, UINT8_MAX, u8, u8},
+      {u16, "u16", "<u2", "uint16_t", "uint16_t", 2, true, 0, UINT16_MAX, u16, u16},
+      {u32, "u32", "<u4", "uint32_t", "uint32_t", 4, true, 0, UINT32_MAX, u32, u32},
+      {u64, "u64", "<u8", "uint64_t", "uint64_t", 8, true, 0, UINT64_MAX, u64, u64},
+      {boolean, "bool", "|b1", "uint8_t", "uint8_t", 1, true, 0, 1, boolean, boolean},
+      {c64, "c64", "<c8", "float _Complex", "uint64_t", 8, false, 0, 0, c64, f32},
+      {c128, "c128", "<c16", "double _Complex", "uint64_t", 16, false, 0, 0, c128, f64},
   };
   return table;
 }
@@ -51,16 +53,25 @@ std::size_t bytes_of(ValueType type) { return facts(type).bytes; }
 
 bool is_integer(ValueType type) { return facts(type).is_integer; }
 
+bool is_complex(ValueType type) { return part_type(type) != type; }
+
+ValueType part_type(ValueType type) { return facts(type).part; }
+
 bool is_unsigned(ValueType type) { return is_integer(type) && facts(type).smallest == 0; }
 
 ValueType arithmetic_type(ValueType type) { return facts(type).arithmetic; }
 
-bool runs_on_gpu(ValueType type) { return !is_integer(type); }
+bool runs_on_gpu(ValueType type) { return !is_integer(type) && !is_complex(type); }
 
 bool is_narrow(ValueType type) { return arithmetic_type(type) != type; }
 
 bool widens_to(ValueType stored, ValueType computed) {
   if (is_narrow(computed) || bytes_of(stored) >= bytes_of(computed)) return false;
+  if (is_complex(computed)) {
+    const ValueType part = part_type(computed);
+    return is_complex(stored) || stored == part || widens_to(stored, part);
+  }
+  if (is_complex(stored)) return false;
   if (!is_integer(computed)) return !is_integer(stored) || 2 * bytes_of(stored) <= bytes_of(computed);
   return is_integer(stored) && (is_unsigned(stored) || !is_unsigned(computed));
 }
@@ -138,6 +149,29 @@ double real_of(std::int64_t integer, ValueType type) {
 Function product_of(const Semiring& semiring, ValueType type) {
   if (!is_integer(type) || semiring.product != Function::add) return semiring.product;
   return semiring.zero > 0 ? Function::add_absorbing_largest : Function::add_absorbing_smallest;
+}
+
+bool has_complex_values(Function function) {
+  switch (function) {
+    case Function::add:
+    case Function::subtract:
+    case Function::multiply:
+    case Function::divide:
+    case Function::equal:
+    case Function::not_equal:
+    case Function::logical_and:
+    case Function::logical_or:
+    case Function::logical_not:
+    case Function::where:
+    case Function::negate:
+    case Function::abs:
+    case Function::conj:
+    case Function::real:
+    case Function::imag:
+      return true;
+    default:
+      return false;
+  }
 }
 
 bool has_integer_values(Function function) {

@@ -10,11 +10,12 @@
 
 /// Types of values: those that tensors hold and kernels compute in. One table serves compiler and clients.
 /// Floating point is that of IEEE 754. Integers are exact and wrap around on overflow, as in two's complement
-/// and in numpy (docs/language.md). Booleans count as integers of the range [0, 1].
+/// and in numpy (docs/language.md). Booleans count as integers of the range [0, 1]. Complex numbers are pairs
+/// of a real and an imaginary part, as in C, C++ and numpy.
 namespace schaas::operators {
 
 /// Numbers of kernels and tensors on the ABI (SCHAAS_F64, ... of proto/kernel_abi.h): append only.
-enum class ValueType { f64, f32, i64, i32, bf16, f16, i8, i16, u8, u16, u32, u64, boolean };
+enum class ValueType { f64, f32, i64, i32, bf16, f16, i8, i16, u8, u16, u32, u64, boolean, c64, c128 };
 
 struct ValueTypeFacts {
   ValueType type;
@@ -27,6 +28,7 @@ struct ValueTypeFacts {
   std::int64_t smallest;  ///< least integer; 0 where there is none
   std::uint64_t largest;  ///< greatest integer; 0 where there is none
   ValueType arithmetic;   ///< in which kernels compute with operands of the type
+  ValueType part;  ///< type of the real and the imaginary part of complex numbers; else the type itself
 };
 const ValueTypeFacts& facts(ValueType type);
 const std::vector<ValueTypeFacts>& value_types();  ///< in the order of their numbers
@@ -36,6 +38,9 @@ std::optional<ValueType> value_type_named(std::string_view name);
 std::vector<std::string> value_type_names();  ///< in the order of their numbers
 std::size_t bytes_of(ValueType type);
 bool is_integer(ValueType type);
+bool is_complex(ValueType type);
+/// Type of the real and the imaginary part of complex numbers; of other types the type itself.
+ValueType part_type(ValueType type);
 /// Integers without a sign, booleans among them.
 bool is_unsigned(ValueType type);
 /// The type in which kernels compute and write their results: f32 for bf16 and f16, which operands alone
@@ -72,6 +77,8 @@ std::int64_t largest_of(ValueType type);
 /// Returns the function that multiplies in the semiring. Integer sums of min-plus and max-plus keep the
 /// infinite zero, as floating-point ones do by themselves.
 Function product_of(const Semiring& semiring, ValueType type);
+/// True for functions that have a value among complex numbers: neither ordered nor transcendental ones.
+bool has_complex_values(Function function);
 /// True for functions that have a value among integers: all but quotients, powers and transcendental ones.
 bool has_integer_values(Function function);
 

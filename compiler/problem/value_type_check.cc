@@ -28,6 +28,7 @@ class ValueTypeCheck {
       SCHAAS_RETURN_IF_ERROR(type_.is_integer ? integer(literal->value, value)
                                               : single(literal->value, value));
     }
+    if (operators::is_complex(type_.type)) SCHAAS_RETURN_IF_ERROR(check_complex(value));
     SCHAAS_RETURN_IF_ERROR(check_short(value));
     const auto* call = std::get_if<index_notation::Call>(&value.node);
     if (call != nullptr && type_.is_integer && !operators::has_integer_values(call->function)) {
@@ -43,11 +44,58 @@ class ValueTypeCheck {
  private:
   Result<void> single(double value, const Expression& where) const {
     const double size = std::fabs(value);
+    if (type_.part == ValueType::f64) return {};
     if (std::isinf(size) || size <= static_cast<double>(std::numeric_limits<float>::max())) return {};
     return at(where,
               support::invalid("number-range", "number `" + index_notation::print(where) +
                                                    "` cannot be told in values of 32 bits"),
-              "f64 can");
+              type_.part == type_.type ? "f64 can" : "c128 can");
+  }
+
+  /// Checks that functions have a value among complex numbers, and that what they order is real.
+  Result<void> check_complex(const Expression& value) const {
+    const auto* call = std::get_if<index_notation::Call>(&value.node);
+    const auto* reduction = std::get_if<index_notation::Reduction>(&value.node);
+    const auto wrong = [&](const std::string& why, const char* note) {
+      return at(value,
+                support::invalid("value-type", "`" + index_notation::print(value) + "` " + why +
+                                                   "; the values are " + type_.name),
+                note);
+    };
+    if (reduction != nullptr && orders(reduction->monoid) && !is_real(reduction->body.front()))
+      return wrong("orders complex numbers", real_way_out);
+    if (call == nullptr || operators::has_complex_values(call->function)) return {};
+    if (!orders(call->function)) return wrong("is a function of real numbers", "f64 and f32 have it");
+    const bool real = std::all_of(call->arguments.begin(), call->arguments.end(), is_real);
+    return real ? Result<void>() : wrong("orders complex numbers", real_way_out);
+  }
+
+  static constexpr const char* real_way_out =
+      "coordinates, numbers, `real`, `imag`, `abs` and what is made of them have an order";
+
+  static bool orders(operators::Monoid monoid) {
+    return monoid == operators::Monoid::minimum || monoid == operators::Monoid::maximum;
+  }
+  static bool orders(operators::Function function) {
+    using enum operators::Function;
+    return function == less || function == less_equal || function == greater || function == greater_equal ||
+           function == minimum || function == maximum;
+  }
+
+  /// The value has no imaginary part, whatever its elements hold.
+  static bool is_real(const Expression& value) {
+    using enum operators::Function;
+    if (std::holds_alternative<index_notation::Access>(value.node)) return false;
+    if (const auto* call = std::get_if<index_notation::Call>(&value.node)) {
+      const auto function = call->function;
+      if (function == real || function == imag || function == abs || function == equal ||
+          function == not_equal || function == logical_and || function == logical_or ||
+          function == logical_not)
+        return true;
+      if (function == where) return is_real(call->arguments[1]) && is_real(call->arguments[2]);
+    }
+    const auto parts = index_notation::parts(value);
+    return std::all_of(parts.begin(), parts.end(), is_real);
   }
 
   /// Checks what types of few bits, without a sign or of two truth values do not have.
@@ -122,6 +170,11 @@ class ValueTypeCheck {
 /// Checks that the type has a zero of the semiring that none of its other numbers is taken for.
 Result<void> check_semiring(const Problem& problem) {
   const bool is_boolean = problem.value_type == ValueType::boolean;
+  if (operators::is_complex(problem.value_type) && problem.semiring != &operators::plus_times())
+    return support::noting(
+        support::invalid("value-type", std::string("values of ") + name(problem.value_type) +
+                                           " have no sums of " + problem.semiring->name),
+        "`plus-times`, that of a program without one, is theirs; f64 has the others");
   if (!operators::is_unsigned(problem.value_type)) return {};
   const auto& semiring = *problem.semiring;
   const bool adds = semiring.product == operators::Function::add || semiring.sum == operators::Monoid::sum;
@@ -133,6 +186,18 @@ Result<void> check_semiring(const Problem& problem) {
       is_boolean ? "`or-and` is theirs, and that of a program without one" : "i64 and i32 have it");
 }
 
+/// Checks that an update of complex numbers does not order them.
+Result<void> check_update(const std::string& expression, const Problem& problem) {
+  const auto update = problem.statement.update;
+  if (update != operators::Monoid::minimum && update != operators::Monoid::maximum) return {};
+  return support::at(
+      support::noting(support::invalid("value-type", std::string("`") + name(*update) +
+                                                         "=` orders complex numbers; the values are " +
+                                                         name(problem.value_type)),
+                      "f64 and f32 have it; `+=` and `*=` update complex numbers"),
+      "expression", expression, problem.statement.result.range);
+}
+
 }  // namespace
 
 Result<void> check_value_type(const std::string& expression,
@@ -140,7 +205,8 @@ Result<void> check_value_type(const std::string& expression,
                               const Problem& problem) {
   if (problem.value_type == ValueType::f64) return {};
   SCHAAS_RETURN_IF_ERROR(check_semiring(problem));
-  if (operators::is_integer(problem.value_type)) {
+  if (operators::is_complex(problem.value_type)) SCHAAS_RETURN_IF_ERROR(check_update(expression, problem));
+  if (operators::is_integer(problem.value_type) || operators::is_complex(problem.value_type)) {
     ValueTypeCheck as_written(expression, problem);
     for (const auto& statement : written) SCHAAS_RETURN_IF_ERROR(as_written.check(statement.value));
   }

@@ -92,7 +92,7 @@ WITHOUT_SERVER = {
                                                                           "`--target cuda` runs it\n"),
     "unknown target": (["run", K4, "--target", "gpu"], 2, "invalid [target]: `--target gpu`: expected cpu, cuda or auto; did you "
                                                           "mean `cpu`?\n"),
-    "value type": (["run", K4, "--dtype", "c64"], 2, "invalid [value-type]: `--dtype c64`: expected f64, f32, i64, i32, bf16, f16, i8, i16, u8, u16, u32, u64 or bool\n"),
+    "value type": (["run", K4, "--dtype", "c32"], 2, "invalid [value-type]: `--dtype c32`: expected f64, f32, i64, i32, bf16, f16, i8, i16, u8, u16, u32, u64, bool, c64 or c128\n"),
     "tune a named schedule": (["run", K4, "--tune", "--schedule", "linear"], 2,
                               "invalid [tune]: --tune measures the schedules of the frontier, so it cannot be combined with "
                               "`--schedule linear`\n"),

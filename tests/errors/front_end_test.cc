@@ -210,10 +210,11 @@ TEST(FrontEndErrors, StoredProblems) {
   EXPECT_EQ(
       message(replaced("dense,compressed:0,1", "csr")),
       "invalid [stored-problem]: stored problem, line 8: the lines are not in the form they are stored in");
-  EXPECT_EQ(message(replaced("values f64", "values f46")),
-            "invalid [stored-problem]: stored problem: it is not a valid problem\n"
-            "  note: invalid [value-type]: unknown value type `f46`, expected `f64`, `f32`, `i64`, `i32`, "
-            "`bf16`, `f16`, `i8`, `i16`, `u8`, `u16`, `u32`, `u64` or `bool`; did you mean `f64`?");
+  EXPECT_EQ(
+      message(replaced("values f64", "values f46")),
+      "invalid [stored-problem]: stored problem: it is not a valid problem\n"
+      "  note: invalid [value-type]: unknown value type `f46`, expected `f64`, `f32`, `i64`, `i32`, "
+      "`bf16`, `f16`, `i8`, `i16`, `u8`, `u16`, `u32`, `u64`, `bool`, `c64` or `c128`; did you mean `f64`?");
 }
 
 }  // namespace

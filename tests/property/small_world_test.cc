@@ -139,6 +139,10 @@ TEST_P(SmallWorld, AgreesWithDenseEvaluation) {
       other.formats["B"] += "@i8";
     }
     add(other);
+    other = text;
+    other.value_type = number / step % 2 == 0 ? "c128" : "c64";
+    if (number / step % 8 == 3) other.formats["B"] += number / step % 16 == 3 ? "@f32" : "@i8";
+    if (problem::build(other).ok()) add(other);  // complex numbers have no order
   });
   queue.finish();
   const std::size_t written = written_formats().size(), others = formats().size() - written;

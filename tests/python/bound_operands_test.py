@@ -180,7 +180,7 @@ class Bound(unittest.TestCase):
         b = self.b.copy()
         step, data = PRODUCT.bind(B=b, C=self.c), b.data
         for again in range(2):
-            b.data = data.astype(complex)
+            b.data = data.astype("M8[s]")
             with self.assertRaises(schaas.Invalid):
                 step()
         b.data = data * 3

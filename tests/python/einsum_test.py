@@ -90,8 +90,7 @@ class Subscripts(unittest.TestCase):
                 ((b, [0, 1], c, [0, 2]), "extent-conflict", "`[0][1],[0][2]`: index `0` has extent 6 in operand 1, but 5 in operand 2"),
                 ((c, [0, 60]), "einsum-subscripts", "[0, 60]: 60 is no index; indices are 0 to 51"),
                 ((c, "ij"), "einsum-subscripts", "'ij': expected a list of whole numbers and Ellipsis after each operand, or subscripts as one "
-                                                 "text before them"),
-                (("ij->i", c * 1j), "value-type", "`operand1` has values of type complex128; expected real numbers: compute with `.real` and `.imag`")):
+                                                 "text before them")):
             with self.subTest(code=code, text=text), self.assertRaises(schaas.Invalid) as raised:
                 schaas.einsum(*arguments)
             self.assertEqual((raised.exception.code, raised.exception.message), (code, text))
@@ -113,8 +112,8 @@ class Options(unittest.TestCase):
         self.assertEqual(schaas.einsum("ij,jk->ik", narrow, self.c, dtype="f4", casting="same_kind").dtype, np.float32)
         for options, text in ((dict(dtype="f4"), "operand 1 holds float64, which dtype='f4' does not take with casting='safe'; "
                                                  "casting='same_kind' or 'unsafe' does"),
-                              (dict(dtype="f46"), "dtype='f46': expected f64, f32, i64, i32, bf16, f16, i8, i16, u8, u16, u32, u64 or bool; did you mean `f64`?"),
-                              (dict(dtype=np.complex64), "dtype=<class 'numpy.complex64'>: expected f64, f32, i64, i32, bf16, f16, i8, i16, u8, u16, u32, u64 or bool"),
+                              (dict(dtype="f46"), "dtype='f46': expected f64, f32, i64, i32, bf16, f16, i8, i16, u8, u16, u32, u64, bool, c64 or c128; did you mean `f64`?"),
+                              (dict(dtype=np.clongdouble), "dtype=<class 'numpy.clongdouble'>: expected f64, f32, i64, i32, bf16, f16, i8, i16, u8, u16, u32, u64, bool, c64 or c128"),
                               (dict(order="Q"), "order='Q': expected 'C', 'F', 'A', 'K'"),
                               (dict(casting="x"), "casting='x': expected 'no', 'equiv', 'safe', 'same_kind', 'unsafe'")):
             with self.assertRaises(schaas.Invalid) as raised:

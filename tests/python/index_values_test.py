@@ -70,6 +70,27 @@ class IndexValues(unittest.TestCase):
         padded = np.pad(B, 2)
         self.check(np.correlate(padded, w), "A(i) = w(k) * B(p) * (p == i + k - 2)", B=B, w=w, extents={"i": 40})
 
+    def test_sums_of_indices(self):
+        rng = np.random.default_rng(10)
+        B, w = rng.random(40), rng.random(5)
+        ends = np.pad(B, 50)
+        at = np.arange(40)
+        for format in ("dense", "csf"):
+            x = stored(np.where(B > 0.4, B, 0), format)
+            full = np.where(B > 0.4, B, 0)
+            self.check(np.correlate(full, w), "A(i) = B(i+k) * w(k)", B=x, w=w, extents={"i": 36})
+            self.check(np.convolve(full, w), "A(i) = w(k) * B(i-k)", B=x, w=w, extents={"i": 44})
+            self.check(np.correlate(full, w)[::2], "A(i) = B(2*i+k) * w(k)", B=x, w=w, extents={"i": 18})
+            self.check(full[::-1], "A(i) = B(39-i)", B=x, extents={"i": 40})
+        self.check(ends[50 + at + 1] - 2 * B + ends[50 + at - 1], "A(i) = B(i+1) - 2 * B(i) + B(i-1)", B=B)
+        self.check(np.exp(ends[50 + at + 3]), "A(i) = exp(B(i+3))", B=B, extents={"i": 40})
+        self.check(ends[50 + at - 7], "A(i) = B(i+n)", B=B, n=np.array(-7.0), extents={"i": 40})
+        image, v = rng.random((12, 10)), rng.random((3, 3))
+        windows = np.lib.stride_tricks.sliding_window_view(np.pad(image, 1), (3, 3))
+        self.check(np.einsum("ijkl,kl->ij", windows, v), "A(i,j) = B(i+k-1,j+l-1) * v(k,l)", B=image, v=v, extents={"i": 12, "j": 10})
+        C = rng.random((40, 6))
+        self.check(np.stack([np.correlate(C[:, j], w) for j in range(6)], 1), "A(i,j) = C(i+k,j) * w(k)", C=C, w=w, extents={"i": 36})
+
     def test_reductions_and_semirings(self):
         B = np.random.default_rng(8).random((6, 8))
         i, j = np.arange(6)[:, None], np.arange(8)[None, :]

@@ -85,8 +85,8 @@ def numpy_rows():
             (DENSE.astype("u8") + np.uint64(2**53), None, "value-type")),
         "`np.matrix`, `np.memmap`, read-only arrays, views": in_place(np.matrix(DENSE), mapped, readonly, DENSE.copy()[:]),
         "masked array": Row((masked, masked.data, IN_PLACE), (np.ma.masked_equal(DENSE, 3), None, "masked")),
-        "complex, structured, object, string, date arrays": refused(
-            "value-type", DENSE.astype(complex), np.zeros(DENSE.shape, [("a", float)]), DENSE.astype(object), DENSE.astype(str),
+        "structured, object, string, date arrays": refused(
+            "value-type", np.zeros(DENSE.shape, [("a", float)]), DENSE.astype(object), DENSE.astype(str),
             DENSE.astype("i8").astype("M8[s]"), DENSE.astype("i8").astype("m8[s]")),
         "`__array_interface__`, DLPack, buffers": Row((interface, interface.array, IN_PLACE), (exchanged, exchanged.array, IN_PLACE),
                                                      (memoryview(DENSE), DENSE, IN_PLACE)),
@@ -94,7 +94,7 @@ def numpy_rows():
                                                        DENSE.astype(int).tolist()),
         "Python and numpy numbers, 0-d arrays": copied(2, 2.0, True, np.float32(2), np.int8(2), np.bool_(True), np.array(2), scalar=True),
         "None, text, paths, anything else": refused("value-type", None, "B.mtx", b"B", pathlib.Path("B.mtx"), object(), {1: 2}, {3}, type,
-                                                    [[1, None]], 1 + 2j),
+                                                    [[1, None]]),
     }
 
 
@@ -103,8 +103,7 @@ def scipy_rows():
     native = [getattr(sp, kind + suffix)(MATRIX) for kind in ("csr", "csc", "coo") for suffix in ("_matrix", "_array")]
     others = [getattr(sp, kind + suffix)(MATRIX) for kind in ("bsr", "lil", "dok", "dia") for suffix in ("_matrix", "_array")]
     native = [one.tocsr().tocoo() if one.format == "coo" else one for one in native]
-    return {"scipy csr, csc, coo (matrices, arrays)": Row(*((one, one.data, IN_PLACE) for one in native), (unsorted, None, IN_PLACE),
-                                                          (MATRIX.astype(complex), None, "value-type")),
+    return {"scipy csr, csc, coo (matrices, arrays)": Row(*((one, one.data, IN_PLACE) for one in native), (unsorted, None, IN_PLACE)),
             "scipy bsr, lil, dok, dia": copied(*others)}
 
 
@@ -122,8 +121,7 @@ def torch_rows():
         "torch hybrid, batched, quantized, nested": refused(
             "torch-layout", torch.sparse_coo_tensor([[0, 2]], torch.ones(2, 4), (3, 4)), torch.stack([even, even]).to_sparse_csr(),
             torch.quantize_per_tensor(full.float(), 1.0, 0, torch.qint8)),
-        "torch meta, complex": Row((full.to("meta"), None, "no-data"), (full.to(torch.complex128), None, "value-type"),
-                                   (full.to(torch.complex128).to_sparse(), None, "value-type"))}
+        "torch meta": refused("no-data", full.to("meta"))}
 
 
 def pydata_rows():

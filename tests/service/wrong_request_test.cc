@@ -161,7 +161,8 @@ INSTANTIATE_TEST_SUITE_P(
             "INVALID_ARGUMENT invalid [profile]: unknown profile `fast`, expected `default` or `sparseauto`"},
         Case{"ValueType", [](auto& r) { r.mutable_problem()->set_value_type("f46"); },
              "INVALID_ARGUMENT invalid [value-type]: unknown value type `f46`, expected `f64`, `f32`, `i64`, "
-             "`i32`, `bf16`, `f16`, `i8`, `i16`, `u8`, `u16`, `u32`, `u64` or `bool`; did you mean `f64`?"},
+             "`i32`, `bf16`, `f16`, `i8`, `i16`, `u8`, `u16`, `u32`, `u64`, `bool`, `c64` or `c128`; did you "
+             "mean `f64`?"},
         Case{"PositionBits", [](auto& r) { r.mutable_problem()->set_position_bits("16"); },
              "INVALID_ARGUMENT invalid [position-bits]: unknown position bits `16`, expected `auto`, `32` or "
              "`64`"},

@@ -123,6 +123,11 @@ Number of_one(Function function, const Number& x) {
       return made(-v, m, x.exact);
     case Function::abs:
       return made(std::fabs(v), m, x.exact);
+    case Function::conj:
+    case Function::real:
+      return made(v, m, x.exact);
+    case Function::imag:
+      return made(0, m, x.exact);
     case Function::relu:
       return made(v > 0 ? v : 0, m, x.exact);
     case Function::sign:

@@ -102,7 +102,7 @@ class ExpressionCode {
 
   const loop_ir::Kernel& kernel() const { return kernel_; }
   /// Values computed with have 4 bytes.
-  bool single() const { return operators::bytes_of(kernel_.value_type) == 4; }
+  bool single() const { return operators::bytes_of(operators::part_type(kernel_.value_type)) == 4; }
   /// A frame with room for all names declared so far.
   Frame frame() const;
 

@@ -27,7 +27,7 @@ void InterpretedWork::add(const InterpretedWork& other) {
 }
 
 ExpressionCode::ExpressionCode(const loop_ir::Kernel& kernel)
-    : kernel_(kernel), single_(kernel.value_type == loop_ir::ValueType::f32) {
+    : kernel_(kernel), single_(operators::part_type(kernel.value_type) == loop_ir::ValueType::f32) {
   for (std::size_t n = 0; n < kernel.arrays.size(); ++n) arrays_.emplace(kernel.arrays[n].name, n);
 }
 

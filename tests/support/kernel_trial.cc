@@ -41,7 +41,7 @@ double first_uncertain(problem::ValueType type) {
 /// Returns the largest allowed error, relative to magnitudes.
 double tolerance(problem::ValueType type) {
   if (operators::is_integer(type)) return 0;
-  return type == problem::ValueType::f32 ? 1e-4 : 1e-10;
+  return operators::part_type(type) == problem::ValueType::f32 ? 1e-4 : 1e-10;
 }
 
 /// " at 3: 1.5 instead of 2"

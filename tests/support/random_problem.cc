@@ -146,10 +146,12 @@ void draw_types(problem::ProblemText& text, const std::string& narrow, std::mt19
   static const std::vector<std::string> integers{"i64", "i32", "i16", "i8",  "u64",
                                                  "u32", "u16", "u8",  "bool"};
   static const std::vector<std::vector<std::string>> pairs{
-      {"f64", "f32"}, {"f64", "i32"}, {"f32", "bf16"}, {"f32", "i8"},  {"f32", "u16"},
-      {"i64", "u8"},  {"i32", "i8"},  {"u32", "u16"},  {"f64", "f16"}, {"f32", "bool"}};
+      {"f64", "f32"},  {"f64", "i32"},  {"f32", "bf16"}, {"f32", "i8"},  {"f32", "u16"},
+      {"i64", "u8"},   {"i32", "i8"},   {"u32", "u16"},  {"f64", "f16"}, {"f32", "bool"},
+      {"c128", "f64"}, {"c128", "c64"}, {"c64", "i16"},  {"c64", "f32"}, {"c128", "f16"}};
   const auto type = random() % 12;
   text.value_type = type % 3 == 0 ? "f32" : type == 4 ? "bf16" : type == 8 ? "f16" : "f64";
+  if (type == 7) text.value_type = random() % 2 == 0 ? "c64" : "c128";
   if (type == 1 || type == 2 || type == 5) text.value_type = integers[random() % integers.size()];
   if (text.value_type == "bool") text.expression = "or-and: " + text.expression;
   if (type != 10 || narrow.empty()) return;

@@ -70,7 +70,21 @@ auto with_type(std::int32_t type, Work work) {
   }
 }
 
+/// Numbers of tests have no imaginary part: one that has is told as no number.
+template <class Part>
+double read_complex(const void* values, std::int64_t n) {
+  return read_as<Part>(values, 2 * n + 1) == 0 ? read_as<Part>(values, 2 * n) : std::nan("");
+}
+
+template <class Part>
+void write_complex(void* values, std::int64_t n, double number) {
+  write_as<Part>(values, 2 * n, number);
+  write_as<Part>(values, 2 * n + 1, 0);
+}
+
 inline double read_number(const void* values, std::int32_t type, std::int64_t n) {
+  if (type == SCHAAS_C64) return read_complex<float>(values, n);
+  if (type == SCHAAS_C128) return read_complex<double>(values, n);
   if (type == SCHAAS_BF16) {
     const char halves[4] = {0, 0, static_cast<const char*>(values)[2 * n],
                             static_cast<const char*>(values)[2 * n + 1]};
@@ -85,6 +99,8 @@ inline double read_number(const void* values, std::int32_t type, std::int64_t n)
 }
 
 inline void write_number(void* values, std::int32_t type, std::int64_t n, double number) {
+  if (type == SCHAAS_C64) return write_complex<float>(values, n, number);
+  if (type == SCHAAS_C128) return write_complex<double>(values, n, number);
   if (type == SCHAAS_BF16) {  // numbers of tests need no rounding
     const auto narrow = static_cast<float>(number);
     std::memcpy(static_cast<char*>(values) + 2 * n, reinterpret_cast<const char*>(&narrow) + 2, 2);

@@ -37,10 +37,17 @@ support::Result<CooTensor> listed(const std::string& name, std::int32_t order, c
     tensor.coordinates.emplace_back();
     if (entries > 0) tensor.coordinates.back().assign(coordinates[mode], coordinates[mode] + entries);
   }
-  tensor.value_type = type == ValueType::u64 ? type : is_integer(type) ? ValueType::i64 : ValueType::f64;
+  tensor.value_type = type == ValueType::u64 ? type
+                      : is_integer(type)     ? ValueType::i64
+                      : is_complex(type)     ? ValueType::c128
+                                             : ValueType::f64;
   if (is_integer(type)) {
     const auto* const numbers = static_cast<const std::int64_t*>(values);
     tensor.integers.assign(numbers, numbers + entries);
+  } else if (is_complex(type)) {
+    const auto* const parts = static_cast<const double*>(values);
+    for (std::int64_t entry = 0; entry < entries; ++entry)
+      tensor.add_value({parts[2 * entry], parts[2 * entry + 1]});
   } else {
     const auto* const numbers = static_cast<const double*>(values);
     tensor.values.assign(numbers, numbers + entries);

@@ -184,6 +184,7 @@ CooTensor Blocks::split(const std::string& tensor, const CooTensor& data) const 
   out.extents = extents(tensor, data.extents);
   out.values = data.values;
   out.integers = data.integers;
+  out.imaginary = data.imaginary;
   out.value_type = data.value_type;
   for (std::size_t mode = 0; mode < data.coordinates.size(); ++mode) {
     const auto split = blocking_.indices.find(reading->second.indices[mode]);
@@ -246,7 +247,7 @@ Result<PackedTensor> Blocks::joined(const std::string& tensor, const PackedTenso
       if (is_integer(blocked.value_type)) {
         entries.integers.push_back(blocked.integers[e]);
       } else {
-        entries.values.push_back(blocked.values[e]);
+        entries.add_value(blocked.complex_at(e));
       }
     }
     return pack(entries, format, options);

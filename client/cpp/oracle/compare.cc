@@ -13,7 +13,7 @@ namespace {
 
 // Beyond the numbers of the type there are infinity and zero.
 bool out_of_range(double actual, double expected, ValueType type) {
-  if (type != ValueType::f32) return false;
+  if (part_type(type) != ValueType::f32) return false;
   const double largest = std::numeric_limits<float>::max();
   if (std::isinf(actual)) return std::fabs(expected) > largest && (actual > 0) == (expected > 0);
   return std::fabs(actual - expected) < static_cast<double>(std::numeric_limits<float>::min());
@@ -21,7 +21,7 @@ bool out_of_range(double actual, double expected, ValueType type) {
 
 /// A value; `integer` of integer types alone.
 struct Number {
-  double value = 0;
+  std::complex<double> value;
   std::int64_t integer = 0;
 };
 
@@ -30,7 +30,7 @@ Number number_of(double value, ValueType type) {
 }
 
 Number number_at(const DenseTensor& tensor, std::int64_t linear) {
-  return {tensor.at(linear), is_integer(tensor.value_type) ? tensor.integer_at(linear) : 0};
+  return {tensor.complex_at(linear), is_integer(tensor.value_type) ? tensor.integer_at(linear) : 0};
 }
 
 class Worst {
@@ -49,12 +49,26 @@ class Worst {
  private:
   double error_of(Number actual_number, Number expected_number, double magnitude) const {
     if (is_integer(type_)) return actual_number.integer == expected_number.integer ? 0 : infinity;
-    const double actual = actual_number.value, expected = expected_number.value;
+    if (is_complex(type_)) return complex_error(actual_number.value, expected_number.value, magnitude);
+    const double actual = actual_number.value.real(), expected = expected_number.value.real();
     if (actual == expected || std::isinf(magnitude)) return 0;
     if (std::isnan(expected)) return std::isnan(actual) ? 0 : infinity;
     const double difference = std::fabs(actual - expected);
     if (std::isnan(difference) || magnitude == 0) return infinity;
     return out_of_range(actual, expected, type_) ? 0 : difference / magnitude;
+  }
+
+  /// Parts that are infinite or no number must meet such.
+  double complex_error(std::complex<double> actual, std::complex<double> expected, double magnitude) const {
+    const auto finite = [](std::complex<double> z) {
+      return std::isfinite(z.real()) && std::isfinite(z.imag());
+    };
+    if (actual == expected || std::isinf(magnitude)) return 0;
+    if (!finite(expected)) return finite(actual) ? infinity : 0;
+    if (!finite(actual) || magnitude == 0)
+      return finite(actual) || !out_of_range(infinity, std::abs(expected), type_) ? infinity : 0;
+    const double difference = std::abs(actual - expected);
+    return out_of_range(difference, 0, type_) ? 0 : difference / magnitude;
   }
 
   ValueType type_;
@@ -83,7 +97,7 @@ NumberedEntries numbered(const CooTensor& entries, const std::vector<double>& ma
   NumberedEntries out;
   for (const std::size_t e : order) {
     out.keys.push_back(keys[e]);
-    out.values.push_back({entries.at(e), is_integer(entries.value_type) ? entries.integers[e] : 0});
+    out.values.push_back({entries.complex_at(e), is_integer(entries.value_type) ? entries.integers[e] : 0});
     if (!magnitudes.empty()) out.magnitudes.push_back(magnitudes[e]);
   }
   return out;
@@ -191,7 +205,7 @@ support::Result<Comparison> compare(const PackedTensor& actual, const Expected& 
 
 double tolerance(ValueType type) {
   if (is_integer(type)) return 0;
-  return type == ValueType::f64 ? 1e-10 : 1e-4;
+  return part_type(type) == ValueType::f64 ? 1e-10 : 1e-4;
 }
 
 }  // namespace schaas::client

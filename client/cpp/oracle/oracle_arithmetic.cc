@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "client/cpp/oracle/oracle_complex.h"
 #include "compiler/support/result.h"
 
 namespace schaas::client {
@@ -69,6 +70,8 @@ std::int64_t integer_result(Function function, std::int64_t x, ValueType type) {
       return x == 0;
     case Function::negate:
       return integer_result(Function::subtract, 0, x, type);
+    case Function::imag:
+      return 0;
     case Function::abs:
       return negative ? integer_result(Function::subtract, 0, x, type) : x;
     case Function::relu:
@@ -76,7 +79,7 @@ std::int64_t integer_result(Function function, std::int64_t x, ValueType type) {
     case Function::sign:
       return negative ? -1 : x != 0;
     default:
-      return x;  // floor, ceil, round
+      return x;  // floor, ceil, round, conj, real
   }
 }
 
@@ -150,18 +153,35 @@ Judged given(std::int64_t value, ValueType type) {
   return {operators::real_of(value, type), 0, true, type, value};
 }
 
+Judged given(std::complex<double> value, ValueType type) {
+  if (!is_complex(type)) return given(value.real(), type);
+  const bool finite = std::isfinite(value.real()) && std::isfinite(value.imag());
+  return {value.real(), finite ? std::abs(value) : 0, true, type, 0, value.imag()};
+}
+
+bool are_equal(const Judged& a, const Judged& b) { return a.value == b.value && a.imaginary == b.imaginary; }
+
+bool is_true(const Judged& x) { return x.value != 0 || x.imaginary != 0; }
+
 Judged given(double value, ValueType type) {
+  if (is_complex(type)) return given(std::complex<double>(value), type);
   return is_integer(type) ? given(operators::integer_of(value, type), type) : given(value);
 }
 
 Judged apply(Function function, const Judged& x) {
   if (is_integer(x.type)) return given(integer_result(function, x.integer, x.type), x.type);
+  if (is_complex(x.type)) return apply_complex(function, x);
   const double v = x.value;
   switch (function) {
     case Function::logical_not:
       return truth(v == 0, doubts_truth(x));
     case Function::negate:
       return {-v, x.magnitude, x.exact};
+    case Function::conj:
+    case Function::real:
+      return x;
+    case Function::imag:
+      return {0, x.magnitude, x.exact};
     case Function::abs:
       return {std::fabs(v), x.magnitude, x.exact};
     case Function::relu:
@@ -202,6 +222,7 @@ Judged apply(Function function, const Judged& a, const Judged& b) {
     const ValueType type = is_integer(a.type) ? a.type : b.type;
     return given(integer_result(function, integer_value(a, type), integer_value(b, type), type), type);
   }
+  if (is_complex(a.type) || is_complex(b.type)) return apply_complex(function, a, b);
   const double x = a.value, y = b.value;
   switch (function) {
     case Function::add:
@@ -247,6 +268,7 @@ Judged fold(Monoid fold, const Judged& a, const Judged& b) { return apply(operat
 Judged repeated(Monoid how, const Judged& x, double times) {
   if (times == 0) return given(identity(how));
   if (is_integer(x.type)) return repeated_integer(how, x, times);
+  if (is_complex(x.type)) return times == 1 ? x : repeated_complex(how, x, times);
   switch (how) {
     case Monoid::sum:
       return times == 1 ? x : computed(x.value * times, x.magnitude * times);

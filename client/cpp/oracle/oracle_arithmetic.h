@@ -1,4 +1,5 @@
 #pragma once
+#include <complex>
 #include <limits>
 
 #include "schaas/expression.h"
@@ -18,12 +19,19 @@ struct Judged {
   bool exact = false;               ///< given, not computed: nothing was rounded on the way
   ValueType type = ValueType::f64;  ///< an integer type: the number is `integer`, always exact
   std::int64_t integer = 0;
+  double imaginary = 0;  ///< imaginary part of a complex number, whose real one is `value`
 };
 
 /// A number of the input.
 Judged given(double value);
 /// An integer of the input, or computed.
 Judged given(std::int64_t value, ValueType type);
+/// A complex number of the input.
+Judged given(std::complex<double> value, ValueType type);
+/// Two numbers are the same, but for their rounding.
+bool are_equal(const Judged& a, const Judged& b);
+/// The number counts as true.
+bool is_true(const Judged& x);
 /// The number as one of that type.
 Judged given(double value, ValueType type);
 

@@ -244,7 +244,7 @@ class FoldEvaluation {
 std::optional<OracleProduct> product_of(const OracleFold& fold, const OracleContext& context) {
   if (fold.fold != context.semiring->sum || fold.wanted != nullptr) return std::nullopt;
   // Products are evaluated in double, from operands as they were given.
-  if (is_integer(context.type) || context.narrow) return std::nullopt;
+  if (is_integer(context.type) || is_complex(context.type) || context.narrow) return std::nullopt;
   OracleProduct product;
   product.semiring = context.semiring;
   product.result.indices = fold.free;
@@ -369,13 +369,15 @@ bool is_by_entries(const OracleFold& fold, const OracleContext& context) {
 
 support::Result<Expected> expected_of(const OracleTensor& tensor, ValueType type) {
   const bool integers = is_integer(type);
+  const ValueType written = integers ? type : is_complex(type) ? ValueType::c128 : ValueType::f64;
+  const auto number = [](const Judged& found) { return std::complex<double>(found.value, found.imaginary); };
   // Elements that nothing was folded into are constants: identities of monoids, zeros of semirings.
   const auto integer = [&](const Judged& found) {
     return is_integer(found.type) ? found.integer : operators::integer_of(found.value, type);
   };
   Expected expected;
   if (!tensor.sparse()) {
-    SCHAAS_ASSIGN_OR_RETURN(expected.values, zeros(tensor.extents(), integers ? type : ValueType::f64));
+    SCHAAS_ASSIGN_OR_RETURN(expected.values, zeros(tensor.extents(), written));
     SCHAAS_ASSIGN_OR_RETURN(expected.magnitudes, zeros(tensor.extents(), ValueType::f64));
     for (std::int64_t e = 0; e < expected.values.size(); ++e) {
       const Judged found = tensor.at(e);
@@ -383,7 +385,7 @@ support::Result<Expected> expected_of(const OracleTensor& tensor, ValueType type
         expected.values.set_integer(e, integer(found));
         continue;
       }
-      expected.values.set(e, found.value);
+      expected.values.set(e, number(found));
       expected.magnitudes.set(e, found.magnitude);
     }
     return expected;
@@ -391,7 +393,7 @@ support::Result<Expected> expected_of(const OracleTensor& tensor, ValueType type
   Expected::Entries entries;
   const std::vector<Wide> strides = row_major_strides(tensor.extents());
   entries.values.extents = tensor.extents();
-  if (integers) entries.values.value_type = type;
+  entries.values.value_type = written;
   entries.values.coordinates.resize(strides.size());
   for (std::size_t e = 0; e < tensor.keys().size(); ++e) {
     Wide rest = tensor.keys()[e];
@@ -403,7 +405,7 @@ support::Result<Expected> expected_of(const OracleTensor& tensor, ValueType type
     if (integers) {
       entries.values.integers.push_back(integer(found));
     } else {
-      entries.values.values.push_back(found.value);
+      entries.values.add_value(number(found));
     }
     entries.magnitudes.push_back(found.magnitude);
   }

@@ -65,6 +65,7 @@ std::shared_ptr<const OracleTensor> OracleTensor::entries(const CooTensor& tenso
     built->add_entry(tensor, e, again);
   }
   for (double& value : built->given_) value = rounded(value, types.stored);
+  for (double& value : built->given_imaginary_) value = rounded(value, types.stored);
   built->index_keys();
   return built;
 }
@@ -97,6 +98,9 @@ void OracleTensor::add_entry(const CooTensor& tensor, std::size_t entry, bool ag
   if (!is_integer(types_.stored)) {
     if (!again) given_.push_back(0);
     given_.back() = again ? given_.back() + tensor.at(entry) : tensor.at(entry);
+    if (!is_complex(types_.stored)) return;
+    if (!again) given_imaginary_.push_back(0);
+    given_imaginary_.back() += tensor.complex_at(entry).imag();
     return;
   }
   const std::int64_t value = is_integer(tensor.value_type)
@@ -162,8 +166,17 @@ Judged OracleTensor::at(std::int64_t position) const {
   if (read_ != nullptr && is_integer(types_.stored))
     return integer(is_integer(read_->value_type) ? read_->integer_at(position)
                                                  : operators::integer_of(read_->at(position), types_.stored));
+  if (read_ != nullptr && is_complex(types_.stored)) {
+    const std::complex<double> number = read_->complex_at(position);
+    return given({rounded(number.real(), types_.stored), rounded(number.imag(), types_.stored)},
+                 types_.stored);
+  }
   if (read_ != nullptr) return given(rounded(read_->at(position), types_.stored));
   if (!given_integers_.empty()) return integer(given_integers_[static_cast<std::size_t>(position)]);
+  if (!given_imaginary_.empty()) {
+    const auto at = static_cast<std::size_t>(position);
+    return given({given_[at], given_imaginary_[at]}, types_.stored);
+  }
   if (!given_.empty()) return given(given_[static_cast<std::size_t>(position)]);
   return values_[static_cast<std::size_t>(position)];
 }

@@ -64,6 +64,7 @@ class OracleTensor {
   std::vector<Judged> values_;
   std::vector<double> given_;                 ///< values of entries read, instead of values_
   std::vector<std::int64_t> given_integers_;  ///< the same of an integer type
+  std::vector<double> given_imaginary_;       ///< imaginary parts of `given_`, of a complex type
   Judged background_;
   std::vector<Wide> keys_;
   std::vector<std::int64_t> slots_;  ///< open addressing: position + 1; 0 is free

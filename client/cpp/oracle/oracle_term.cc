@@ -42,8 +42,8 @@ Judged apply_all(Function function, const std::vector<Judged>& values) {
 }
 
 Judged chosen(const Judged& condition, const Judged& then, const Judged& otherwise) {
-  Judged out = condition.value != 0 ? then : otherwise;
-  if (std::isinf(condition.magnitude) && then.value != otherwise.value) out.magnitude = infinity;
+  Judged out = is_true(condition) ? then : otherwise;
+  if (std::isinf(condition.magnitude) && !are_equal(then, otherwise)) out.magnitude = infinity;
   out.exact = out.exact && condition.exact;
   return out;
 }
@@ -110,7 +110,7 @@ class TermEvaluation {
     Found out = of(term.arguments[0]);
     const auto annihilated = [&](const Found& found, std::size_t n) {
       return term.annihilator && found.background && (n == 0 || !term.first_only) &&
-             found.number.value == *term.annihilator;
+             are_equal(found.number, given(*term.annihilator));
     };
     bool zero = annihilated(out, 0);
     if (term.arguments.size() == 1) out.number = apply(term.function, out.number);
@@ -133,7 +133,7 @@ class TermEvaluation {
   Found selection(const OracleTerm& term) {
     const Found condition = of(term.arguments[0]), then = of(term.arguments[1]),
                 otherwise = of(term.arguments[2]);
-    const Found& taken = condition.number.value != 0 ? then : otherwise;
+    const Found& taken = is_true(condition.number) ? then : otherwise;
     return {chosen(condition.number, then.number, otherwise.number),
             condition.background && taken.background};
   }

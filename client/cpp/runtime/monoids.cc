@@ -23,6 +23,15 @@ auto word(T value) {
   }
 }
 
+template <class T>
+bool is_less(const T& a, const T& b) {
+  if constexpr (is_complex_number<T>) {
+    return a.real() < b.real();
+  } else {
+    return a < b;
+  }
+}
+
 template <class T, class Combine>
 void fold_each(T* into, const T* from, std::int64_t begin, std::int64_t end, Combine combine) {
   for (std::int64_t e = begin; e < end; ++e) into[e] = combine(into[e], from[e]);
@@ -35,15 +44,16 @@ void fold_typed(std::int32_t monoid, T* into, const T* from, std::int64_t begin,
       return fold_each(into, from, begin, end, [](T a, T b) { return static_cast<T>(word(a) + word(b)); });
     case SCHAAS_FOLD_PRODUCT:
       return fold_each(into, from, begin, end, [](T a, T b) { return static_cast<T>(word(a) * word(b)); });
-    // The target's value stays when the numbers are equal or not comparable.
+    // The target's value stays when the numbers are equal or not comparable. Complex ones have no
+    // imaginary part where they are ordered.
     case SCHAAS_FOLD_MIN:
-      return fold_each(into, from, begin, end, [](T a, T b) { return b < a ? b : a; });
+      return fold_each(into, from, begin, end, [](T a, T b) { return is_less(b, a) ? b : a; });
     case SCHAAS_FOLD_MAX:
-      return fold_each(into, from, begin, end, [](T a, T b) { return b > a ? b : a; });
+      return fold_each(into, from, begin, end, [](T a, T b) { return is_less(a, b) ? b : a; });
     case SCHAAS_FOLD_OR:
-      return fold_each(into, from, begin, end, [](T a, T b) { return T(a != 0 || b != 0); });
+      return fold_each(into, from, begin, end, [](T a, T b) { return T(a != T{} || b != T{}); });
     default:
-      return fold_each(into, from, begin, end, [](T a, T b) { return T(a != 0 && b != 0); });
+      return fold_each(into, from, begin, end, [](T a, T b) { return T(a != T{} && b != T{}); });
   }
 }
 

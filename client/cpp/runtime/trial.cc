@@ -181,6 +181,7 @@ class Trying {
 
   CooTensor entries(std::vector<std::int64_t> extents, Pattern pattern, ValueType stored) {
     CooTensor tensor;
+    if (is_complex(stored)) tensor.value_type = ValueType::c128;
     tensor.extents = std::move(extents);
     tensor.coordinates.resize(tensor.extents.size());
     // fits() has found that the product does not overflow.
@@ -195,7 +196,8 @@ class Trying {
       std::int64_t rest = e;
       for (std::size_t m = tensor.extents.size(); m-- > 0; rest /= tensor.extents[m])
         tensor.coordinates[m].push_back(rest % tensor.extents[m]);
-      tensor.values.push_back(value(stored));
+      const double real = value(stored);
+      tensor.add_value({real, is_complex(stored) ? value(stored) : 0});
     }
     return tensor;
   }

@@ -34,9 +34,11 @@ double value_at(std::uint64_t stream, std::uint64_t linear) {
   return static_cast<double>(bits) * 0x1p-23 - 1;
 }
 
-double typed_value_at(std::uint64_t stream, std::uint64_t linear, ValueType type) {
+/// Imaginary parts are a stream of their own.
+std::complex<double> typed_value_at(std::uint64_t stream, std::uint64_t linear, ValueType type) {
   const double value = value_at(stream, linear);
-  if (type == ValueType::boolean) return value < 0 ? 0 : 1;
+  if (is_complex(type)) return {value, value_at(mix(stream ^ 1), linear)};
+  if (type == ValueType::boolean) return value < 0 ? 0.0 : 1.0;
   return is_integer(type) ? std::floor(16 * value) + (operators::is_unsigned(type) ? 16 : 0) : value;
 }
 
@@ -93,11 +95,12 @@ CooTensor drawn(std::vector<std::int64_t> extents, std::uint64_t stream, ValueTy
   std::sort(entries.begin(), entries.end());
   entries.erase(std::unique(entries.begin(), entries.end()), entries.end());
   CooTensor tensor;
+  if (is_complex(type)) tensor.value_type = type;
   tensor.coordinates.resize(extents.size());
   for (std::size_t e = 0; e < entries.size(); ++e) {
     for (std::size_t mode = 0; mode < extents.size(); ++mode)
       tensor.coordinates[mode].push_back(entries[e][mode]);
-    tensor.values.push_back(typed_value_at(stream, e, type));
+    tensor.add_value(typed_value_at(stream, e, type));
   }
   tensor.extents = std::move(extents);
   return tensor;

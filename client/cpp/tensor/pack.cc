@@ -305,7 +305,7 @@ class Packer {
       std::uint64_t sum = 0;
       for (; e < position_.size() && position_[e] == position; ++e)
         sum += static_cast<std::uint64_t>(entries_.integer(e));
-      values[position] = static_cast<Value>(static_cast<std::int64_t>(sum));
+      values[position] = integer_as<Value>(static_cast<std::int64_t>(sum));
     }
   }
 
@@ -315,8 +315,8 @@ class Packer {
     Value* values = builder_.values.as<Value>();
     for (std::size_t e = 0; e < position_.size();) {
       const std::int64_t position = position_[e];
-      double sum = entries_.value(e);
-      for (++e; e < position_.size() && position_[e] == position; ++e) sum += entries_.value(e);
+      std::complex<double> sum = entries_.complex_value(e);
+      for (++e; e < position_.size() && position_[e] == position; ++e) sum += entries_.complex_value(e);
       values[position] = as_value<Value>(sum);
     }
   }
@@ -356,6 +356,11 @@ std::int64_t integer_of_entry(const DenseTensor& tensor, std::size_t e) {
   return tensor.integer_at(static_cast<std::int64_t>(e));
 }
 
+std::complex<double> complex_entry(const CooTensor& tensor, std::size_t e) { return tensor.complex_at(e); }
+std::complex<double> complex_entry(const DenseTensor& tensor, std::size_t e) {
+  return tensor.complex_at(static_cast<std::int64_t>(e));
+}
+
 /// Checks integers of one type as those of another. Of both in 64 bits u64 alone has numbers below 0.
 template <class Tensor>
 support::Result<void> check_integers(const Tensor& tensor, std::size_t count, const PackOptions& options) {
@@ -369,10 +374,25 @@ support::Result<void> check_integers(const Tensor& tensor, std::size_t count, co
   return {};
 }
 
+/// Checks that complex numbers to be stored in another type have no imaginary part.
+template <class Tensor>
+support::Result<void> check_real(const Tensor& tensor, std::size_t count, const PackOptions& options) {
+  for (std::size_t e = 0; e < count; ++e) {
+    if (complex_entry(tensor, e).imag() != 0)
+      return support::noting(
+          support::invalid("value-type", "`" + options.name + "` holds complex numbers, which " +
+                                             name(options.value_type) + " does not"),
+          "values of c64 and c128 do");
+  }
+  return {};
+}
+
 /// Checks that the integer type, if it is one, has the values of the tensor. All numbers have a truth value.
 template <class Tensor>
 support::Result<void> check_values(const Tensor& tensor, std::size_t count, const PackOptions& options) {
   const auto& to = operators::facts(options.value_type);
+  if (is_complex(tensor.value_type) && !is_complex(options.value_type))
+    return check_real(tensor, count, options);
   if (!to.is_integer || options.value_type == tensor.value_type || options.value_type == ValueType::boolean)
     return {};
   if (is_integer(tensor.value_type)) return check_integers(tensor, count, options);
@@ -401,8 +421,8 @@ void permute(const DenseTensor& from, PackedTensor& to) {
   for (std::int64_t p = 0; p < to.stored(); ++p) {
     for_type(to.value_type(), [&](auto zero) {
       using Value = decltype(zero);
-      to.values().as<Value>()[p] = is_integer(from.value_type) ? static_cast<Value>(from.integer_at(source))
-                                                               : as_value<Value>(from.at(source));
+      to.values().as<Value>()[p] = is_integer(from.value_type) ? integer_as<Value>(from.integer_at(source))
+                                                               : as_value<Value>(from.complex_at(source));
     });
     for (int l = order - 1; l >= 0; --l) {
       source += stride[l];

@@ -1,5 +1,6 @@
 #pragma once
 #include <bit>
+#include <complex>
 #include <cstdint>
 #include <vector>
 
@@ -24,6 +25,10 @@ class SortedEntries {
                   : (*by_level_[level])[permutation_[e]];
   }
   double value(std::size_t e) const { return std::bit_cast<double>(bits(e)); }
+  /// The value of an entry of a tensor that has no integers.
+  std::complex<double> complex_value(std::size_t e) const {
+    return is_complex(tensor_->value_type) ? tensor_->complex_at(bits(e)) : value(e);
+  }
   /// The value of an entry of an integer tensor.
   std::int64_t integer(std::size_t e) const { return std::bit_cast<std::int64_t>(bits(e)); }
 
@@ -32,7 +37,7 @@ class SortedEntries {
 
   struct Keyed {
     std::uint64_t key;
-    std::uint64_t bits;  ///< the value's
+    std::uint64_t bits;  ///< the value's; of a complex type the number of the entry
   };
 
  private:
@@ -40,6 +45,7 @@ class SortedEntries {
   void sort_permutation();
   std::uint64_t bits(std::size_t e) const { return keyed_ ? keys_[e].bits : bits_of(permutation_[e]); }
   std::uint64_t bits_of(std::size_t entry) const {
+    if (is_complex(tensor_->value_type)) return entry;
     return is_integer(tensor_->value_type) ? std::bit_cast<std::uint64_t>(tensor_->integers[entry])
                                            : std::bit_cast<std::uint64_t>(tensor_->values[entry]);
   }

@@ -30,7 +30,7 @@ double rounded(double value, ValueType type) {
   if (type == ValueType::bf16)
     return static_cast<double>(operators::of_bfloat16(operators::bfloat16_bits(static_cast<float>(value))));
   if (type == ValueType::f16) return static_cast<double>(operators::of_half(operators::half_bits(value)));
-  return type == ValueType::f32 ? static_cast<double>(static_cast<float>(value)) : value;
+  return part_type(type) == ValueType::f32 ? static_cast<double>(static_cast<float>(value)) : value;
 }
 
 // A comma follows a single number, as in Python.
@@ -48,23 +48,27 @@ std::int64_t DenseTensor::size() const {
 }
 
 double DenseTensor::at(std::int64_t linear) const {
-  return for_type(value_type,
-                  [&](auto zero) { return static_cast<double>(values.as<decltype(zero)>()[linear]); });
+  return for_type(value_type, [&](auto zero) { return real_part(values.as<decltype(zero)>()[linear]); });
 }
 
-void DenseTensor::set(std::int64_t linear, double value) {
+std::complex<double> DenseTensor::complex_at(std::int64_t linear) const {
+  return client::complex_at(values.data(), value_type, linear);
+}
+
+void DenseTensor::set(std::int64_t linear, std::complex<double> value) {
   for_type(value_type,
            [&](auto zero) { values.as<decltype(zero)>()[linear] = as_value<decltype(zero)>(value); });
 }
 
 std::int64_t DenseTensor::integer_at(std::int64_t linear) const {
-  return for_type(value_type,
-                  [&](auto zero) { return static_cast<std::int64_t>(values.as<decltype(zero)>()[linear]); });
+  return for_type(value_type, [&](auto zero) {
+    return static_cast<std::int64_t>(real_part_or_integer(values.as<decltype(zero)>()[linear]));
+  });
 }
 
 void DenseTensor::set_integer(std::int64_t linear, std::int64_t value) {
   for_type(value_type,
-           [&](auto zero) { values.as<decltype(zero)>()[linear] = static_cast<decltype(zero)>(value); });
+           [&](auto zero) { values.as<decltype(zero)>()[linear] = integer_as<decltype(zero)>(value); });
 }
 
 support::Result<DenseTensor> zeros(std::vector<std::int64_t> extents, ValueType type) {
@@ -88,13 +92,16 @@ DenseTensor copy(const DenseTensor& tensor) {
 }
 
 double PackedTensor::value(std::int64_t position) const {
-  return for_type(value_type_,
-                  [&](auto zero) { return static_cast<double>(values_.as<decltype(zero)>()[position]); });
+  return for_type(value_type_, [&](auto zero) { return real_part(values_.as<decltype(zero)>()[position]); });
+}
+
+std::complex<double> PackedTensor::complex_value(std::int64_t position) const {
+  return complex_at(values_.data(), value_type_, position);
 }
 
 std::int64_t PackedTensor::integer(std::int64_t position) const {
   return for_type(value_type_, [&](auto zero) {
-    return static_cast<std::int64_t>(values_.as<decltype(zero)>()[position]);
+    return static_cast<std::int64_t>(real_part_or_integer(values_.as<decltype(zero)>()[position]));
   });
 }
 
@@ -128,6 +135,8 @@ static_assert(static_cast<int>(ValueType::u16) == SCHAAS_U16);
 static_assert(static_cast<int>(ValueType::u32) == SCHAAS_U32);
 static_assert(static_cast<int>(ValueType::u64) == SCHAAS_U64);
 static_assert(static_cast<int>(ValueType::boolean) == SCHAAS_BOOL);
+static_assert(static_cast<int>(ValueType::c64) == SCHAAS_C64);
+static_assert(static_cast<int>(ValueType::c128) == SCHAAS_C128);
 
 std::int32_t abi_number(format::LevelFormat level) { return static_cast<std::int32_t>(level); }
 

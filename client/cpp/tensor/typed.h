@@ -1,4 +1,5 @@
 #pragma once
+#include <complex>
 #include <cstdint>
 #include <type_traits>
 #include <utility>
@@ -58,8 +59,43 @@ decltype(auto) for_type(ValueType type, Work&& work) {
       return std::forward<Work>(work)(std::uint64_t{});
     case ValueType::boolean:
       return std::forward<Work>(work)(bool{});
+    case ValueType::c64:
+      return std::forward<Work>(work)(std::complex<float>{});
+    case ValueType::c128:
+      return std::forward<Work>(work)(std::complex<double>{});
   }
   SCHAAS_CHECK(false, "a value type without a case");
+}
+
+template <class Value>
+constexpr bool is_complex_number =
+    std::is_same_v<Value, std::complex<float>> || std::is_same_v<Value, std::complex<double>>;
+
+/// The real part of a number in double, and its imaginary part.
+template <class Value>
+double real_part(const Value& number) {
+  if constexpr (is_complex_number<Value>) {
+    return static_cast<double>(number.real());
+  } else {
+    return static_cast<double>(number);
+  }
+}
+/// The real part in its own type, which casts to others take.
+template <class Value>
+auto real_part_or_integer(const Value& number) {
+  if constexpr (is_complex_number<Value>) {
+    return number.real();
+  } else {
+    return number;
+  }
+}
+template <class Value>
+double imaginary_part(const Value& number) {
+  if constexpr (is_complex_number<Value>) {
+    return static_cast<double>(number.imag());
+  } else {
+    return 0;
+  }
 }
 
 /// The type of values that integers of C++ hold.
@@ -84,9 +120,39 @@ template <class Value>
 Value as_value(double number) {
   if constexpr (std::is_integral_v<Value>) {
     return static_cast<Value>(operators::integer_of(number, integer_type<Value>()));
+  } else if constexpr (is_complex_number<Value>) {
+    return Value(static_cast<typename Value::value_type>(number));
   } else {
     return static_cast<Value>(number);
   }
+}
+
+/// The integer as a value of that type.
+template <class Value>
+Value integer_as(std::int64_t integer) {
+  if constexpr (is_complex_number<Value>) {
+    return Value(static_cast<typename Value::value_type>(integer));
+  } else {
+    return static_cast<Value>(integer);
+  }
+}
+
+/// The complex number as a value of that type, which has no imaginary part unless it is complex.
+template <class Value>
+Value as_value(std::complex<double> number) {
+  if constexpr (is_complex_number<Value>) {
+    return Value(number);
+  } else {
+    return as_value<Value>(number.real());
+  }
+}
+
+/// Element of a tensor of a complex type or another, for types whose numbers double has.
+inline std::complex<double> complex_at(const void* values, ValueType type, std::int64_t at) {
+  return for_type(type, [&](auto zero) {
+    const auto number = static_cast<const decltype(zero)*>(values)[at];
+    return std::complex<double>(real_part(number), imaginary_part(number));
+  });
 }
 
 }  // namespace schaas::client

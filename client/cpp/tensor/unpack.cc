@@ -108,14 +108,14 @@ CooTensor entries_between(const PackedTensor& tensor, bool keep_fill) {
       integers ? operators::integer_of(tensor.fill_value(), tensor.value_type()) : 0;
   visit_entries(tensor, [&](const std::vector<std::int64_t>& coordinates, std::int64_t position) {
     // The fill value is rounded as values are, so the comparison is exact.
-    const bool fill =
-        integers ? tensor.integer(position) == integer_fill : tensor.value(position) == tensor.fill_value();
+    const bool fill = integers ? tensor.integer(position) == integer_fill
+                               : tensor.complex_value(position) == tensor.fill_value();
     if (fill && !keep_fill) return;
     for (std::size_t m = 0; m < coordinates.size(); ++m) result.coordinates[m].push_back(coordinates[m]);
     if (integers) {
       result.integers.push_back(tensor.integer(position));
     } else {
-      result.values.push_back(tensor.value(position));
+      result.add_value(tensor.complex_value(position));
     }
   });
   return result;
@@ -139,7 +139,7 @@ support::Result<DenseTensor> to_dense(const PackedTensor& tensor) {
     if (is_integer(result.value_type)) {
       result.set_integer(linear, tensor.integer(position));
     } else {
-      result.set(linear, tensor.value(position));
+      result.set(linear, tensor.complex_value(position));
     }
   });
   return result;
@@ -147,8 +147,10 @@ support::Result<DenseTensor> to_dense(const PackedTensor& tensor) {
 
 support::Result<DenseTensor> to_dense(const CooTensor& tensor, const std::string& tensor_name,
                                       double fill_value) {
-  // 64-bit positions and f64 or integers: no conversion can overflow or round.
-  const ValueType type = is_integer(tensor.value_type) ? tensor.value_type : ValueType::f64;
+  // 64-bit positions and numbers of 64 bits: no conversion can overflow or round.
+  const ValueType type = is_integer(tensor.value_type)   ? tensor.value_type
+                         : is_complex(tensor.value_type) ? ValueType::c128
+                                                         : ValueType::f64;
   SCHAAS_ASSIGN_OR_RETURN(PackedTensor packed,
                           pack(tensor, format::dense(tensor.order()), {tensor_name, type, 64, fill_value}));
   DenseTensor result;
@@ -170,13 +172,14 @@ CooTensor to_coo(const DenseTensor& tensor, double fill_value) {
   const std::int64_t size = tensor.size();
   std::vector<std::int64_t> counter(tensor.order(), 0);
   for (std::int64_t linear = 0; linear < size; ++linear) {
-    const bool is_fill = integers ? tensor.integer_at(linear) == integer_fill : tensor.at(linear) == fill;
+    const bool is_fill =
+        integers ? tensor.integer_at(linear) == integer_fill : tensor.complex_at(linear) == fill;
     if (!is_fill || tensor.order() == 0) {
       for (int m = 0; m < tensor.order(); ++m) result.coordinates[m].push_back(counter[m]);
       if (integers) {
         result.integers.push_back(tensor.integer_at(linear));
       } else {
-        result.values.push_back(tensor.at(linear));
+        result.add_value(tensor.complex_at(linear));
       }
     }
     // Advances the coordinates like an odometer; extents are positive where the loop runs.

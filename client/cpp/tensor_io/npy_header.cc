@@ -98,22 +98,20 @@ class NpyHeaderReader {
     const char order = type.empty() ? ' ' : type.front();
     // The prefix is the byte order: `|` has none, `=` is that of the machine.
     if (std::string_view("<>|=").find(order) != std::string_view::npos) type.remove_prefix(1);
-    static constexpr std::string_view known[] = {"b1", "i1", "i2", "i4", "i8", "u1",
-                                                 "u2", "u4", "u8", "f2", "f4", "f8"};
+    static constexpr std::string_view known[] = {"b1", "i1", "i2", "i4", "i8", "u1", "u2",
+                                                 "u4", "u8", "f2", "f4", "f8", "c8", "c16"};
     if (std::find(std::begin(known), std::end(known), type) == std::end(known))
       return unsupported_type(std::string(text), begin);
     header_.kind = type[0];
-    header_.element_bytes = type[1] - '0';
+    header_.element_bytes = type == "c16" ? 16 : type[1] - '0';
     header_.big_endian = order == '>';
     return {};
   }
 
-  // Complex types are named as such: `c8` with or without a byte order.
   support::Diagnostic unsupported_type(const std::string& found, std::size_t begin) const {
-    const bool complex = found.find('c') == 0 || found.find('c') == 1;
-    return at(support::unsupported("npy-type", "elements of type `" + found + "` are not supported" +
-                                                   (complex ? ": they are complex" : "") +
-                                                   "; booleans, integers of 8 to 64 bits and f2, f4, f8 are"),
+    return at(support::unsupported("npy-type", "elements of type `" + found +
+                                                   "` are not supported; booleans, integers of 8 to 64 bits, "
+                                                   "f2, f4, f8, c8 and c16 are"),
               begin, std::max(at_, begin + 1));
   }
 

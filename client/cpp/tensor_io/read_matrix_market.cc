@@ -13,8 +13,10 @@ namespace {
 using support::Diagnostic;
 using support::Result;
 
-enum class Field { real, integer, pattern };
-enum class Symmetry { general, symmetric, skew };
+using Complex = std::complex<double>;
+
+enum class Field { real, complex, integer, pattern };
+enum class Symmetry { general, symmetric, skew, hermitian };
 
 struct Header {
   bool coordinate = true;
@@ -93,13 +95,8 @@ class MatrixMarketReader {
   Result<void> set_field(std::string_view word) {
     const std::string field = lower(word);
     if (field == "complex") {
-      return here(support::unsupported(
-                      "mtx-field",
-                      "complex values are not supported; real, double, integer, unsigned-integer and pattern "
-                      "are"),
-                  word);
-    }
-    if (field == "real" || field == "double") {
+      header_.field = Field::complex;
+    } else if (field == "real" || field == "double") {
       header_.field = Field::real;
     } else if (field == "integer" || field == "unsigned-integer") {
       header_.field = Field::integer;
@@ -110,7 +107,8 @@ class MatrixMarketReader {
                     word);
       }
     } else {
-      return unknown_word("a field", word, {"real", "double", "integer", "unsigned-integer", "pattern"});
+      return unknown_word("a field", word,
+                          {"real", "double", "complex", "integer", "unsigned-integer", "pattern"});
     }
     return {};
   }
@@ -118,12 +116,12 @@ class MatrixMarketReader {
   Result<void> set_symmetry(std::string_view word) {
     const std::string symmetry = lower(word);
     if (symmetry == "hermitian") {
-      return here(support::unsupported(
-                      "mtx-symmetry",
-                      "hermitian matrices are not supported; general, symmetric and skew-symmetric are"),
-                  word);
-    }
-    if (symmetry == "general") {
+      if (header_.field != Field::complex)
+        return here(
+            support::invalid("mtx-symmetry", "hermitian matrices are complex; real ones are symmetric"),
+            word);
+      header_.symmetry = Symmetry::hermitian;
+    } else if (symmetry == "general") {
       header_.symmetry = Symmetry::general;
     } else if (symmetry == "symmetric") {
       header_.symmetry = Symmetry::symmetric;
@@ -230,7 +228,11 @@ class MatrixMarketReader {
     const std::size_t room = believable(header_.field == Field::pattern ? 4 : 6) * (mirrored ? 2 : 1);
     coo_.coordinates[0].reserve(room);
     coo_.coordinates[1].reserve(room);
-    if (is_integer(options_.value_type)) {
+    if (header_.field == Field::complex) {
+      coo_.value_type = ValueType::c128;
+      coo_.values.reserve(room);
+      coo_.imaginary.reserve(room);
+    } else if (is_integer(options_.value_type)) {
       coo_.value_type = options_.value_type == ValueType::u64 ? ValueType::u64 : ValueType::i64;
       coo_.integers.reserve(room);
     } else {
@@ -286,6 +288,7 @@ class MatrixMarketReader {
   }
 
   Result<void> read_entry() {
+    if (header_.field == Field::complex) return read_entry<Complex>();
     if (coo_.value_type == ValueType::u64) return read_entry<std::uint64_t>();
     return is_integer(coo_.value_type) ? read_entry<std::int64_t>() : read_entry<double>();
   }
@@ -297,25 +300,42 @@ class MatrixMarketReader {
     const std::string_view column_word = words.next();
     SCHAAS_ASSIGN_OR_RETURN(const std::int64_t column, index_word(column_word, "column", size_.columns));
     Value value = 1;
-    if (header_.field != Field::pattern) {
-      const std::string_view word = words.next();
-      const NumberError error = parse_value(word, value);
-      if (error != NumberError::none) return bad_value(error, word);
-    }
+    if (header_.field != Field::pattern) SCHAAS_RETURN_IF_ERROR(read_value(words.next(), words, value));
     if (const std::string_view extra = words.next(); !extra.empty()) {
-      const char* form = header_.field == Field::pattern ? "`row column`" : "`row column value`";
+      const char* form = header_.field == Field::pattern   ? "`row column`"
+                         : header_.field == Field::complex ? "`row column real imaginary`"
+                                                           : "`row column value`";
       return here(support::invalid("file-entry", std::string("expected ") + form + ", found one more word " +
                                                      quoted(extra)),
                   extra);
     }
     if (header_.symmetry != Symmetry::general) {
-      SCHAAS_RETURN_IF_ERROR(check_triangle(row, column, value != 0));
+      SCHAAS_RETURN_IF_ERROR(check_triangle(row, column, value != Value{}));
     }
     // Entries of the diagonal have no mirror image.
     add(row, column, value);
     if (row != column) {
       if (header_.symmetry == Symmetry::symmetric) add(column, row, value);
       if (header_.symmetry == Symmetry::skew) add(column, row, negative(value));
+      if (header_.symmetry == Symmetry::hermitian) add(column, row, conjugate(value));
+    }
+    return {};
+  }
+
+  /// Reads a value that begins with the word; a complex one has two.
+  template <class Value>
+  Result<void> read_value(std::string_view word, Words& words, Value& value) const {
+    if constexpr (std::is_same_v<Value, Complex>) {
+      double parts[2] = {0, 0};
+      for (double& part : parts) {
+        const NumberError error = parse_real(word, part);
+        if (error != NumberError::none) return bad_value(error, word);
+        if (&part == parts) word = words.next();
+      }
+      value = {parts[0], parts[1]};
+    } else {
+      const NumberError error = parse_value(word, value);
+      if (error != NumberError::none) return bad_value(error, word);
     }
     return {};
   }
@@ -337,6 +357,12 @@ class MatrixMarketReader {
   }
 
   static double negative(double value) { return -value; }
+  static Complex negative(Complex value) { return -value; }
+  template <class Value>
+  static Value conjugate(Value value) {
+    if constexpr (std::is_same_v<Value, Complex>) return std::conj(value);
+    return value;
+  }
   static std::int64_t negative(std::int64_t value) {  // the smallest integer is its own
     return static_cast<std::int64_t>(-static_cast<std::uint64_t>(value));
   }
@@ -349,7 +375,7 @@ class MatrixMarketReader {
     if constexpr (std::is_integral_v<Value>) {
       coo_.integers.push_back(static_cast<std::int64_t>(value));
     } else {
-      coo_.values.push_back(value);
+      coo_.add_value(value);
     }
   }
 
@@ -373,6 +399,7 @@ class MatrixMarketReader {
   // The values are collected before the matrix is allocated: a header cannot ask for more than the file
   // holds.
   Result<TensorData> read_array() {
+    if (header_.field == Field::complex) return read_array<Complex>();
     if (options_.value_type == ValueType::u64) return read_array<std::uint64_t>();
     return is_integer(options_.value_type) ? read_array<std::int64_t>() : read_array<double>();
   }
@@ -387,8 +414,7 @@ class MatrixMarketReader {
       Words words(line_);
       for (std::string_view word = words.next(); !word.empty(); word = words.next()) {
         Value value = 0;
-        const NumberError error = parse_value(word, value);
-        if (error != NumberError::none) return bad_value(error, word);
+        SCHAAS_RETURN_IF_ERROR(read_value(word, words, value));
         if (static_cast<std::int64_t>(values.size()) == size_.entries) {
           return here(
               support::invalid("too-many-entries", "the header promises " + std::to_string(size_.entries) +
@@ -410,19 +436,21 @@ class MatrixMarketReader {
   Result<TensorData> arrange(const std::vector<Value>& values) {
     constexpr ValueType type = std::is_same_v<Value, std::uint64_t> ? ValueType::u64
                                : std::is_integral_v<Value>          ? ValueType::i64
+                               : std::is_same_v<Value, Complex>     ? ValueType::c128
                                                                     : ValueType::f64;
     SCHAAS_ASSIGN_OR_RETURN(DenseTensor dense, zeros({size_.rows, size_.columns}, type));
     Value* to = dense.values.as<Value>();
     std::size_t next = 0;
     for (std::int64_t c = 0; c < size_.columns; ++c) {
-      const std::int64_t first = header_.symmetry == Symmetry::general     ? 0
-                                 : header_.symmetry == Symmetry::symmetric ? c
-                                                                           : c + 1;
+      const std::int64_t first = header_.symmetry == Symmetry::general ? 0
+                                 : header_.symmetry == Symmetry::skew  ? c + 1
+                                                                       : c;
       for (std::int64_t r = first; r < size_.rows; ++r) {
         const Value value = values[next++];
         to[r * size_.columns + c] = value;
         if (header_.symmetry == Symmetry::symmetric) to[c * size_.columns + r] = value;
         if (header_.symmetry == Symmetry::skew) to[c * size_.columns + r] = negative(value);
+        if (header_.symmetry == Symmetry::hermitian && r != c) to[c * size_.columns + r] = conjugate(value);
       }
     }
     if (const int drop = mode_to_drop(); drop >= 0) dense.extents.erase(dense.extents.begin() + drop);

@@ -76,6 +76,10 @@ class NpyReader {
         return elements<Half>(header);
       case 'f' * 16 + 4:
         return elements<float>(header);
+      case 'c' * 16 + 8:
+        return elements<std::complex<float>>(header);
+      case 'c' * 16 + 16:
+        return elements<std::complex<double>>(header);
       default:
         return elements<double>(header);
     }
@@ -141,10 +145,12 @@ class NpyReader {
     constexpr bool narrow = std::is_same_v<Element, float> || std::is_same_v<Element, Half>;
     const bool whole = holds_integers<Element> && is_integer(options_.value_type);
     const bool as_u64 = std::is_same_v<Element, std::uint64_t> && options_.value_type == ValueType::u64;
-    const ValueType type = as_u64   ? ValueType::u64
-                           : whole  ? ValueType::i64
-                           : narrow ? ValueType::f32
-                                    : ValueType::f64;
+    const ValueType type = std::is_same_v<Element, std::complex<float>>    ? ValueType::c64
+                           : std::is_same_v<Element, std::complex<double>> ? ValueType::c128
+                           : as_u64                                        ? ValueType::u64
+                           : whole                                         ? ValueType::i64
+                           : narrow                                        ? ValueType::f32
+                                                                           : ValueType::f64;
     SCHAAS_ASSIGN_OR_RETURN(DenseTensor dense, zeros(header.shape, type));
     const auto slice = std::make_unique<Element[]>(slice_elements);
     std::vector<std::int64_t> counter(header.shape.size(), 0);
@@ -174,8 +180,8 @@ class NpyReader {
   template <class Element>
   static void reverse_bytes(Element* elements, std::size_t count) {
     auto* bytes = reinterpret_cast<char*>(elements);
-    for (std::size_t e = 0; e < count; ++e, bytes += sizeof(Element))
-      std::reverse(bytes, bytes + sizeof(Element));
+    constexpr std::size_t parts = is_complex_number<Element> ? 2 : 1, width = sizeof(Element) / parts;
+    for (std::size_t e = 0; e < parts * count; ++e, bytes += width) std::reverse(bytes, bytes + width);
   }
 
   // Converts elements `done` and following; in Fortran order `counter` holds the coordinates of the next one.
@@ -189,6 +195,8 @@ class NpyReader {
         to.values.as<float>()[offset] = from[e];
       } else if constexpr (std::is_same_v<Element, Half>) {
         to.values.as<float>()[offset] = from[e];
+      } else if constexpr (is_complex_number<Element>) {
+        to.values.as<Element>()[offset] = from[e];
       } else if (is_integer(to.value_type)) {
         if constexpr (holds_integers<Element>) to.set_integer(offset, static_cast<std::int64_t>(from[e]));
         if constexpr (std::is_same_v<Element, std::uint64_t>) {

@@ -117,7 +117,7 @@ class NpzReader {
     if (is_integer(data.value_type)) {
       tensor_.integers.push_back(data.integer_at(at));
     } else {
-      tensor_.values.push_back(data.at(at));
+      tensor_.add_value(data.complex_at(at));
     }
   }
 

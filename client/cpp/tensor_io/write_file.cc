@@ -25,7 +25,15 @@ std::vector<std::int64_t> matrix_shape(std::vector<std::int64_t> extents) {
   return extents;
 }
 
-const char* field(ValueType type) { return is_integer(type) ? "integer" : "real"; }
+const char* field(ValueType type) {
+  return is_integer(type) ? "integer" : is_complex(type) ? "complex" : "real";
+}
+
+void write_complex(FileSink& sink, std::complex<double> value) {
+  sink.write(value.real());
+  sink.write(" ");
+  sink.write(value.imag());
+}
 
 void write_integer(FileSink& sink, std::int64_t value, ValueType type) {
   if (type == ValueType::u64) {
@@ -47,6 +55,8 @@ void write_matrix_market(FileSink& sink, const DenseTensor& tensor) {
     for (std::int64_t r = 0; r < shape[0]; ++r) {
       if (is_integer(tensor.value_type)) {
         write_integer(sink, tensor.integer_at(r * shape[1] + c), tensor.value_type);
+      } else if (is_complex(tensor.value_type)) {
+        write_complex(sink, tensor.complex_at(r * shape[1] + c));
       } else {
         sink.write(tensor.at(r * shape[1] + c));
       }
@@ -65,6 +75,8 @@ void write_entries(FileSink& sink, const CooTensor& tensor, bool second_mode) {
     if (second_mode) sink.write("1 ");
     if (is_integer(tensor.value_type)) {
       write_integer(sink, tensor.integers[e], tensor.value_type);
+    } else if (is_complex(tensor.value_type)) {
+      write_complex(sink, tensor.complex_at(e));
     } else {
       sink.write(tensor.values[e]);
     }
@@ -94,7 +106,7 @@ void write_npy(FileSink& sink, const DenseTensor& tensor) {
 
 /// A list of numbers as a .npy file.
 std::string npy_of(const Buffer& numbers, const char* type, std::int64_t count) {
-  const auto bytes = static_cast<std::size_t>(count) * static_cast<std::size_t>(type[2] - '0');
+  const auto bytes = static_cast<std::size_t>(count) * static_cast<std::size_t>(std::atoi(type + 2));
   return print_npy_preamble(type, {count}) + std::string(numbers.as<char>(), bytes);
 }
 
@@ -122,15 +134,18 @@ Result<void> write_npz(FileSink& sink, const CooTensor& tensor, const std::strin
   return {};
 }
 
-/// The values as f32, which they are.
-Result<DenseTensor> narrowed(const DenseTensor& wide) {
-  SCHAAS_ASSIGN_OR_RETURN(DenseTensor narrow, zeros(wide.extents, ValueType::f32));
-  for (std::int64_t n = 0; n < wide.size(); ++n) narrow.set(n, wide.at(n));
+/// The values in a type of half the bits, whose numbers they are.
+Result<DenseTensor> narrowed(const DenseTensor& wide, ValueType type) {
+  SCHAAS_ASSIGN_OR_RETURN(DenseTensor narrow, zeros(wide.extents, type));
+  for (std::int64_t n = 0; n < wide.size(); ++n) narrow.set(n, wide.complex_at(n));
   return narrow;
 }
 
 // FROSTT files know no scalars.
-Result<void> check_frostt(const std::string& path, int order) {
+Result<void> check_frostt(const std::string& path, int order, ValueType type) {
+  if (is_complex(type))
+    return support::invalid("file-type",
+                            path + ": a .tns file cannot hold complex numbers; .mtx and .npy can");
   if (order > 0) return {};
   return support::invalid("file-order", path + ": a .tns file cannot hold a scalar; .mtx and .npy can");
 }
@@ -157,19 +172,19 @@ Result<void> write_text(const std::string& path, const std::string& text) {
 }
 
 // Checks before anything is written that a file of this kind holds tensors of this order.
-Result<FileKind> kind_to_write(const std::string& path, int order) {
+Result<FileKind> kind_to_write(const std::string& path, int order, ValueType type) {
   SCHAAS_ASSIGN_OR_RETURN(FileKind kind, kind_of(path));
   if (kind == FileKind::by_content) kind = order <= 2 ? FileKind::matrix_market : FileKind::frostt;
   const bool fits = kind == FileKind::matrix_market ? order <= 2 : kind == FileKind::npz ? order == 2 : true;
   if (!fits) return wrong_order(path, order);
   if (kind == FileKind::frostt) {
-    SCHAAS_RETURN_IF_ERROR(check_frostt(path, order));
+    SCHAAS_RETURN_IF_ERROR(check_frostt(path, order, type));
   }
   return kind;
 }
 
 Result<void> write(const std::string& path, const DenseTensor& tensor, double fill_value) {
-  SCHAAS_ASSIGN_OR_RETURN(const FileKind kind, kind_to_write(path, tensor.order()));
+  SCHAAS_ASSIGN_OR_RETURN(const FileKind kind, kind_to_write(path, tensor.order(), tensor.value_type));
   SCHAAS_ASSIGN_OR_RETURN(FileSink sink, FileSink::create(path));
   switch (kind) {
     case FileKind::by_content:
@@ -190,13 +205,13 @@ Result<void> write(const std::string& path, const DenseTensor& tensor, double fi
 }
 
 Result<void> write(const std::string& path, const CooTensor& tensor, double fill_value) {
-  SCHAAS_ASSIGN_OR_RETURN(const FileKind kind, kind_to_write(path, tensor.order()));
+  SCHAAS_ASSIGN_OR_RETURN(const FileKind kind, kind_to_write(path, tensor.order(), tensor.value_type));
   SCHAAS_RETURN_IF_ERROR(check_entries(tensor, path));
   // A scalar has no coordinates, and npy no entries: both are written dense.
   if (kind == FileKind::npy || tensor.order() == 0) {
     SCHAAS_ASSIGN_OR_RETURN(DenseTensor dense, to_dense(tensor, path, fill_value));
-    if (tensor.value_type == ValueType::f32) {
-      SCHAAS_ASSIGN_OR_RETURN(dense, narrowed(dense));
+    if (tensor.value_type == ValueType::f32 || tensor.value_type == ValueType::c64) {
+      SCHAAS_ASSIGN_OR_RETURN(dense, narrowed(dense, tensor.value_type));
     }
     return write(path, dense, fill_value);
   }

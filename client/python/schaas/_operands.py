@@ -60,7 +60,7 @@ class View:
 
 def _complex_parts(kind):
     """The way out for complex numbers."""
-    return ": compute with `.real` and `.imag`" if kind == "c" else ""
+    return ": pass `.real`, or dtype=\"c128\"" if kind == "c" else ""
 
 
 def plain(name, array, wanted=None):
@@ -73,6 +73,8 @@ def plain(name, array, wanted=None):
     if wanted is not None and wanted.kind == "f":
         with np.errstate(over="ignore"):
             return np.ascontiguousarray(plain(name, array), wanted)
+    if wanted is not None and wanted.kind == "c":
+        return np.ascontiguousarray(array if array.dtype.kind == "c" else plain(name, array), wanted)
     if wanted is not None:
         return whole(name, array, wanted)
     dtype, kind = array.dtype, array.dtype.kind

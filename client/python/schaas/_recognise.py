@@ -109,8 +109,9 @@ def _check_torch(name, given):
         raise invalid("no-data", f"`{name}` is on the device meta: it has a shape, but no values")
     if device != "cpu":
         raise unsupported("device", f"`{name}` is on {given.device}; kernels run on the CPU: pass `.cpu()`")
-    if given.is_complex():
-        raise invalid("value-type", f"`{name}` has values of type {given.dtype}; expected real numbers: compute with `.real` and `.imag`")
+    if given.is_complex() and (given.requires_grad or str(given.dtype) not in ("torch.complex64", "torch.complex128")):
+        raise invalid("value-type", f"`{name}` has values of type {given.dtype} and {'requires a gradient' if given.requires_grad else '16-bit parts'}: "
+                                    "compute with `.real` and `.imag`")
     if given.is_quantized or getattr(given, "is_nested", False):
         raise unsupported("torch-layout", f"`{name}` is a {'quantized' if given.is_quantized else 'nested'} tensor; pass "
                                           f"`{'.dequantize()' if given.is_quantized else '.to_padded_tensor(0)'}`")
@@ -127,8 +128,8 @@ def _torch(name, given, zero):
     if given.is_floating_point() and str(given.dtype) not in ("torch.float64", "torch.float32", "torch.float16"):
         given, borrowed = given.float(), False
     if layout == "torch.strided":
-        if given.is_neg():
-            given, borrowed = given.resolve_neg(), False
+        if given.is_neg() or (given.is_complex() and given.is_conj()):
+            given, borrowed = (given.resolve_conj() if given.is_complex() else given).resolve_neg(), False
         return dense(given.numpy(), owner, borrowed)
     if layout != "torch.sparse_coo":
         return _torch_compressed(name, given, layout, zero, borrowed, owner)

@@ -15,9 +15,10 @@ F8, F4 = np.dtype(np.float64), np.dtype(np.float32)
 # Types of values: by name, and by number of kernel_abi.h.
 BF16 = np.dtype([("bfloat16", np.uint16)])  # numpy has none: the upper 16 bits of f32
 F2, BOOL = np.dtype(np.float16), np.dtype(np.bool_)
+C8, C16 = np.dtype(np.complex64), np.dtype(np.complex128)
 _NAMED = [("f64", F8), ("f32", F4), ("i64", np.dtype(np.int64)), ("i32", np.dtype(np.int32)), ("bf16", BF16), ("f16", F2),
           ("i8", np.dtype(np.int8)), ("i16", np.dtype(np.int16)), ("u8", np.dtype(np.uint8)), ("u16", np.dtype(np.uint16)),
-          ("u32", np.dtype(np.uint32)), ("u64", np.dtype(np.uint64)), ("bool", BOOL)]  # in the order of their numbers
+          ("u32", np.dtype(np.uint32)), ("u64", np.dtype(np.uint64)), ("bool", BOOL), ("c64", C8), ("c128", C16)]  # in the order of their numbers
 TYPES = dict(_NAMED, bfloat16=BF16)
 NUMBERS = {dtype: number for number, (_, dtype) in enumerate(_NAMED)}
 TYPE_NAMES = {dtype: name for name, dtype in _NAMED}
@@ -40,7 +41,10 @@ def value_type(dtype):
 def narrower(stored, computed):
     """Tells a type whose numbers all are numbers of a wider one: kernels read it in place and compute in the wider one."""
     if stored == BF16 or computed == BF16 or computed == F2:
-        return stored == BF16 and computed in (F4, F8)
+        return stored == BF16 and computed in (F4, F8, C8, C16)
+    if computed.kind == "c" and stored.kind != "c":
+        part = F8 if computed == C16 else F4
+        return stored == part or narrower(stored, part)
     return stored in NUMBERS and stored.itemsize < computed.itemsize and np.can_cast(stored, computed)
 
 
@@ -288,8 +292,8 @@ def _values(given):
         values = np.asarray(given)
     except ValueError as error:
         raise invalid("value-type", f"the values are no array: {error}") from None
-    if values.dtype.kind not in "fiub":
-        raise invalid("value-type", f"the values are of type {values.dtype}; expected real numbers")
+    if values.dtype.kind not in "fiubc":
+        raise invalid("value-type", f"the values are of type {values.dtype}; expected numbers")
     if values.ndim != 1:
         raise invalid("entry-count", f"the values have shape {values.shape}; expected (nnz,), one for each entry")
     return values
@@ -336,20 +340,23 @@ def _coordinates(coords, extents, entries):
 
 def tensor(coords, values, shape, format=None, dtype=None, index_dtype=np.int32, fill=0.0):
     """A sparse tensor from its entries; duplicates add up. `coords`: whole numbers of shape (ndim, nnz), one row for each mode, as
-    np.nonzero gives them (np.argwhere(x).T); for a vector (nnz,) will do. `values`: real numbers of shape (nnz,). The format is csf, csr
-    for matrices, compressed for vectors, unless `format` says otherwise. `dtype`: a value type (docs/language.md), by default f32 for such values and
-    f64 for all others. Integers are exact and wrap around where duplicates add up.
+    np.nonzero gives them (np.argwhere(x).T); for a vector (nnz,) will do. `values`: numbers of shape (nnz,). The format is csf, csr
+    for matrices, compressed for vectors, unless `format` says otherwise. `dtype`: a value type (docs/language.md), by default f32 for such values, c64
+    and c128 for complex ones and f64 for all others. Integers are exact and wrap around where duplicates add up.
     `index_dtype`: np.int32 or np.int64, of positions and coordinates. `fill`: the value of every element without an entry; of an operand
     under a semiring its zero, `np.inf` for min-plus."""
     extents = _extents(shape)
     kept = _values(values)
     places = _coordinates(coords, extents, kept.size)
-    dtype = value_type(dtype) or (F4 if kept.dtype == F4 else F8)
+    dtype = value_type(dtype) or (kept.dtype if kept.dtype in (F4, C8) else C16 if kept.dtype.kind == "c" else F8)
+    if kept.dtype.kind == "c" and dtype.kind != "c":
+        raise invalid("value-type", f"the values are of type {kept.dtype}; expected real numbers for dtype={TYPE_NAMES[dtype]!r}: pass `.real`, or "
+                                    "dtype=\"c128\"")
     if dtype.kind in "iub":
         wide = TYPES["u64"] if dtype == TYPES["u64"] else TYPES["i64"]
         kept = whole("values", whole("values", kept, dtype), wide)
     else:
-        kept = np.ascontiguousarray(kept, F8)
+        kept = np.ascontiguousarray(kept, C16 if dtype.kind == "c" else F8)
     if format is None:
         format = {0: "dense", 1: "compressed", 2: "csr"}.get(len(extents), "csf")
     sizes = (ctypes.c_int64 * max(len(extents), 1))(*extents)

@@ -22,6 +22,9 @@
   DEFINE_TWO(type, or, SELECT(type, (a != zero) | (b != zero), one, zero))              \
   DEFINE_ONE(type, not, SELECT(type, x == zero, one, zero))                             \
   DEFINE_ONE(type, abs, SELECT(type, x <= zero, zero - x, x))                           \
+  DEFINE_ONE(type, conj, x)                                                             \
+  DEFINE_ONE(type, real, x)                                                             \
+  DEFINE_ONE(type, imag, ((void)x, zero))                                               \
   DEFINE_ONE(type, relu, SELECT(type, x > zero, x, zero))                               \
   DEFINE_ONE(type, sign, SELECT(type, x > zero, one, SELECT(type, x < zero, -one, zero))) \
   UNUSED static inline type type##_where(type c, type a, type b) {                      \

@@ -3,6 +3,9 @@
 #pragma once
 #include "vector.h"
 UNUSED static ALWAYS_INLINE value value_selected(int64_t first, value a, value b) {
+#if defined(VALUE_IS_COMPLEX)
+  return first ? a : b;
+#else
   value_word x, y;
   memcpy(&x, &a, sizeof x);
   memcpy(&y, &b, sizeof y);
@@ -10,4 +13,5 @@ UNUSED static ALWAYS_INLINE value value_selected(int64_t first, value a, value b
   x = (x & mask) | (y & ~mask);
   memcpy(&a, &x, sizeof a);
   return a;
+#endif
 }

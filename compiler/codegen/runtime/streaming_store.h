@@ -3,7 +3,7 @@
 #include "vector.h"
 #define IS_ALIGNED(p) (((uintptr_t)(p) & (sizeof(vec) - 1)) == 0)
 #if defined(__clang__)
-#define STREAM(p, v) __builtin_nontemporal_store((v), (value __attribute__((vector_size(VECTOR_BYTES)))*)(p))
+#define STREAM(p, v) __builtin_nontemporal_store((v), (value_part __attribute__((vector_size(VECTOR_BYTES)))*)(p))
 #elif defined(__SSE2__)
 typedef double stream_double __attribute__((vector_size(VECTOR_BYTES), may_alias));
 typedef float stream_float __attribute__((vector_size(VECTOR_BYTES), may_alias));

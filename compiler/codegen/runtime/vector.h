@@ -10,10 +10,25 @@
 #else
 #define VECTOR_BYTES 16
 #endif
-#define VECTOR_TYPE(bytes) __attribute__((vector_size(bytes), aligned(sizeof(value)), may_alias))
-typedef value vec VECTOR_TYPE(VECTOR_BYTES);
-typedef value vec32 VECTOR_TYPE(32);
-typedef value vec16 VECTOR_TYPE(16);
+#if !defined(VALUE_IS_COMPLEX)
+typedef value value_part;
+#endif
+#define VECTOR_TYPE(bytes) __attribute__((vector_size(bytes), aligned(sizeof(value_part)), may_alias))
+typedef value_part vec VECTOR_TYPE(VECTOR_BYTES);
+typedef value_part vec32 VECTOR_TYPE(32);
+typedef value_part vec16 VECTOR_TYPE(16);
+/* Values in a register; complex ones take two of its elements. */
+#if defined(VALUE_IS_COMPLEX)
+#define LANE(type, x, lane) (((const union { type all; value lanes[sizeof(type) / sizeof(value)]; }){x}).lanes[lane])
+#define SET_LANE(type, x, lane, to)                                           \
+  do {                                                                        \
+    union { type all; value lanes[sizeof(type) / sizeof(value)]; } u = {x};   \
+    u.lanes[lane] = to;                                                       \
+    x = u.all;                                                                \
+  } while (0)
+#else
+#define LANE(type, x, lane) ((x)[lane])
+#endif
 #define UNUSED __attribute__((unused))
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 #define NOINLINE __attribute__((noinline))
@@ -30,7 +45,9 @@ typedef value vec16 VECTOR_TYPE(16);
 typedef uint64_t vec_bits VECTOR_TYPE(VECTOR_BYTES);
 typedef uint64_t vec32_bits VECTOR_TYPE(32);
 typedef uint64_t vec16_bits VECTOR_TYPE(16);
+#if !defined(VALUE_IS_COMPLEX)
 typedef value_word vec4_bits VECTOR_TYPE(4 * sizeof(value));
+#endif
 UNUSED static const unsigned char mask_bytes[192] = {[64 ... 127] = 255};
 #define MASK(type, at) (*(const type##_bits*)(mask_bytes + (at)))
 #define MASK_OF_FIRST(type, count) MASK(type, 128 - (count) * (int64_t)sizeof(value))
@@ -40,18 +57,25 @@ UNUSED static const unsigned char mask_bytes[192] = {[64 ... 127] = 255};
   MASKED(type, x, MASK(type, 64 - (int64_t)sizeof(type) + (count) * (int64_t)sizeof(value)))
 /* The first `count` elements at `p`, at most a register, then zeros. What follows them is not read. */
 UNUSED static ALWAYS_INLINE vec load_first(const value* p, int64_t count) {
+#if defined(VALUE_IS_COMPLEX)
+  const int64_t elements = 2 * count;
+#else
+  const int64_t elements = count;
   if (__builtin_constant_p(count) && count == 1) return (vec){*p};
-#if VALUE_BYTES < 4
+#endif
+#if VALUE_BYTES < 4 || (defined(VALUE_IS_COMPLEX) && VECTOR_BYTES == 16)
+  (void)elements;
   vec first = {0};
   memcpy(&first, p, (size_t)count * sizeof(value));
   return first;
 #elif VECTOR_BYTES == 64
   typedef double doubles __attribute__((vector_size(64)));
   typedef float floats __attribute__((vector_size(64)));
-  const uint32_t some = (1u << count) - 1;
-  if (sizeof(value) == 4) return (vec)__builtin_ia32_loadups512_mask((const void*)p, (floats){0}, (unsigned short)some);
+  const uint32_t some = (1u << elements) - 1;
+  if (sizeof(value_part) == 4) return (vec)__builtin_ia32_loadups512_mask((const void*)p, (floats){0}, (unsigned short)some);
   return (vec)__builtin_ia32_loadupd512_mask((const void*)p, (doubles){0}, (unsigned char)some);
 #elif VECTOR_BYTES == 32
+  (void)elements;
   typedef int ints __attribute__((vector_size(32)));
   typedef long long words __attribute__((vector_size(32)));
   const vec_bits some = MASK_OF_FIRST(vec, count);
@@ -60,7 +84,7 @@ UNUSED static ALWAYS_INLINE vec load_first(const value* p, int64_t count) {
 #else
   vec first = {0};
   for (int n = 0; n < WIDTH(vec); ++n) {
-    if (n < count) first[n] = p[n];
+    if (n < elements) first[n] = p[n];
   }
   return first;
 #endif
@@ -100,14 +124,14 @@ UNUSED static ALWAYS_INLINE vec load_first(const value* p, int64_t count) {
     HALVES_32(x, p, count, OPERATOR)                                          \
     HALVES_16(p, count, OPERATOR)                                             \
     for (int n = 0; n + 1 < WIDTH(vec16); ++n) {                              \
-      if (n < (count & (WIDTH(vec16) - 1))) p[n] OPERATOR rest_16[n];         \
+      if (n < (count & (WIDTH(vec16) - 1))) p[n] OPERATOR LANE(vec16, rest_16, n);         \
     }                                                                         \
   }
 DEFINE_FIRST(store_first, =)
 DEFINE_FIRST(add_first, +=)
 UNUSED static inline value sum16(vec16 v) {
-  value sum = v[0];
-  for (int n = 1; n < WIDTH(vec16); ++n) sum += v[n];
+  value sum = LANE(vec16, v, 0);
+  for (int n = 1; n < WIDTH(vec16); ++n) sum += LANE(vec16, v, n);
   return sum;
 }
 UNUSED static inline value sum32(vec32 v) {
@@ -125,6 +149,7 @@ UNUSED static inline value sum64(vec v) {
 #else
 #define SUM sum16
 #endif
+#if !defined(VALUE_IS_COMPLEX)
 typedef value vec4 VECTOR_TYPE(4 * sizeof(value));
 UNUSED static inline value sum4(vec4 v) { return (v[0] + v[1]) + (v[2] + v[3]); }
 UNUSED static inline vec4 fold4(vec v) {
@@ -146,6 +171,7 @@ UNUSED static inline vec4 sum_four(vec a, vec b, vec c, vec d) {
   const vec4 cd = PICK4(c4, d4, 0, 4, 2, 6) + PICK4(c4, d4, 1, 5, 3, 7);
   return PICK4(ab, cd, 0, 1, 4, 5) + PICK4(ab, cd, 2, 3, 6, 7);
 }
+#endif
 /* Branches on entries would be mispredicted: halves without any until at most eight entries are left, whose first
    four and last four are counted. A list of up to five is walked: how many steps that takes is learned where few lists are
    searched again and again. */

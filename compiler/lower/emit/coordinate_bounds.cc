@@ -28,7 +28,25 @@ LinearForm sum_of(LinearForm a, const LinearForm& b, std::int64_t times) {
   return a;
 }
 
-std::optional<LinearForm> linear_form(const ValuePtr& value) {
+std::optional<LinearForm> linear_form(const ValuePtr& value, bool multiplies);
+
+/// Returns the form of a product of whole numbers and one other form at most.
+std::optional<LinearForm> linear_form(const Multiplied& product) {
+  LinearForm out{1, {}};
+  for (const ValuePtr& factor : product.factors) {
+    const auto part = linear_form(factor, true);
+    if (!part) return std::nullopt;
+    const LinearForm& number = out.factors.empty() ? out : *part;
+    const LinearForm& other = out.factors.empty() ? *part : out;
+    if (!number.factors.empty() || std::fabs(static_cast<double>(number.number)) > 1 << 15)
+      return std::nullopt;
+    out = sum_of(LinearForm{}, other, number.number);
+    if (std::fabs(static_cast<double>(out.number)) >= max_number) return std::nullopt;
+  }
+  return out;
+}
+
+std::optional<LinearForm> linear_form(const ValuePtr& value, bool multiplies) {
   if (const auto* constant = std::get_if<Constant>(&value->node)) {
     const bool fits =
         std::fabs(constant->value) < max_number && constant->value == std::floor(constant->value);
@@ -36,13 +54,15 @@ std::optional<LinearForm> linear_form(const ValuePtr& value) {
   }
   if (const auto* coordinate = std::get_if<Coordinate>(&value->node))
     return LinearForm{0, {{coordinate->index, 1}}};
+  const auto* product = std::get_if<Multiplied>(&value->node);
+  if (product != nullptr) return multiplies ? linear_form(*product) : std::nullopt;
   const auto* call = std::get_if<Called>(&value->node);
   if (call == nullptr) return std::nullopt;
   const bool subtracts = call->function == Function::subtract, negates = call->function == Function::negate;
   if (call->function != Function::add && !subtracts && !negates) return std::nullopt;
   LinearForm out;
   for (const ValuePtr& argument : call->arguments) {
-    const auto part = linear_form(argument);
+    const auto part = linear_form(argument, multiplies);
     if (!part) return std::nullopt;
     const bool minus = negates || (subtracts && &argument != &call->arguments.front());
     out = sum_of(std::move(out), *part, minus ? -1 : 1);
@@ -73,8 +93,8 @@ Function turned(Function function) {
 
 class CoordinateBounds {
  public:
-  CoordinateBounds(int index, const Scope& scope, loop_ir::Range all)
-      : index_(index), scope_(scope), range_(std::move(all)) {}
+  CoordinateBounds(const SummedLoop& loop, const Scope& scope)
+      : index_(loop.index), multiplies_(loop.multiplies), scope_(scope), range_(loop.all) {}
 
   /// Narrows the range to where the value may differ from zero.
   void narrow(const ValuePtr& value) {
@@ -104,7 +124,8 @@ class CoordinateBounds {
 
  private:
   void compare(const Called& comparison) {
-    const auto left = linear_form(comparison.arguments[0]), right = linear_form(comparison.arguments[1]);
+    const auto left = linear_form(comparison.arguments[0], multiplies_),
+               right = linear_form(comparison.arguments[1], multiplies_);
     if (!left || !right) return;
     LinearForm rest = sum_of(*left, *right, -1);
     const std::int64_t factor = std::exchange(rest.factors[index_], 0);
@@ -137,6 +158,7 @@ class CoordinateBounds {
   }
 
   int index_;
+  bool multiplies_;
   const Scope& scope_;
   loop_ir::Range range_;
   bool narrowed_ = false;
@@ -144,9 +166,8 @@ class CoordinateBounds {
 
 }  // namespace
 
-loop_ir::Range bounded_by_coordinates(const ValuePtr& value, int index, const Scope& scope,
-                                      const loop_ir::Range& all) {
-  CoordinateBounds bounds(index, scope, all);
+loop_ir::Range bounded_by_coordinates(const ValuePtr& value, const SummedLoop& loop, const Scope& scope) {
+  CoordinateBounds bounds(loop, scope);
   bounds.narrow(value);
   return std::move(bounds).found();
 }

@@ -205,7 +205,9 @@ loop_ir::Range Loops::needed(const Loop& loop, const LoopSpace& space, const Sco
                     facts_.tensor_of(leaf->target).fill == 0;
   const bool writes_each = level_of(facts_.operand(leaf->target), loop.index) >= 0 ||
                            facts_.tracks(leaf->target) || facts_.appends_to(target_of(facts_.tree.root));
-  return sums && !writes_each ? bounded_by_coordinates(leaf->value, loop.index, scope, all) : all;
+  if (!sums || writes_each) return all;
+  const bool multiplies = facts_.tree.semiring->product == Function::multiply;
+  return bounded_by_coordinates(leaf->value, {loop.index, all, multiplies}, scope);
 }
 
 /// Emits a loop over coordinates. The outer one of two collapsed loops passes its value to the inner one's

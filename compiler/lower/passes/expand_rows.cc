@@ -242,7 +242,8 @@ class RowExpansion {
 }  // namespace
 
 loop_ir::Kernel expand_rows(loop_ir::Kernel kernel, Names& names) {
-  if (!loop_ir::widened_arrays(kernel).empty()) return kernel;  // the runtime reads operands as values
+  // The runtime reads operands as values and multiplies real ones.
+  if (!loop_ir::widened_arrays(kernel).empty() || operators::is_complex(kernel.value_type)) return kernel;
   for (auto& phase : kernel.phases) phase.body = RowExpansion(kernel, names).walk(phase.body);
   return kernel;
 }

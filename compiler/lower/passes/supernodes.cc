@@ -78,7 +78,8 @@ StatementPtr with_supernodes(const StatementPtr& statement, const loop_ir::Kerne
 }  // namespace
 
 loop_ir::Kernel add_supernodes(loop_ir::Kernel kernel) {
-  if (!loop_ir::widened_arrays(kernel).empty()) return kernel;  // the runtime reads operands as values
+  // The runtime reads operands as values and multiplies real ones.
+  if (!loop_ir::widened_arrays(kernel).empty() || operators::is_complex(kernel.value_type)) return kernel;
   for (auto& phase : kernel.phases) phase.body = with_supernodes(phase.body, kernel);
   return kernel;
 }

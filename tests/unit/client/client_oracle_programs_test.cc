@@ -81,6 +81,11 @@ double combine(Function f, double a, double b) {
       return std::ceil(a);
     case Function::round:
       return std::nearbyint(a);
+    case Function::conj:
+    case Function::real:
+      return a;
+    case Function::imag:
+      return 0;
     case Function::add_absorbing_largest:
     case Function::add_absorbing_smallest:
     case Function::where:

@@ -21,5 +21,16 @@ TEST(Promotion, IsNumpys) {
     for (std::int32_t b = 0; b < 13; ++b) EXPECT_EQ(of_numpy[a][b], promoted(a, b)) << a << " and " << b;
 }
 
+/// numpy.result_type with complex64; with complex128 it is that.
+constexpr int with_complex64[15] = {14, 13, 14, 14, 13, 13, 13, 13, 13, 13, 14, 14, 13, 13, 14};
+
+TEST(Promotion, OfComplexNumbersIsNumpys) {
+  for (std::int32_t a = 0; a < 15; ++a) {
+    EXPECT_EQ(with_complex64[a], promoted(a, SCHAAS_C64)) << a;
+    EXPECT_EQ(with_complex64[a], promoted(SCHAAS_C64, a)) << a;
+    EXPECT_EQ(SCHAAS_C128, promoted(a, SCHAAS_C128)) << a;
+  }
+}
+
 }  // namespace
 }  // namespace schaas

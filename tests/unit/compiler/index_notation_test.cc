@@ -72,6 +72,12 @@ TEST(Parser, FunctionNamesAreTensorsWithoutParentheses) {
   EXPECT_EQ(print(read("max = min * sum")), "max = min * sum");
 }
 
+TEST(Parser, SumsOfIndicesAreComparedWithACoordinate) {
+  EXPECT_EQ(print(read("A(i) = B(i+k) * w(k)")),
+            "A(i) = sum(B_mode1)(B(B_mode1) * (B_mode1 == i + k)) * w(k)");
+  EXPECT_EQ(read("A(i) = B(2*i-1,j)"), read("A(i) = sum(B_mode1)(B(B_mode1,j) * (B_mode1 == 2 * i - 1))"));
+}
+
 TEST(Parser, RangesPointIntoTheText) {
   const std::string text = " A(i) = Bee( i , jay ) * (c(jay))";
   const auto statement = read(text);

@@ -240,11 +240,11 @@ TEST(LoopIr, ParserPointsAtTheFirstError) {
   };
   EXPECT_EQ(
       "invalid [loops-syntax]: expected `f64`, `f32`, `i64`, `i32`, `bf16`, `f16`, `i8`, `i16`, `u8`, `u16`, "
-      "`u32`, `u64` or `bool` but found `c64`\n"
+      "`u32`, `u64`, `bool`, `c64` or `c128` but found `c32`\n"
       "  --> loops:1:8\n"
-      "  | kernel c64\n"
+      "  | kernel c32\n"
       "  |        ^~~",
-      text_of("kernel c64"));
+      text_of("kernel c32"));
   EXPECT_EQ(
       "invalid [loops-syntax]: expected `+`, `-`, `*`, `/`, `<`, `<=`, `>`, `>=`, `==` or `!=` but found "
       "`%`\n"

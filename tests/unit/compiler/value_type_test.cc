@@ -94,5 +94,20 @@ TEST(ValueTypes, WiderTypesHaveAllNumbersOfNarrowerOnes) {
   EXPECT_FALSE(widens_to(ValueType::i8, ValueType::bf16));
 }
 
+TEST(ValueTypes, ComplexNumbersHaveThoseOfTheirParts) {
+  EXPECT_TRUE(widens_to(ValueType::f64, ValueType::c128));
+  EXPECT_TRUE(widens_to(ValueType::f32, ValueType::c64));
+  EXPECT_TRUE(widens_to(ValueType::i32, ValueType::c128));
+  EXPECT_TRUE(widens_to(ValueType::c64, ValueType::c128));
+  EXPECT_TRUE(widens_to(ValueType::f16, ValueType::c64));
+  EXPECT_FALSE(widens_to(ValueType::i64, ValueType::c128));
+  EXPECT_FALSE(widens_to(ValueType::f64, ValueType::c64));
+  EXPECT_FALSE(widens_to(ValueType::c64, ValueType::f64));
+  EXPECT_FALSE(widens_to(ValueType::i32, ValueType::c64));
+  EXPECT_FALSE(runs_on_gpu(ValueType::c128));
+  EXPECT_FALSE(has_complex_values(Function::maximum));
+  EXPECT_TRUE(has_complex_values(Function::conj));
+}
+
 }  // namespace
 }  // namespace schaas::operators

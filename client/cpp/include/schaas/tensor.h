@@ -1,4 +1,5 @@
 #pragma once
+#include <complex>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -17,6 +18,7 @@ namespace schaas::client {
 
 using operators::arithmetic_type;
 using operators::bytes_of;
+using operators::is_complex;
 using operators::is_integer;
 using operators::name;
 using operators::value_type_choices;
@@ -33,12 +35,21 @@ struct CooTensor {
   std::vector<double> values;                          ///< by entry; none where the type is an integer's
   ValueType value_type = ValueType::f64;               ///< f32, i32: the values are such numbers
   std::vector<std::int64_t> integers{};                ///< by entry, of an integer type; the bits of u64
+  std::vector<double> imaginary{};                     ///< by entry, of a complex type
 
   int order() const { return static_cast<int>(extents.size()); }
   std::size_t entries() const { return is_integer(value_type) ? integers.size() : values.size(); }
   /// The value of an entry; an integer beyond 2^53 is rounded.
   double at(std::size_t entry) const {
     return is_integer(value_type) ? operators::real_of(integers[entry], value_type) : values[entry];
+  }
+  std::complex<double> complex_at(std::size_t entry) const {
+    return {at(entry), imaginary.empty() ? 0 : imaginary[entry]};
+  }
+  /// Appends the value of an entry; not of integer types.
+  void add_value(std::complex<double> value) {
+    values.push_back(value.real());
+    if (is_complex(value_type)) imaginary.push_back(value.imag());
   }
 };
 
@@ -50,8 +61,9 @@ struct DenseTensor {
 
   int order() const { return static_cast<int>(extents.size()); }
   std::int64_t size() const;             ///< product of the extents
-  double at(std::int64_t linear) const;  ///< element by row-major index; large integers are rounded
-  void set(std::int64_t linear, double value);
+  double at(std::int64_t linear) const;  ///< real part by row-major index; large integers are rounded
+  std::complex<double> complex_at(std::int64_t linear) const;
+  void set(std::int64_t linear, std::complex<double> value);
   std::int64_t integer_at(std::int64_t linear) const;  ///< element of an integer type
   void set_integer(std::int64_t linear, std::int64_t value);
 };
@@ -83,7 +95,8 @@ class PackedTensor {
   double fill_value() const { return fill_value_; }  ///< value of elements that are not stored
   const Buffer& values() const { return values_; }
   Buffer& values() { return values_; }
-  double value(std::int64_t position) const;          ///< large integers are rounded
+  double value(std::int64_t position) const;  ///< real part; large integers are rounded
+  std::complex<double> complex_value(std::int64_t position) const;
   std::int64_t integer(std::int64_t position) const;  ///< for an integer type
   std::size_t bytes() const;                          ///< bytes of all arrays
   /// Its arrays lie on a GPU: they are addresses there, nothing of the host may read them.

@@ -1,5 +1,6 @@
 #pragma once
 #include <array>
+#include <complex>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
@@ -25,6 +26,14 @@ struct Bfloat16 {
 /// for operands of these. bf16 counts as f32, and so do two operands of f16, whose arithmetic that is. Operands of
 /// narrower types are bound as they are where their format has the type ("csr@i8"); others must be converted.
 constexpr std::int32_t promoted(std::int32_t a, std::int32_t b) {
+  constexpr auto is_complex = [](std::int32_t type) { return type == SCHAAS_C64 || type == SCHAAS_C128; };
+  constexpr auto part = [](std::int32_t type) {
+    return type == SCHAAS_C64 ? SCHAAS_F32 : type == SCHAAS_C128 ? SCHAAS_F64 : type;
+  };
+  if (is_complex(a) || is_complex(b)) {
+    // Beside a part of 32 bits, integers of 32 bits or more ask for one of 64.
+    return promoted(promoted(part(a), SCHAAS_F32), promoted(part(b), SCHAAS_F32)) == SCHAAS_F32 ? SCHAAS_C64 : SCHAAS_C128;
+  }
   struct Kind {
     bool real, has_sign;
     int bytes;
@@ -62,7 +71,7 @@ constexpr std::int32_t promoted(std::int32_t a, std::int32_t b) {
 
 /// A tensor that lies in arrays of the caller: nothing is copied, and the arrays must stay while anything is
 /// bound to them. Arrays are whatever std::data and std::size take: std::span, std::vector, std::array, C
-/// arrays. Values are double, float, bool or integers of 8 to 64 bits, positions and coordinates std::int32_t
+/// arrays. Values are double, float, std::complex of these, bool or integers of 8 to 64 bits, positions and coordinates std::int32_t
 /// or std::int64_t; floating point of 16 bits is `Half` and `Bfloat16`. Throws std::invalid_argument where an
 /// array has another length than the extents say.
 ///
@@ -170,10 +179,13 @@ class View {
     if (std::is_same_v<Value, Half>) return SCHAAS_F16;
     if (std::is_same_v<Value, Bfloat16>) return SCHAAS_BF16;
     if (std::is_same_v<Value, bool>) return SCHAAS_BOOL;
+    if (std::is_same_v<Value, std::complex<float>>) return SCHAAS_C64;
+    if (std::is_same_v<Value, std::complex<double>>) return SCHAAS_C128;
     static_assert(std::is_same_v<Value, double> || std::is_same_v<Value, float> ||
                       std::is_integral_v<Value> || std::is_same_v<Value, Half> ||
-                      std::is_same_v<Value, Bfloat16>,
-                  "values are double, float, bool, integers, Half or Bfloat16");
+                      std::is_same_v<Value, Bfloat16> || std::is_same_v<Value, std::complex<float>> ||
+                      std::is_same_v<Value, std::complex<double>>,
+                  "values are double, float, std::complex of these, bool, integers, Half or Bfloat16");
     constexpr bool has_sign = std::is_signed_v<Value>;
     switch (sizeof(Value)) {
       case 1:
