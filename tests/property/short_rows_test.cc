@@ -147,27 +147,28 @@ TEST(ShortRows, FoldWhatTheOracleSays) {
       SCOPED_TRACE(shape.name);
       std::mt19937_64 random(11);
       std::vector<std::int64_t> lengths;
-      for (std::int64_t i = 0; i < shape.rows; ++i) lengths.push_back(shape.length(i, random));
-      CooTensor b = with_rows(lengths, 1000, random);
-      CooTensor x = with_rows({1000}, 1000, random);
-      x.extents = {1000};
+      for (std::int64_t i = 0; i < std::min<std::int64_t>(shape.rows, 200); ++i)
+        lengths.push_back(shape.length(i, random));
+      CooTensor b = with_rows(lengths, 200, random);
+      CooTensor x = with_rows({200}, 200, random);
+      x.extents = {200};
       x.coordinates.erase(x.coordinates.begin());
       for (double& value : b.values)
         if (random() % 3 == 0) value = random() % 2 == 0 ? 0 : -value;
       for (double& value : x.values)
         if (random() % 2 == 0) value = 0;
-      b.extents[0] = 1000;
+      b.extents[0] = 200;
       const auto expected = client::evaluate(program, {{"B", &b}, {"x", &x}}).value();
       PackedTensor sparse =
           client::pack(b, format::parse("csr", 2, "B").value(), {"B", ValueType::f64, 32}).value();
       PackedTensor vector = client::pack(x, format::dense(1), {"x", ValueType::f64, 32}).value();
-      PackedTensor result = client::zeros({1000}, format::dense(1), {"y", ValueType::f64, 32}).value();
+      PackedTensor result = client::zeros({200}, format::dense(1), {"y", ValueType::f64, 32}).value();
       std::vector<PackedTensor*> arguments{&result, &sparse};
       if (std::string(statement).find("x(") != std::string::npos) arguments.push_back(&vector);
       auto execution = Execution::prepare(kernel, arguments, {});
       ASSERT_TRUE(execution.ok()) << support::render(execution.error());
       ASSERT_TRUE(execution->run().ok());
-      for (std::int64_t i = 0; i < 1000; ++i) ASSERT_EQ(result.value(i), expected.values.at(i)) << i;
+      for (std::int64_t i = 0; i < 200; ++i) ASSERT_EQ(result.value(i), expected.values.at(i)) << i;
     }
   }
 }
