@@ -212,7 +212,7 @@ bool CVectorLoops::print_gathered_sums(const loop_ir::For& loop, const Block& bl
   const auto add_four = [&](int part, bool masked) {
     for (const auto& sum : found->sums) {
       const std::string values = four_values(sum.value, v);
-      text_.line(CExpressions::fold(
+      text_.line(expressions_.fold(
           "vec4", expressions_.monoid_of(sum.name), sum.name + "_four" + std::to_string(part),
           masked ? "FIRST(vec4, (" + values + "), " + v + "_end - " + v + ")" : values));
     }
@@ -238,7 +238,7 @@ bool CVectorLoops::print_gathered_sums(const loop_ir::For& loop, const Block& bl
   text_.open("for (; " + v + " < " + v + "_end; ++" + v + ")");
   const auto add = [&](const loop_ir::Accumulate& sum, const std::string& value) {
     text_.line(
-        CExpressions::fold("value", expressions_.monoid_of(sum.name), sum_name(sum.name, 0, block), value));
+        expressions_.fold("value", expressions_.monoid_of(sum.name), sum_name(sum.name, 0, block), value));
   };
   for (const auto& sum : found->sums) add(sum, expressions_.print(sum.value));
   text_.close();

@@ -83,9 +83,11 @@ support::Result<void> check_options(const RunOptions& options) {
 }
 
 /// Checks, before anything is computed, that the result fits its file and that the file can be written.
-support::Result<void> check_output(const std::string& path, const client::Program& program) {
+support::Result<void> check_output(const std::string& path, const client::Program& program,
+                                   client::ValueType type) {
   if (path.empty()) return {};
-  SCHAAS_RETURN_IF_ERROR(client::kind_to_write(path, static_cast<int>(program.result().indices.size())));
+  SCHAAS_RETURN_IF_ERROR(
+      client::kind_to_write(path, static_cast<int>(program.result().indices.size()), type));
   return client::check_writable(path);
 }
 
@@ -351,7 +353,7 @@ support::Result<Answer> run(RunOptions options) {
   arguments.formats = text.formats;
   if (program.ok()) {
     SCHAAS_RETURN_IF_ERROR(check_names(arguments, *program));
-    SCHAAS_RETURN_IF_ERROR(check_output(options.output, program->program()));
+    SCHAAS_RETURN_IF_ERROR(check_output(options.output, program->program(), text.value_type));
   }
   const auto opened = bundle ? support::Result<client::Session>(client::Session(bundle->source()))
                              : open_session(options.server);

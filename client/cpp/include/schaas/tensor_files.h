@@ -26,9 +26,9 @@ enum class FileKind {
 support::Result<FileKind> kind_of(const std::string& path);
 bool is_standard_input(const std::string& path);   ///< "-", /dev/stdin and the like
 bool is_standard_output(const std::string& path);  ///< "-", /dev/stdout and the like
-/// The kind in which a tensor of this order is written there; never by_content. Errors: those of kind_of;
-/// invalid [file-order].
-support::Result<FileKind> kind_to_write(const std::string& path, int order);
+/// The kind in which a tensor of this order and type is written there; never by_content. Errors: those of
+/// kind_of; invalid [file-order]; those of writing values of the type.
+support::Result<FileKind> kind_to_write(const std::string& path, int order, ValueType type);
 
 /// Checks that a file can be created at `path` now, before a long computation. Leaves nothing behind. Errors:
 /// those that write has for files that cannot be created.
