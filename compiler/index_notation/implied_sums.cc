@@ -10,14 +10,15 @@
 // that are not on the left. Unary minus and both sides of `-` are additive, because the sum passes through
 // them. A function, a quotient or a reduction is a term of its own. doubtful_sum finds terms in which the
 // convention and the reader may differ. A sum passes into an operation that is linear in the one part with
-// the index: a factor or a numerator. It passes into a sum whose parts all have the index. Inside a function
-// it cannot pass, and there a product of two factors with the index looks like an inner contraction.
-// with_implied_sums is the inverse for plain products, so that a contraction has one form however it is
-// written.
+// the index: a factor, a numerator, or another sum. It passes into a sum whose parts all have the index.
+// Inside a function it cannot pass, and there a product of two factors with the index looks like an inner
+// contraction. with_implied_sums is the inverse for plain products, so that a contraction has one form
+// however it is written.
 namespace schaas::index_notation {
 namespace {
 
 using operators::Function;
+using operators::Monoid;
 using Doubt = DoubtfulSum::Kind;
 
 bool is_call_of(const Expression& expression, std::initializer_list<Function> functions) {
@@ -85,40 +86,47 @@ std::size_t parts_with(const Expression& expression, const std::string& index) {
       std::count_if(all.begin(), all.end(), [&](const Expression& part) { return has_free(part, index); }));
 }
 
-std::optional<DoubtfulSum> doubtful(const Expression& part, const std::string& index, bool in_call);
+std::optional<DoubtfulSum> doubtful(const Expression& part, const std::string& index, bool in_call,
+                                    Monoid sum);
 
-std::optional<DoubtfulSum> doubtful_part(const Expression& whole, const std::string& index, bool in_call) {
+std::optional<DoubtfulSum> doubtful_part(const Expression& whole, const std::string& index, bool in_call,
+                                         Monoid sum) {
   for (const auto& part : parts(whole)) {
-    if (auto found = doubtful(part, index, in_call)) return found;
+    if (auto found = doubtful(part, index, in_call, sum)) return found;
   }
   return std::nullopt;
 }
 
 // Sums move through what distributes over them as long as a single part has the index; where they get stuck,
 // a reader may have meant them further in.
-std::optional<DoubtfulSum> doubtful(const Expression& part, const std::string& index, bool in_call) {
+std::optional<DoubtfulSum> doubtful(const Expression& part, const std::string& index, bool in_call,
+                                    Monoid sum) {
   if (!has_free(part, index) || std::holds_alternative<Access>(part.node)) return std::nullopt;
-  if (std::holds_alternative<Reduction>(part.node)) return DoubtfulSum{Doubt::reduced, index, part};
+  if (const auto* reduction = std::get_if<Reduction>(&part.node)) {
+    // Sums may be exchanged.
+    if (reduction->monoid == sum && !in_call) return doubtful_part(part, index, in_call, sum);
+    return DoubtfulSum{Doubt::reduced, index, part};
+  }
   const bool several = parts_with(part, index) >= 2;
   if (std::holds_alternative<Product>(part.node)) {
     // Two factors with the index are a contraction, which is usual at the top of a term.
     if (several && in_call) return DoubtfulSum{Doubt::in_a_call, index, part};
-    return several ? std::nullopt : doubtful_part(part, index, in_call);
+    return several ? std::nullopt : doubtful_part(part, index, in_call, sum);
   }
   if (is_additive(part)) {
     for (const auto& inner : parts(part)) {
       if (!in_call && !has_free(inner, index)) return DoubtfulSum{Doubt::left_out, index, inner};
     }
-    return doubtful_part(part, index, in_call);
+    return doubtful_part(part, index, in_call, sum);
   }
   if (is_call_of(part, {Function::divide})) {
     if (several) return std::nullopt;
     // A quotient is linear in its numerator alone.
-    return doubtful_part(part, index, in_call || has_free(parts(part)[1], index));
+    return doubtful_part(part, index, in_call || has_free(parts(part)[1], index), sum);
   }
   // A condition selects terms by the index, so the sum can only be meant around it.
   if (is_call_of(part, {Function::where}) && has_free(parts(part)[0], index)) return std::nullopt;
-  return doubtful_part(part, index, true);
+  return doubtful_part(part, index, true, sum);
 }
 
 }  // namespace
@@ -167,10 +175,10 @@ Assignment with_implied_sums(const Assignment& statement, const operators::Semir
   return out;
 }
 
-std::optional<DoubtfulSum> doubtful_sum(const Assignment& statement) {
+std::optional<DoubtfulSum> doubtful_sum(const Assignment& statement, const operators::Semiring& semiring) {
   for (const auto& term : additive_terms(statement.value)) {
     for (const auto& index : implied_indices(statement, term)) {
-      if (auto found = doubtful(term, index, false)) return found;
+      if (auto found = doubtful(term, index, false, semiring.sum)) return found;
     }
   }
   return std::nullopt;

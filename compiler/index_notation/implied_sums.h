@@ -42,6 +42,6 @@ struct DoubtfulSum {
   Expression part;
 };
 /// The first such part in reading order, or none: the verifier asks for an explicit sum there.
-std::optional<DoubtfulSum> doubtful_sum(const Assignment& statement);
+std::optional<DoubtfulSum> doubtful_sum(const Assignment& statement, const operators::Semiring& semiring);
 
 }  // namespace schaas::index_notation

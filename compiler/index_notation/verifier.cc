@@ -269,7 +269,7 @@ class Verifier {
 
   // Asks for an explicit sum where the implied one might be meant further in.
   Result<void> doubts(const Assignment& statement) const {
-    const auto doubt = doubtful_sum(statement);
+    const auto doubt = doubtful_sum(statement, *program_.semiring);
     if (!doubt) return {};
     const std::string name = operators::name(program_.semiring->sum);
     const std::string index = "index " + quoted(doubt->index), part = quoted(print(doubt->part));

@@ -113,7 +113,7 @@ class Options(unittest.TestCase):
         for options, text in ((dict(dtype="f4"), "operand 1 holds float64, which dtype='f4' does not take with casting='safe'; "
                                                  "casting='same_kind' or 'unsafe' does"),
                               (dict(dtype="f46"), "dtype='f46': expected f64, f32, i64, i32, bf16, f16, i8, i16, u8, u16, u32, u64, bool, c64 or c128; did you mean `f64`?"),
-                              (dict(dtype=np.clongdouble), "dtype=<class 'numpy.clongdouble'>: expected f64, f32, i64, i32, bf16, f16, i8, i16, u8, u16, u32, u64, bool, c64 or c128"),
+                              (dict(dtype=np.clongdouble), f"dtype={np.clongdouble}: expected f64, f32, i64, i32, bf16, f16, i8, i16, u8, u16, u32, u64, bool, c64 or c128"),
                               (dict(order="Q"), "order='Q': expected 'C', 'F', 'A', 'K'"),
                               (dict(casting="x"), "casting='x': expected 'no', 'equiv', 'safe', 'same_kind', 'unsafe'")):
             with self.assertRaises(schaas.Invalid) as raised:

@@ -55,6 +55,14 @@ Judged complex_truth(bool value, bool doubt) {
 
 bool is_doubtful(const Judged& x) { return are_doubtful(x, given(0.0)); }
 
+/// Only numbers whose imaginary parts are 0 have a smaller one.
+Judged of_real_parts(Function function, Judged a, Judged b) {
+  a.type = b.type = ValueType::f64;
+  Judged chosen = apply(function, a, b);
+  chosen.type = ValueType::c128;
+  return chosen;
+}
+
 }  // namespace
 
 Judged apply_complex(Function function, const Judged& x) {
@@ -96,7 +104,10 @@ Judged apply_complex(Function function, const Judged& a, const Judged& b) {
       return complex_truth(x == y, are_doubtful(a, b));
     case Function::not_equal:
       return complex_truth(x != y, are_doubtful(a, b));
-    // Coordinates alone are ordered, which are real.
+    case Function::minimum:
+    case Function::maximum:
+      return of_real_parts(function, a, b);
+    // Ordered numbers are real.
     case Function::less:
       return complex_truth(x.real() < y.real(), are_doubtful(a, b));
     case Function::less_equal:
