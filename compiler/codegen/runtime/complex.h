@@ -11,7 +11,7 @@ UNUSED static ALWAYS_INLINE value value_multiply(value a, value b) {
 UNUSED static inline value value_divide(value a, value b) {
   const value_part x = __real__ b, y = __imag__ b;
   if (x == 0 && y == 0) return PARTS_OF(__real__ a / x, __imag__ a / x);
-  if (x * x >= y * y) {
+  if ((x < 0 ? -x : x) >= (y < 0 ? -y : y)) {
     const value_part ratio = y / x, scale = x + y * ratio;
     return PARTS_OF((__real__ a + __imag__ a * ratio) / scale, (__imag__ a - __real__ a * ratio) / scale);
   }

@@ -10,7 +10,7 @@
 #include "vector.h"
 /* loop_ir::max_terms */
 #define MAX_TERMS 128
-#if defined(__AVX512VL__) && defined(__has_builtin) && VALUE_BYTES >= 4
+#if defined(__AVX512VL__) && defined(__has_builtin) && VALUE_BYTES >= 4 && !defined(VALUE_IS_COMPLEX)
 #if __has_builtin(__builtin_ia32_loadupd512_mask) && __has_builtin(__builtin_ia32_compressdf512_mask)
 #define TERMS_BY_VECTORS
 #endif
