@@ -160,7 +160,7 @@ WITH_SERVER = {
         "  | A(i,j) = rleu(B(i,j))\n"
         "  |          ^~~~\n"
         "  note: functions are pow, min, max, and, or, not, where, abs, exp, log, sqrt, sin, cos, tan, tanh, sigmoid, relu, sign, "
-        "floor, ceil, round\n"),
+        "floor, ceil, round, conj, real, imag\n"),
     "missing extent": (
         ["run", K4, "-t", "B={d}/B.mtx", "-d", "k=4"], 2,
         "invalid [missing-extent]: index `l` has no extent: no file given with -t uses it; add `-d l=N`\n"),

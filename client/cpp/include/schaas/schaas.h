@@ -258,8 +258,7 @@ SCHAAS_API int32_t schaas_compute(schaas_kernels* kernels, const schaas_operand*
                                   const schaas_options* options, schaas_storage** result,
                                   schaas_error** error);
 
-/* A tensor of entries: coordinates by mode, values double (int64_t of bool and integers, pairs if complex).
- */
+/* A tensor of entries: coordinates by mode, values double (bool and integers int64_t, complex pairs). */
 SCHAAS_API int32_t schaas_pack(const char* name, int32_t order, const int64_t* extents,
                                const int64_t* const* coordinates, const void* values, int64_t entries,
                                const char* format, int32_t value_type, int32_t position_bits,
