@@ -60,9 +60,7 @@ class Read(Files):
         self.check(self.path("p.mtx"), (values != 0).astype(float))
         for form in (np.asarray, sp.coo_matrix):
             scipy.io.mmwrite(self.path("c.mtx"), form(values * 1j))
-            with self.assertRaises(schaas.Unsupported) as raised:
-                schaas.read(self.path("c.mtx"))
-            self.assertEqual(raised.exception.code, "mtx-field")
+            np.testing.assert_allclose(dense(schaas.read(self.path("c.mtx"))), values * 1j)
 
     def test_arrays_of_every_real_type_and_layout(self):
         for code, order, shape in itertools.product("?bhilqBHILQefd", "<>", ((), (3,), (2, 3), (2, 0), (2, 3, 2))):
@@ -76,7 +74,7 @@ class Read(Files):
         halves = np.array([1.5, -0.0, 6e-8, 65504, np.inf, -np.inf, np.nan, 3e-5], np.float16)
         np.save(self.path("h.npy"), halves)
         np.testing.assert_array_equal(schaas.read(self.path("h.npy")), halves.astype(np.float32))
-        for given, code in ((np.array([1j]), "npy-type"), (np.array([1], np.longdouble), "npy-type"), (np.array(["a"]), "npy-type"),
+        for given, code in ((np.array([1], np.clongdouble), "npy-type"), (np.array([1], np.longdouble), "npy-type"), (np.array(["a"]), "npy-type"),
                             (np.array([2**53 + 1]), "file-number"), (np.array([2**64 - 1], np.uint64), "file-number"),
                             (np.array([-2**53 - 1]), "file-number")):
             np.save(self.path("w.npy"), given)
@@ -102,6 +100,7 @@ class Read(Files):
         self.check(self.path("d.npz"), np.arange(6.0).reshape(2, 3))
         np.savez(self.path("two.npz"), a=[1], b=[2])
         sp.save_npz(self.path("j.npz"), self.b * 1j)
+        np.testing.assert_array_equal(dense(schaas.read(self.path("j.npz"))), (self.b * 1j).toarray())
         bad = dict(np.load(self.path("n.npz")))
         np.savez(self.path("bad.npz"), **(bad | dict(indices=np.array([9]), data=np.array([1.0]), indptr=np.array([0, 0, 1, 1]))))
         none = np.zeros((0, 2), dtype=np.int64)
@@ -114,7 +113,7 @@ class Read(Files):
         flipped[120] ^= 1
         with open(self.path("flipped.npz"), "wb") as file:
             file.write(flipped)
-        for name, code in (("two", "npz-structure"), ("j", "npy-type"), ("bad", "coordinate-range"), ("scalar", "npz-structure"), ("cut", "npz-damaged"), ("flipped", None)):
+        for name, code in (("two", "npz-structure"), ("bad", "coordinate-range"), ("scalar", "npz-structure"), ("cut", "npz-damaged"), ("flipped", None)):
             with self.subTest(name=name), self.assertRaises(schaas.Error) as raised:
                 schaas.read(self.path(name + ".npz"))
             self.assertIn(raised.exception.code, (code,) if code else ("npz-damaged", "npy-header", "gzip-damaged", "npz-structure"))

@@ -272,7 +272,7 @@ class Coordinates(unittest.TestCase):
         self.refused("value-type", "the values are of type complex128; expected real numbers for dtype='f64'", [[1]], [1j], (2,), dtype="f64")
         self.refused("value-type", "the values are of type <U1", [[1]], ["a"], (2,))
         self.refused("value-type", "dtype='flot32': expected f64, f32, i64, i32, bf16, f16, i8, i16, u8, u16, u32, u64, bool, c64 or c128; did you mean `float32`?", [[1]], [1.0], (2,), dtype="flot32")
-        self.refused("value-type", "dtype=<class 'numpy.clongdouble'>: expected f64, f32, i64, i32, bf16, f16, i8, i16, u8, u16, u32, u64, bool, c64 or c128", [[1]], [1.0], (2,), dtype=np.clongdouble)
+        self.refused("value-type", f"dtype={np.clongdouble}: expected f64, f32, i64, i32, bf16, f16, i8, i16, u8, u16, u32, u64, bool, c64 or c128", [[1]], [1.0], (2,), dtype=np.clongdouble)
         self.refused("index-type", "index_dtype='i2': expected np.int32 or np.int64", [[1]], [1.0], (2,), index_dtype="i2")
 
     def test_may_be_given_in_every_unmistakable_form(self):
