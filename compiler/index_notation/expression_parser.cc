@@ -391,13 +391,20 @@ bool ExpressionParser::is_misspelt_call(const Access& found) const {
   return support::nearest_name(found.tensor, operators::function_names()).has_value();
 }
 
-// A word or a number with its sign, and an operator behind it.
+// A word or a number with its sign, and an operator behind it. Where a call or an access follows, a
+// parenthesis was forgotten, as in `B(i,j * x(j)`.
 bool ExpressionParser::at_shift() const {
   const std::size_t sign = reader_.next().is("-") ? 1 : 0;
   if (sign == 1 && reader_.ahead(1).kind == Token::Kind::name) return true;
   if (!is_bound(reader_.ahead(sign))) return false;
   const Token& behind = reader_.ahead(sign + 1);
-  return behind.is("+") || behind.is("-") || behind.is("*");
+  if (!behind.is("+") && !behind.is("-") && !behind.is("*")) return false;
+  for (std::size_t n = sign + 2;
+       reader_.ahead(n).kind != Token::Kind::end && !reader_.ahead(n).is(",") && !reader_.ahead(n).is(")");
+       ++n) {
+    if (reader_.ahead(n).kind == Token::Kind::name && reader_.ahead(n + 1).is("(")) return false;
+  }
+  return true;
 }
 
 /// Returns true for sums of names, whole numbers and products with one name at most.

@@ -29,12 +29,9 @@ WITHOUT_SERVER = {
                                                                      "  note: `schaas gradient --help` shows its options\n"),
     "gradient of no operand": (["gradient", "y(i) = A(i,j) * x(j)", "--of", "xs"], 2,
                                "invalid [unknown-tensor]: `y(i) = A(i,j) * x(j)` has no operand `xs`\n"),
-    "gradient of a wrong statement": (["gradient", "y(i) = A(i,j * x(j)", "--of", "x"], 3,
-                                      "unsupported [operator]: what stands at an index of `A` is no sum of indices, of whole multiples "
-                                      "of them and of whole numbers\n"
-                                      "  --> expression:1:12\n  | y(i) = A(i,j * x(j)\n  |            ^~~~~~~~\n"
-                                      "  note: an operand is read at a sum, as in `B(2*i+k-1,j)`; a part of a mode is a range, as in "
-                                      "`B(i(2:),j)`, also of a result\n"),
+    "gradient of a wrong statement": (["gradient", "y(i) = A(i,j * x(j)", "--of", "x"], 2,
+                                      "invalid [syntax]: expected `,` or `)` after index `j` of `A`, found `*`\n"
+                                      "  --> expression:1:14\n  | y(i) = A(i,j * x(j)\n  |              ^\n"),
     "gradient with a format of nothing": (["gradient", "y(i) = A(i,j) * x(j)", "--of", "x", "-f", "B=csr"], 2,
                                           "invalid [unknown-tensor]: the format of `B` is given, which is no operand\n"),
     "no part": (["tune", "runs.txt", "--part", "17/16"], 2,
