@@ -139,7 +139,9 @@ TEST(CountedPrograms, NoDroppedScheduleBeatsEverySurvivorInCountedWork) {
   for (std::uint64_t seed = first; programs < wanted && failures < 5; ++seed) {
     std::mt19937_64 random(seed);
     const auto problem = problem::build(test_support::random_program_text(options, random));
-    if (!problem.ok() || operators::is_integer(problem->value_type)) continue;
+    if (!problem.ok() || operators::is_integer(problem->value_type) ||
+        operators::is_complex(problem->value_type))
+      continue;
     SCOPED_TRACE("seed " + std::to_string(seed));
     const auto members = members_of(*problem, random);
     if (!members || members->some.size() < 2) continue;
@@ -240,7 +242,9 @@ TEST(CountedPrograms, FirstSchedulesComputeWhatTheOracleSays) {
   for (std::uint64_t seed = first; programs < wanted && !HasFailure(); ++seed) {
     std::mt19937_64 random(seed);
     const auto problem = problem::build(test_support::random_program_text({}, random));
-    if (!problem.ok() || operators::is_integer(problem->value_type)) continue;
+    if (!problem.ok() || operators::is_integer(problem->value_type) ||
+        operators::is_complex(problem->value_type))
+      continue;
     SCOPED_TRACE("seed " + std::to_string(seed));
     ++programs;
     const auto input = random_input(*problem, random);

@@ -112,7 +112,8 @@ TEST(Requests, ToReportArriveInEveryField) {
   EXPECT_EQ(one.isa, "the isa");
   EXPECT_EQ(one.threads, 17);
   EXPECT_EQ(one.seconds, 17.5);
-  EXPECT_EQ(request.measurements(0).GetDescriptor()->field_count(), 5) << "a new field needs a line above";
+  EXPECT_TRUE(one.exclusive);
+  EXPECT_EQ(request.measurements(0).GetDescriptor()->field_count(), 6) << "a new field needs a line above";
   EXPECT_EQ(request.GetDescriptor()->field_count(), 3) << "a new field needs a line above";
 }
 
@@ -378,8 +379,8 @@ TEST(Replies, SetEveryField) {
   expect_every_field_set(to_proto(why), "explanation", {});
   EXPECT_EQ(to_proto(why).rivals(0).other_memory(), 4);
 
-  ServerFacts facts{"version", 1,   "toolchain",  {"isa"}, 2,       3,
-                    4,         5.0, "/directory", "key",   "files", "for GPUs"};
+  ServerFacts facts{"version",    1,     "toolchain", {"isa"},       2,         3, 4, 5.0,
+                    "/directory", "key", "files",     "no compiler", "for GPUs"};
   expect_every_field_set(to_proto(facts), "info", {});
 
   const support::Diagnostic diagnostic = support::noting(
