@@ -304,7 +304,7 @@ answers::Frontier a_frontier() {
   f.hit = f.partial = true;
   f.limited = "limited";
   f.relaxed_from = "looser";
-  f.measurements = {{"trace", "sizes", "isa", 2, 0.5}};
+  f.measurements = {{"trace", "sizes", "isa", 2, 0.5, true}};
   return f;
 }
 
