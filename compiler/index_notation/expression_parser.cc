@@ -392,7 +392,7 @@ bool ExpressionParser::is_misspelt_call(const Access& found) const {
 }
 
 // A word or a number with its sign, and an operator behind it. Where a call or an access follows, a
-// parenthesis was forgotten, as in `B(i,j * x(j)`.
+// parenthesis is missing, as in `B(i,j * x(j)`.
 bool ExpressionParser::at_shift() const {
   const std::size_t sign = reader_.next().is("-") ? 1 : 0;
   if (sign == 1 && reader_.ahead(1).kind == Token::Kind::name) return true;
