@@ -24,24 +24,6 @@ using operators::Function;
 
 constexpr int lanes = 4, max_sums = 2;
 
-/// Functions whose values are 0 or 1, in C of four lanes as of one.
-bool is_truth(Function function) {
-  switch (function) {
-    case Function::less:
-    case Function::less_equal:
-    case Function::greater:
-    case Function::greater_equal:
-    case Function::equal:
-    case Function::not_equal:
-    case Function::logical_and:
-    case Function::logical_or:
-    case Function::logical_not:
-      return true;
-    default:
-      return false;
-  }
-}
-
 /// Masked lanes are zero, the identity of these.
 bool folds_from_zero(operators::Monoid monoid) {
   return monoid == operators::Monoid::sum || monoid == operators::Monoid::logical_or;
@@ -67,7 +49,7 @@ class Walk {
     return std::visit(Match{
                           [&](const loop_ir::Load& x) { return may_load(x); },
                           [&](const loop_ir::Apply& x) {
-                            return (is_arithmetic(x.function) || is_truth(x.function)) &&
+                            return (is_arithmetic(x.function) || operators::is_truth(x.function)) &&
                                    std::all_of(x.arguments.begin(), x.arguments.end(),
                                                [&](const ExpressionPtr& each) { return may_compute(each); });
                           },
@@ -182,7 +164,7 @@ std::string CVectorLoops::four_values(const ExpressionPtr& value, const std::str
           [&](const loop_ir::Apply& x) -> std::string {
             if (x.function == Function::negate)
               return "(-" + four_values(x.arguments.front(), position) + ")";
-            if (is_truth(x.function)) return four_truths(x, position);
+            if (operators::is_truth(x.function)) return four_truths(x, position);
             return "(" + four_values(x.arguments[0], position) + " " + CExpressions::infix(x.function) + " " +
                    four_values(x.arguments[1], position) + ")";
           },

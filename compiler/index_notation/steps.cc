@@ -31,22 +31,10 @@ bool is_exact(const Expression& value) {
     return true;
   const auto* called = std::get_if<Call>(&value.node);
   if (called == nullptr) return false;
-  switch (called->function) {
-    case Function::less:
-    case Function::less_equal:
-    case Function::greater:
-    case Function::greater_equal:
-    case Function::equal:
-    case Function::not_equal:
-    case Function::logical_and:
-    case Function::logical_or:
-    case Function::logical_not:
-    case Function::where:
-    case Function::negate:
-      return std::all_of(called->arguments.begin(), called->arguments.end(), is_exact);
-    default:
-      return false;
-  }
+  const auto function = called->function;
+  const bool exact =
+      operators::is_truth(function) || function == Function::where || function == Function::negate;
+  return exact && std::all_of(called->arguments.begin(), called->arguments.end(), is_exact);
 }
 
 // Multiplies without simplifying: an operand that is multiplied by 0 still tells its extents.

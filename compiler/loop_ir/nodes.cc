@@ -300,18 +300,9 @@ bool takes_indices(operators::Function function) {
     case Function::divide:
     case Function::minimum:
     case Function::maximum:
-    case Function::less:
-    case Function::less_equal:
-    case Function::greater:
-    case Function::greater_equal:
-    case Function::equal:
-    case Function::not_equal:
-    case Function::logical_and:
-    case Function::logical_or:
-    case Function::logical_not:
       return true;
     default:
-      return false;
+      return operators::is_truth(function);
   }
 }
 

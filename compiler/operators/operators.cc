@@ -186,6 +186,23 @@ std::vector<std::string> function_names() {
   return names;
 }
 
+bool is_truth(Function function) {
+  switch (function) {
+    case Function::less:
+    case Function::less_equal:
+    case Function::greater:
+    case Function::greater_equal:
+    case Function::equal:
+    case Function::not_equal:
+    case Function::logical_and:
+    case Function::logical_or:
+    case Function::logical_not:
+      return true;
+    default:
+      return false;
+  }
+}
+
 // Division and square root are instructions; these are polynomials or calls of the mathematical library.
 bool is_costly(Function function) {
   switch (function) {

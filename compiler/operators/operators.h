@@ -67,6 +67,8 @@ enum class Callers { language, loop_ir };
 std::optional<Function> function_named(std::string_view name, Callers callers = Callers::language);
 /// All words that name a function, for suggestions.
 std::vector<std::string> function_names();
+/// True for functions whose values are 0 or 1: comparisons, and, or, not.
+bool is_truth(Function function);
 /// One that takes as long as dozens of additions: exp, log, sin, ...
 bool is_costly(Function function);
 /// The value in double arithmetic, as a kernel computes it. `arguments` as many as the arity asks.
