@@ -121,5 +121,60 @@ TEST(ShortRows, ComputeWhatTheOracleSays) {
   }
 }
 
+// Four entries at a time, beyond the ends of rows: sums and alternatives of products, comparisons and truths;
+// and entries that are searched for.
+TEST(ShortRows, FoldWhatTheOracleSays) {
+  const std::vector<const char*> statements{
+      "y(i) = B(i,j)",
+      "y(i) = B(i,j) * x(j)",
+      "y(i) = B(i,j) != 0",
+      "y(i) = sum(j)(B(i,j) * (x(j) <= B(i,j)))",
+      "y(i) = sum(j)(B(i,j) * not(x(j)))",
+      "or-and: y(i) = B(i,j) * x(j)",
+      "y(i) = or(j)(B(i,j) > 1)",
+      "y(i) = or(j)(and(B(i,j), x(j), x(j) > 1))",
+      "y(i) = B(i,i) + x(i)",
+  };
+  for (const char* folded : statements) {
+    SCOPED_TRACE(folded);
+    const auto program = client::parse_program(folded).value();
+    problem::ProblemText text;
+    text.expression = folded;
+    text.formats = {{"B", "csr"}};
+    text.position_bits = "32";
+    const client::Kernel kernel = test_support::compiled_kernel(text, "linear");
+    for (const Shape& shape : shapes()) {
+      SCOPED_TRACE(shape.name);
+      std::mt19937_64 random(11);
+      std::vector<std::int64_t> lengths;
+      for (std::int64_t i = 0; i < std::min<std::int64_t>(shape.rows, 200); ++i)
+        lengths.push_back(shape.length(i, random));
+      CooTensor b = with_rows(lengths, 200, random);
+      CooTensor x = with_rows({200}, 200, random);
+      x.extents = {200};
+      x.coordinates.erase(x.coordinates.begin());
+      for (double& value : b.values)
+        if (random() % 3 == 0) value = random() % 2 == 0 ? 0 : -value;
+      for (double& value : x.values)
+        if (random() % 2 == 0) value = 0;
+      b.extents[0] = 200;
+      const auto expected = client::evaluate(program, {{"B", &b}, {"x", &x}}).value();
+      PackedTensor sparse =
+          client::pack(b, format::parse("csr", 2, "B").value(), {"B", ValueType::f64, 32}).value();
+      PackedTensor vector = client::pack(x, format::dense(1), {"x", ValueType::f64, 32}).value();
+      PackedTensor result = client::zeros({200}, format::dense(1), {"y", ValueType::f64, 32}).value();
+      std::vector<PackedTensor*> arguments{&result, &sparse};
+      if (std::string(folded).find("x(") != std::string::npos) arguments.push_back(&vector);
+      auto execution = Execution::prepare(kernel, arguments, {});
+      ASSERT_TRUE(execution.ok()) << support::render(execution.error());
+      ASSERT_TRUE(execution->run().ok());
+      const auto compared = client::compare(result, expected);
+      ASSERT_TRUE(compared.ok()) << support::render(compared.error());
+      EXPECT_EQ(compared->checked, 200);
+      EXPECT_EQ(compared->max_relative_error, 0) << compared->worst;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace schaas
