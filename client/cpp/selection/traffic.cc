@@ -32,11 +32,12 @@ constexpr double loop_overhead = 6.0;
 // One execution of a reduction over a fiber for a row that stays in registers. Its bounds are read, and its
 // end is mispredicted: 2 to 3 ns.
 constexpr double fiber_overhead = 30.0;
-// One iteration of a dense reduction around a row in registers waits for the sum of the iteration before. The
-// latency is some four cycles, less the work of the row itself, per element. Register tiles of several rows
-// and long rows hide it.
+// One iteration of a reduction around a row waits for the sum of the iteration before, and a sum along a row
+// for its last addition. The latency is some four cycles, less the work of the row itself, per element. Long
+// rows hide it, and register tiles of several dense rows; tiles of entries hide half.
 constexpr double reduction_latency = 14.0;
 constexpr double hidden_latency = 0.25;
+constexpr double latency_in_tile = 0.5;
 // One block of a loop: set up, and its temporary made anew.
 constexpr double block_overhead = 100.0;
 // Bytes of a row of constant length that stays in registers when each iteration of a loop adds to it: half of
@@ -419,14 +420,20 @@ class TrafficModel::Work {
     return sum + fiber_overheads(nest) + reduction_waits(nest);
   }
 
-  // Dense reductions around a short row of the target, one row at a time.
+  // Reductions around a short row of the target, and sums along a short row: one row at a time, or entries of
+  // a fiber side by side.
   double reduction_waits(std::size_t number) const {
     const Sized& sized = nests_[number];
-    const std::size_t size = sized.size(), first = first_kept(number);
-    if (first == size || code_of(number).tile > 0) return 0;
-    if (sized.nest->nest->loops[size - 2].trips.kind == Variable::Kind::fiber) return 0;
+    const std::size_t size = sized.size();
+    const Nest& nest = *sized.nest->nest;
+    if (size < 2 || nest.weight > heaviest_row_code) return 0;
+    const std::uint32_t innermost = nest.accesses.front().loops >> (size - 2) & 3U;
+    const bool is_anew = innermost == 3;  // each iteration of the loop around has another row of the target
+    const bool in_tile = nest.code.tile > 0;
+    if (is_anew || (in_tile && nest.loops[size - 2].trips.kind != Variable::Kind::fiber)) return 0;
     const double row = loops_[sized.first_loop + size - 1].trips * value_bytes_ / 8;
-    return std::max(0.0, reduction_latency - hidden_latency * row) * trips(sized, 0, size - 1);
+    const double wait = std::max(0.0, reduction_latency - hidden_latency * row);
+    return wait * (in_tile ? latency_in_tile : 1) * trips(sized, 0, size - 1);
   }
 
   // Around a row in registers each execution of a fiber's loop costs its bounds and a mispredicted end.
