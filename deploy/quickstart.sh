@@ -58,14 +58,15 @@ PATH=$(pwd)/build/release/bin:$PATH
 export PATH
 
 begin "the main job, verified"
-echo "schaas run '$expression' -t B=$graph -f B=csr -d k=64 -d l=64 --verify"
+# The wait is for the full kernel: what has come after three seconds may be a baseline kernel, compiled with little optimisation.
+echo "schaas run '$expression' -t B=$graph -f B=csr -d k=64 -d l=64 --verify --wait 60 --repeat 5"
 echo
-schaas run "$expression" -t B=$graph -f B=csr -d k=64 -d l=64 --verify
+schaas run "$expression" -t B=$graph -f B=csr -d k=64 -d l=64 --verify --wait 60 --repeat 5
 finish
 
 begin "the same against the linear nest (what a compiler without fusion does)"
-schaas run "$expression" -t B=$graph -f B=csr -d k=64 -d l=64 --verify --repeat 5 --json >build/quickstart/auto.json
-schaas run "$expression" -t B=$graph -f B=csr -d k=64 -d l=64 --verify --repeat 5 --schedule linear --json >build/quickstart/linear.json
+schaas run "$expression" -t B=$graph -f B=csr -d k=64 -d l=64 --verify --wait 60 --repeat 5 --json >build/quickstart/auto.json
+schaas run "$expression" -t B=$graph -f B=csr -d k=64 -d l=64 --verify --wait 60 --repeat 5 --schedule linear --json >build/quickstart/linear.json
 python3 - build/quickstart/auto.json build/quickstart/linear.json <<'PYTHON'
 import json, sys
 

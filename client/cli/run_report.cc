@@ -123,6 +123,8 @@ std::string run_text(const RunFacts& facts) {
   const std::string where = facts.device.empty()
                                 ? counted(static_cast<std::size_t>(facts.threads), "thread", "threads")
                                 : facts.device + ", with the values' way there and back";
+  if (facts.choice.kernel.baseline)
+    text += " by a baseline kernel, the full one is still being compiled (--wait 60 waits for it)";
   return text + " on " + where + "; first result after " + seconds(facts.first_result_seconds);
 }
 
@@ -205,6 +207,7 @@ support::Result<Json> json_of(const RunFacts& facts, const Values& values) {
                     {"isa", kernel.isa},
                     {"kernel_key", kernel.kernel_key},
                     {"reason", facts.choice.reason},
+                    {"baseline", kernel.baseline},
                     {"final", !facts.choice.wait_ended}};
   json["copies"] = Json::array();
   for (const auto& copy : facts.copies) {

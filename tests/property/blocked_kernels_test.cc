@@ -1,10 +1,10 @@
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <random>
 
 #include "compiler/pipeline/pipeline.h"
 #include "tests/support/random_problem.h"
+#include "tests/support/seed.h"
 #include "tests/support/threaded_kernel.h"
 
 // Programs over matrices in blocks, of random sizes and extents, under random schedules, made, run and read
@@ -19,10 +19,7 @@ constexpr int rounds = 40;
 constexpr int rounds = 2;
 #endif
 
-std::uint64_t seed() {
-  const char* text = std::getenv("SCHAAS_SEED");
-  return text ? std::strtoull(text, nullptr, 10) : 20260404;
-}
+std::uint64_t seed() { return test_support::seed_or(20260404); }
 
 struct Case {
   std::string expression;

@@ -14,6 +14,7 @@
 #include "tests/support/problem_of.h"
 #include "tests/support/random_problem.h"
 #include "tests/support/random_units.h"
+#include "tests/support/seed.h"
 
 // Kernels for GPUs, their CUDA source run on the host with its threads in step, against the oracle: the
 // points of Sgap's grid (minimal data x width x reduction x columns) for the sparse-dense kernels, and random
@@ -30,10 +31,7 @@ constexpr std::size_t every = 101;
 constexpr int random_kernels = 24;
 #endif
 
-std::uint64_t seed() {
-  const char* text = std::getenv("SCHAAS_SEED");
-  return text ? std::strtoull(text, nullptr, 10) : 20260101;
-}
+std::uint64_t seed() { return test_support::seed_or(20260101); }
 
 struct Case {
   std::string name, expression;

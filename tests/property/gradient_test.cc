@@ -12,6 +12,7 @@
 #include "compiler/index_notation/verifier.h"
 #include "tests/support/dense_oracle.h"
 #include "tests/support/random_program.h"
+#include "tests/support/seed.h"
 
 // Derivatives of random programs of the whole language, evaluated by the dense oracle, against differences of
 // the program itself by the same oracle. Half of the operands are sparse: they hold zeros, at which the
@@ -28,10 +29,7 @@ using Tensors = std::map<std::string, DenseTensor>;
 
 constexpr int programs_drawn = 1000;
 
-std::uint64_t seed() {
-  const char* text = std::getenv("SCHAAS_SEED");
-  return text ? std::strtoull(text, nullptr, 10) : 20260803;
-}
+std::uint64_t seed() { return test_support::seed_or(20260803); }
 
 /// A program with values for its operands, and the derivative that is looked at.
 class Trial {

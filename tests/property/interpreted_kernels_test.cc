@@ -1,12 +1,12 @@
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <map>
 
 #include "tests/support/interpreted_kernel.h"
 #include "tests/support/kernel_trial.h"
 #include "tests/support/random_problem.h"
 #include "tests/support/random_program.h"
+#include "tests/support/seed.h"
 
 // Loop IR of random products and programs under random schedules, interpreted with every access checked,
 // against the dense oracle. A kernel runs before passes, after all of them, and after a random selection, so
@@ -18,10 +18,7 @@ namespace {
 constexpr int problems = 400;
 constexpr std::size_t inputs = 6;
 
-std::uint64_t seed() {
-  const char* text = std::getenv("SCHAAS_SEED");
-  return text ? std::strtoull(text, nullptr, 10) : 20261127;
-}
+std::uint64_t seed() { return test_support::seed_or(20261127); }
 
 /// Passes in the order of the table, each left out by chance.
 lower::PassList some_passes(std::mt19937_64& random) {

@@ -1,11 +1,10 @@
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-
 #include "compiler/schedule/replay/apply.h"
 #include "tests/support/kernel_batch.h"
 #include "tests/support/kernel_trial.h"
 #include "tests/support/random_problem.h"
+#include "tests/support/seed.h"
 
 // Random products with random formats under random schedules, compiled and run, against the dense oracle:
 // several sparse operands, permuted mode orders, scalars, fused loops capped anywhere. The spaces contain no
@@ -20,10 +19,7 @@ constexpr int problems = 60;
 #endif
 constexpr int schedules_of_each = 4;
 
-std::uint64_t seed() {
-  const char* text = std::getenv("SCHAAS_SEED");
-  return text ? std::strtoull(text, nullptr, 10) : 20260101;
-}
+std::uint64_t seed() { return test_support::seed_or(20260101); }
 
 TEST(RandomKernels, ComputeWhatTheOracleSays) {
   SCOPED_TRACE("seed " + std::to_string(seed()));

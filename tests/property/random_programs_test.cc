@@ -8,6 +8,7 @@
 #include "tests/support/kernel_queue.h"
 #include "tests/support/random_problem.h"
 #include "tests/support/random_program.h"
+#include "tests/support/seed.h"
 
 // Random programs of the whole language in random formats, compiled and run on random tensors, against the
 // dense oracle. A combination is a program with its formats, a schedule, and one input. What the front end or
@@ -23,10 +24,7 @@ constexpr std::size_t combinations_wanted = 2000;
 #endif
 constexpr std::size_t inputs = 10;
 
-std::uint64_t seed() {
-  const char* text = std::getenv("SCHAAS_SEED");
-  return text ? std::strtoull(text, nullptr, 10) : 20260202;
-}
+std::uint64_t seed() { return test_support::seed_or(20260202); }
 
 class Session {
  public:

@@ -1,8 +1,8 @@
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <random>
 
+#include "tests/support/seed.h"
 #include "tests/support/threaded_kernel.h"
 
 // Sums over the entries of a row or slice in blocks: rows of one block, of several, of none and without
@@ -11,10 +11,7 @@
 namespace schaas {
 namespace {
 
-std::uint64_t seed() {
-  const char* text = std::getenv("SCHAAS_SEED");
-  return text ? std::strtoull(text, nullptr, 10) : 20261123;
-}
+std::uint64_t seed() { return test_support::seed_or(20261123); }
 
 struct Case {
   const char* expression;

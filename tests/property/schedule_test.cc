@@ -1,7 +1,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "compiler/concrete_notation/checks/verifier.h"
 #include "compiler/concrete_notation/parser.h"
@@ -11,15 +10,13 @@
 #include "compiler/schedule/trace.h"
 #include "tests/support/random_problem.h"
 #include "tests/support/random_units.h"
+#include "tests/support/seed.h"
 
 // Random problems under random traces. SCHAAS_SEED=n chooses another seed; it is in every failure.
 namespace schaas::schedule {
 namespace {
 
-std::uint64_t seed() {
-  const char* text = std::getenv("SCHAAS_SEED");
-  return text ? std::strtoull(text, nullptr, 10) : 20260101;
-}
+std::uint64_t seed() { return test_support::seed_or(20260101); }
 
 TEST(ScheduleProperty, AppliedTreesVerifyPrintAndParseBackEqual) {
   SCOPED_TRACE("seed " + std::to_string(seed()));

@@ -1,11 +1,10 @@
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-
 #include "compiler/space/space.h"
 #include "tests/support/kernel_batch.h"
 #include "tests/support/kernel_trial.h"
 #include "tests/support/paper_kernels.h"
+#include "tests/support/seed.h"
 
 // Members that the space options add, applied, lowered, compiled and run, against the dense oracle. Built
 // twice: wider_members_test draws a few under all options together; wider_members_slow_test (label slow)
@@ -22,10 +21,7 @@ constexpr std::size_t batch = 32;  ///< kernels per call of the compiler
 constexpr std::size_t runs = 4;    ///< inputs of every kernel
 constexpr std::size_t shown = 5;   ///< failures told in full
 
-std::uint64_t seed() {
-  const char* text = std::getenv("SCHAAS_SEED");
-  return text ? std::strtoull(text, nullptr, 10) : 20260101;
-}
+std::uint64_t seed() { return test_support::seed_or(20260101); }
 
 problem::Problem kernel(const std::string& name, SpaceOptions options) {
   auto text = test_support::paper_kernel(name).text;

@@ -234,11 +234,12 @@ class Run(program.WithDaemon):
         answer = self.daemon.json(*words, "--wait", 0, "--verify")
         self.assertTrue(answer["verify"]["passed"])
         self.assertFalse(answer["chosen"]["final"])
+        self.assertTrue(answer["chosen"]["baseline"])
         self.assertGreater(answer["first_kernel_seconds"], 0)
         self.assertLess(answer["first_kernel_seconds"], answer["first_result_seconds"])
         # What was left behind is finished: a patient run gets the whole answer.
         again = self.daemon.json(*words, "--wait", 300)
-        self.assertEqual((again["chosen"]["final"], again["chosen"]["id"][0]), (True, "s"))
+        self.assertEqual((again["chosen"]["final"], again["chosen"]["baseline"], again["chosen"]["id"][0]), (True, False, "s"))
 
     def test_fill_is_the_same_for_the_same_seed(self):
         results = []
