@@ -304,9 +304,26 @@ class Evaluation {
       for (std::size_t n = 1; n < product->factors.size(); ++n) {
         all = multiplied(all, value(product->factors[n], point));
       }
-      return all;
+      return std::isinf(all.value) && has_sum(*product) ? distributed(*product, all, point) : all;
     }
     return called(std::get<Call>(expression.node), point);
+  }
+
+  static bool is_sum(const Expression& expression) {
+    const auto* call = std::get_if<Call>(&expression.node);
+    return call != nullptr && (call->function == Function::add || call->function == Function::subtract);
+  }
+  static bool has_sum(const Product& product) {
+    return std::any_of(product.factors.begin(), product.factors.end(), is_sum);
+  }
+
+  /// A schedule may distribute a product over a sum in it: infinity times terms of which one is 0, or which
+  /// have different signs, is no number then. `all` is the product as it stands.
+  Number distributed(const Product& product, const Number& all, Point& point) const {
+    const bool infinite = std::any_of(
+        product.factors.begin(), product.factors.end(),
+        [&](const Expression& factor) { return !is_sum(factor) && std::isinf(value(factor, point).value); });
+    return infinite ? open_number() : all;
   }
 
   /// The semiring's product, in which zero is what is not stored: it annihilates, or not, as the kernel

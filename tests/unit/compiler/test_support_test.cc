@@ -73,6 +73,8 @@ TEST(DenseOracle, LeavesOpenWhatHangsOnTheOrderOfOperations) {
   EXPECT_EQ(1U, open("y(i) = (1 / (x(i) - x(i))) * 0 + x(i)", {3}));
   EXPECT_EQ(0U, open("y(i) = x(i) < 0.5", {0.5, 2}));
   EXPECT_EQ(1U, open("y(i) = x(i) / 3 * 3 < 0.5", {0.5, 2}));
+  // Infinity times a sum, which a schedule may distribute.
+  EXPECT_EQ(1U, open("y(i) = x(i) * (x(i) - 1)", {std::numeric_limits<double>::infinity(), 2}));
 }
 
 TEST(PackedTensor, TellsWhatAKernelLeftUnwritten) {
