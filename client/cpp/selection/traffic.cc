@@ -430,7 +430,7 @@ class TrafficModel::Work {
     const std::uint32_t innermost = nest.accesses.front().loops >> (size - 2) & 3U;
     const bool is_anew = innermost == 3;  // each iteration of the loop around has another row of the target
     const bool in_tile = nest.code.tile > 0;
-    if (is_anew || (in_tile && nest.loops[size - 2].trips.kind != Variable::Kind::fiber)) return 0;
+    if (is_anew || (in_tile && nest.loops[nest.code.tile_loop].trips.kind != Variable::Kind::fiber)) return 0;
     const double row = loops_[sized.first_loop + size - 1].trips * value_bytes_ / 8;
     const double wait = std::max(0.0, reduction_latency - hidden_latency * row);
     return wait * (in_tile ? latency_in_tile : 1) * trips(sized, 0, size - 1);
