@@ -213,7 +213,10 @@ void CExpressions::learn(const loop_ir::StatementPtr& statement) {
                    learn(x.body);
                    if (x.prefetch_distance > 0) learn_prefetch(x);
                    // Sums are computed beyond a row's end, at coordinates of the next rows.
-                   if (const auto sums = gathered_sums_of(x)) beyond_rows_.insert(sums->coordinates);
+                   if (const auto sums = gathered_sums_of(x)) {
+                     beyond_rows_.insert(sums->coordinates);
+                     needs_gathers_ = needs_gathers_ || gathers_by_instruction(*sums);
+                   }
                  },
                  [&](const loop_ir::Merge& x) {
                    needs_selection_ = needs_selection_ || is_union_of_two(x);
