@@ -160,14 +160,14 @@ std::optional<GatheredSums> gathered_sums(const loop_ir::For& loop, const Operan
 }
 
 /// The value is zero where all that is loaded at the position, or at its coordinate, is zero.
-static bool is_zero_of_zeros(const ExpressionPtr& value, const std::string& position) {
+static bool vanishes(const ExpressionPtr& value, const std::string& position) {
   if (!loop_ir::mentions(value, {position})) return false;
   const auto* apply = std::get_if<loop_ir::Apply>(&value->node);
   if (apply == nullptr) return true;
   const bool keeps_zero = apply->function == Function::add || apply->function == Function::subtract ||
                           apply->function == Function::multiply || apply->function == Function::negate;
   return keeps_zero && std::all_of(apply->arguments.begin(), apply->arguments.end(),
-                                   [&](const auto& each) { return is_zero_of_zeros(each, position); });
+                                   [&](const auto& each) { return vanishes(each, position); });
 }
 
 bool CExpressions::gathers_by_instruction(const GatheredSums& sums) const {
@@ -248,7 +248,7 @@ void CVectorLoops::print_sums_by_gathers(const loop_ir::For& loop, const Gathere
   const auto add = [&](const std::string& count) {
     for (const auto& sum : sums.sums) {
       const std::string values = adjacent_values(sum.value, v, {type, count, true});
-      const bool is_whole = count.empty() || is_zero_of_zeros(sum.value, v);
+      const bool is_whole = count.empty() || vanishes(sum.value, v);
       text_.line(
           expressions_.fold(type, expressions_.monoid_of(sum.name), sum.name + "_eight",
                             is_whole ? values : "FIRST(" + type + ", (" + values + "), " + count + ")"));

@@ -4,7 +4,7 @@
 /// set elsewhere.
 #pragma once
 #include "vector.h"
-#if VECTOR_BYTES == 64
+#if VECTOR_BYTES == 64 && !defined(VALUE_IS_COMPLEX)
 typedef double gather_double __attribute__((vector_size(64)));
 typedef float gather_float __attribute__((vector_size(32)));
 typedef int gather_int __attribute__((vector_size(32)));
