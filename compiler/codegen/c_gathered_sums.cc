@@ -38,7 +38,7 @@ class Walk {
       : position_(position), operands_(operands) {}
 
   const std::string& coordinates() const { return coordinates_; }
-  bool at_coordinates() const { return at_coordinates_; }
+  bool gathers_at_coordinates() const { return gathers_ && at_coordinates_; }
 
   /// Takes the array of coordinates from a variable that no value reads.
   void learn_coordinates(const ExpressionPtr& variable) {
@@ -71,6 +71,7 @@ class Walk {
   bool may_load(const loop_ir::Load& load) {
     const auto* at = std::get_if<loop_ir::Load>(&load.index->node);
     const bool is_at_coordinate = at != nullptr && is_coordinate(*at);
+    gathers_ = gathers_ || is_at_coordinate;
     // A temporary has an element for each coordinate, not for each entry.
     if (operands_.temporaries.count(load.array) > 0) return is_at_coordinate;
     const auto operand = operands_.values.find(load.array);
@@ -112,7 +113,7 @@ class Walk {
   const OperandArrays& operands_;
   std::string coordinates_;
   int operand_ = -1;  ///< the one whose positions the loop runs over; -1: not known yet
-  bool at_coordinates_ = true;
+  bool gathers_ = false, at_coordinates_ = true;
 };
 
 }  // namespace
@@ -155,7 +156,7 @@ std::optional<GatheredSums> gathered_sums(const loop_ir::For& loop, const Operan
   for (const auto& [name, variable] : inlined) walk.learn_coordinates(variable);
   if (walk.coordinates().empty() || found.sums.empty() || found.sums.size() > max_sums) return std::nullopt;
   found.coordinates = walk.coordinates();
-  found.at_coordinates = walk.at_coordinates();
+  found.gathers_at_coordinates = walk.gathers_at_coordinates();
   return found;
 }
 
@@ -173,7 +174,7 @@ static bool vanishes(const ExpressionPtr& value, const std::string& position) {
 bool CExpressions::gathers_by_instruction(const GatheredSums& sums) const {
   loop_ir::Uses uses;
   for (const auto& sum : sums.sums) loop_ir::collect_uses(sum.value, uses);
-  return sums.at_coordinates && load_in_part(uses);
+  return sums.gathers_at_coordinates && load_in_part(uses);
 }
 
 bool CExpressions::gathers_by_instruction(const loop_ir::StatementPtr& statement) const {

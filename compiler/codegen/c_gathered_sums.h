@@ -22,7 +22,7 @@ OperandArrays operand_arrays(const loop_ir::Kernel& kernel);
 struct GatheredSums {
   std::string coordinates;                ///< the array that the loop's positions index
   std::vector<loop_ir::Accumulate> sums;  ///< values in terms of the loop's variable alone: lets are inlined
-  bool at_coordinates = true;             ///< all that is gathered lies at the very coordinates
+  bool gathers_at_coordinates = false;    ///< something is gathered, and all of it at the very coordinates
 };
 /// Returns the sums of a loop over positions that does nothing else, or nothing. The values may be computed
 /// at every entry of the operand. Coordinates lie within extents, and the loads are of operands, at affine
