@@ -56,9 +56,10 @@
  * compressed level alone, it makes those rows alone (`over`, SCHAAS_SHARED_MET).
  *
  * FLAGS: the array `shared` has one pointer more than shared_count, to an int32_t with those SCHAAS_FLAG_* of
- * the descriptor's `streams` that are wanted. STREAMS: a large result is stored past the caches; it changes no
- * value, and pays where the result is too large to be in a cache when it is read. GATHERS: sums over stored
- * entries take gather instructions; the order of additions is another one, and they pay on some processors.
+ * the descriptor's `streams` that are wanted. STREAMS: a large result is stored past the caches; it changes
+ * no value, and pays where the result is too large to be in a cache when it is read. GATHERS: sums over
+ * stored entries take gather instructions; the order of additions is another one, and they pay on some
+ * processors.
  *
  * On the wire and on disk: fields are only ever appended, with a new version number.
  */

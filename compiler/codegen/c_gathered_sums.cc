@@ -14,9 +14,9 @@
 // wrong prediction a row costs more than all of its products. Legal since all arrays indexed by positions
 // have the same entries, and indices made of coordinates stay within extents. `or` and comparisons are folded
 // in the same way; for one entry at a time they are a chain of conversions. Gather instructions are half as
-// fast as four loads on Zen where rows lie in cache, and faster on others: the client tells a kernel for
-// AVX-512 whether they pay. Eight entries at a time, masked, then take 0.6 of the time for rows of one to
-// nine entries. Rejected: eight loads beyond the end, slower for rows of two.
+// fast as four loads on Zen where rows lie in cache, and faster on others. The client tells a kernel for
+// AVX-512 whether they pay. Then eight entries at a time, masked, take 0.6 of the time for rows of one to
+// nine. Rejected: eight loads beyond the end, slower for rows of two.
 namespace schaas::codegen {
 namespace {
 
@@ -265,8 +265,7 @@ void CVectorLoops::print_sums_by_gathers(const loop_ir::For& loop, const Gathere
                                  (type == "vec" ? "SUM(" : "sum32(") + sum.name + "_eight)"));
 }
 
-/// Prints gathers where they pay, else two registers of sums in turn, a masked end, and a loop for rows at
-/// the end of the operand.
+/// Prints gathers where they pay, else loads.
 bool CVectorLoops::print_gathered_sums(const loop_ir::For& loop, const Block& block) {
   const auto found = expressions_.gathered_sums_of(loop);
   if (!found) return false;
@@ -286,6 +285,7 @@ bool CVectorLoops::print_gathered_sums(const loop_ir::For& loop, const Block& bl
   return true;
 }
 
+/// Prints two registers of sums in turn, a masked end, and a loop for rows at the end of the operand.
 void CVectorLoops::print_sums_by_loads(const loop_ir::For& loop, const GatheredSums& sums,
                                        const Block& block) {
   const std::string& v = loop.variable;

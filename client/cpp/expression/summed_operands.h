@@ -23,7 +23,7 @@ bool loops_once(std::string_view tree);
 
 /// True when the kernel with this loop tree takes entries of all these operands in any order, and repeatedly.
 /// Each index has one loop, or the loops over the indices of each operand meet in a single leaf, as in
-/// "<jk,ij>": a temporary whose elements stand for entries would be read in another one.
+/// "<jk,ij>". A temporary whose elements stand for entries would be read in another leaf.
 bool takes_any_order(std::string_view tree, const SummedOperands& summed);
 
 }  // namespace schaas::client

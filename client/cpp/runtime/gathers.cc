@@ -2,7 +2,7 @@
 
 #include <fstream>
 
-// Told from the processor, not measured: the order of a sum depends on it, and results of one machine are the
+// Told from the processor, not measured. The order of a sum depends on it, and results of one machine are the
 // same from process to process.
 namespace schaas::client {
 
