@@ -55,9 +55,11 @@
  * WHAT AN OPERAND MEETS: where a phase makes rows of a shared array that are read at the coordinates of a
  * compressed level alone, it makes those rows alone (`over`, SCHAAS_SHARED_MET).
  *
- * A LARGE RESULT may be stored past the caches: the array `shared` has one pointer more than shared_count, to
- * an int32_t that is 1 where that is wanted and 0 elsewhere. It changes no value; it pays where the result is
- * too large to be in a cache when it is read.
+ * FLAGS: the array `shared` has one pointer more than shared_count, to an int32_t with those SCHAAS_FLAG_* of
+ * the descriptor's `streams` that are wanted. STREAMS: a large result is stored past the caches; it changes
+ * no value, and pays where the result is too large to be in a cache when it is read. GATHERS: sums over
+ * stored entries take gather instructions; the order of additions is another one, and they pay on some
+ * processors.
  *
  * On the wire and on disk: fields are only ever appended, with a new version number.
  */
@@ -102,6 +104,7 @@ enum {
   SCHAAS_C128 = 14
 };
 enum { SCHAAS_STEP_COMPUTE = 0, SCHAAS_STEP_COUNT = 1 };
+enum { SCHAAS_FLAG_STREAMS = 1, SCHAAS_FLAG_GATHERS = 2 };
 /* A result may be appended. ALWAYS: counting takes about as long as filling. ALONE: it takes much less, so
  * that only one thread, which copies nothing, gains by leaving it out. */
 enum { SCHAAS_APPENDS_NEVER = 0, SCHAAS_APPENDS_ALWAYS = 1, SCHAAS_APPENDS_ALONE = 2 };
@@ -242,7 +245,7 @@ typedef struct schaas_kernel_descriptor {
    * SCHAAS_FIRST_PLACES */
   int64_t (*table_bytes)(const schaas_tensor* const* args, int64_t places);
   int32_t appends;             /* SCHAAS_APPENDS_* */
-  int32_t streams;             /* 1: values of the result can be stored past the caches */
+  int32_t streams;             /* SCHAAS_FLAG_*: what the kernel has code for */
   const schaas_shared* shared; /* by slot; null when there are none */
   int32_t fixed_count;
   const schaas_fixed_extent* fixed; /* null when there are none */

@@ -172,7 +172,8 @@ void CExpressions::learn(const ExpressionPtr& expression) {
                    for (const auto& part : {x.condition, x.then, x.otherwise}) learn(part);
                  },
                  [&](const loop_ir::Search& x) {
-                   needs_find_ = needs_find_ || x.layout != loop_ir::Layout::ascending;
+                   needs_find_ = needs_find_ || x.layout == loop_ir::Layout::hashed ||
+                                 x.layout == loop_ir::Layout::filled;
                  },
                  [&](const loop_ir::Convert& x) {
                    needs_coordinates_ = true;
@@ -213,7 +214,10 @@ void CExpressions::learn(const loop_ir::StatementPtr& statement) {
                    learn(x.body);
                    if (x.prefetch_distance > 0) learn_prefetch(x);
                    // Sums are computed beyond a row's end, at coordinates of the next rows.
-                   if (const auto sums = gathered_sums_of(x)) beyond_rows_.insert(sums->coordinates);
+                   if (const auto sums = gathered_sums_of(x)) {
+                     beyond_rows_.insert(sums->coordinates);
+                     needs_gathers_ = needs_gathers_ || gathers_by_instruction(*sums);
+                   }
                  },
                  [&](const loop_ir::Merge& x) {
                    needs_selection_ = needs_selection_ || is_union_of_two(x);
@@ -277,7 +281,7 @@ std::string CExpressions::print(const ExpressionPtr& expression, const Loadable&
                         [&](const loop_ir::Apply& x) { return apply(x, loadable); },
                         [&](const loop_ir::Choose& x) { return choose(x, loadable); },
                         [&](const loop_ir::Search& x) {
-                          static constexpr const char* names[] = {"SEARCH(", "FIND(", "SLOT("};
+                          static constexpr const char* names[] = {"SEARCH(", "FIND(", "SLOT(", "MATCH("};
                           return names[static_cast<int>(x.layout)] + x.array + ", " + print(x.begin) + ", " +
                                  print(x.end) + ", " + print(x.key) + ")";
                         },

@@ -87,6 +87,14 @@ class CExpressions {
     if (complex_) return std::nullopt;  // four values do not fit a register
     return gathered_sums(loop, operands_, monoids_);
   }
+  /// The sums are made by gather instructions where these pay.
+  bool gathers_by_instruction(const GatheredSums& sums) const;
+  /// Some loop of the statement has such sums.
+  bool gathers_by_instruction(const loop_ir::StatementPtr& statement) const;
+  /// Some loop of the kernel has.
+  bool needs_gathers() const { return needs_gathers_; }
+  /// Returns the type of a register of eight values, where vectors have 64 bytes.
+  const char* eight_values() const { return value_bytes_ == 8 ? "vec" : "vec32"; }
 
  private:
   void learn(const loop_ir::StatementPtr& statement);
@@ -119,6 +127,7 @@ class CExpressions {
   bool needs_selection_ = false;
   bool needs_find_ = false;
   bool needs_atomics_ = false;
+  bool needs_gathers_ = false;
 };
 
 /// The merge is a union of two lists without repeated coordinates around statements without loops. It is

@@ -1,6 +1,7 @@
 #pragma once
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@ namespace schaas::codegen {
 /// left out.
 struct OperandArrays {
   std::map<std::string, int> coordinates, values;
+  std::set<std::string> temporaries;  ///< shared arrays and scratch of values
 };
 OperandArrays operand_arrays(const loop_ir::Kernel& kernel);
 
@@ -20,10 +22,11 @@ OperandArrays operand_arrays(const loop_ir::Kernel& kernel);
 struct GatheredSums {
   std::string coordinates;                ///< the array that the loop's positions index
   std::vector<loop_ir::Accumulate> sums;  ///< values in terms of the loop's variable alone: lets are inlined
+  bool gathers_at_coordinates = false;    ///< something is gathered, and all of it at the very coordinates
 };
 /// Returns the sums of a loop over positions that does nothing else, or nothing. The values may be computed
 /// at every entry of the operand. Coordinates lie within extents, and the loads are of operands, at affine
-/// functions of the coordinates.
+/// functions of the coordinates, or of temporaries, at the coordinates.
 std::optional<GatheredSums> gathered_sums(const loop_ir::For& loop, const OperandArrays& operands,
                                           const std::map<std::string, operators::Monoid>& monoids);
 

@@ -143,6 +143,7 @@ void KernelPrinter::print_prologue() {
   if (expressions_.needs_sort()) once("SORT", std::string(sort_declarations()));
   if (!expressions_.coordinates_beyond_rows().empty()) once("PREFETCH", std::string(prefetch_declarations()));
   if (!expressions_.streaming_target().empty()) once("STREAMS", std::string(streaming_store_declarations()));
+  if (expressions_.needs_gathers()) once("GATHERS", std::string(gather_declarations()));
   if (expressions_.needs_occupancy()) once("OCCUPANCY", std::string(occupancy_declarations()));
   if (expressions_.needs_coordinates()) once("COORDINATES", std::string(coordinate_declarations()));
   if (expressions_.needs_terms()) once("TERMS", std::string(term_declarations()));
@@ -338,8 +339,11 @@ void KernelPrinter::print_body(const CFunction& function, const std::vector<std:
   print_scratch(uses);
   print_last_positions(uses);
   const bool streams = uses.arrays.count(expressions_.streaming_target()) > 0;
-  // The client passes the flag after the last shared array.
-  if (streams) out_.line("const int streams = *(const int32_t*)shared[" + number(shared_count()) + "];");
+  // The client passes the flags after the last shared array.
+  const std::string flags = "*(const int32_t*)shared[" + number(shared_count()) + "]";
+  if (streams) out_.line("const int streams = " + flags + " & 1;");
+  if (expressions_.gathers_by_instruction(function.body))
+    out_.line("const int gathers = VECTOR_BYTES == 64 && (" + flags + " & 2) != 0;");
   CStatements(out_, expressions_, Dialect::c, label_.blocks).print(function.body);
   if (streams) out_.line("if (streams) STREAM_FENCE;");
   out_.line("return 0;");
@@ -569,12 +573,12 @@ void KernelPrinter::print_descriptor() {
   out_.line(std::to_string(kernel_.counters.size()) + ", " +
             (kernel_.counters.empty() ? "0" : prefix_ + "counters") + ", " +
             CExpressions::real(kernel_.result_fill) + ", " + (kernel_.writes_all ? "1" : "0") + ",");
-  out_.line(std::to_string(kernel_.copies.size()) + ", " +
-            (kernel_.copies.empty() ? "0" : prefix_ + "copies") + ", " +
-            (has_tables() ? prefix_ + "table_bytes" : "0") + ", " +
-            number(static_cast<int>(kernel_.appends)) + ", " +
-            (expressions_.streaming_target().empty() ? "0" : "1") + ", " +
-            (shared_count() == 0 ? "0" : prefix_ + "shared") + ", " + fixed + ",");
+  out_.line(
+      std::to_string(kernel_.copies.size()) + ", " + (kernel_.copies.empty() ? "0" : prefix_ + "copies") +
+      ", " + (has_tables() ? prefix_ + "table_bytes" : "0") + ", " +
+      number(static_cast<int>(kernel_.appends)) + ", " +
+      number((expressions_.streaming_target().empty() ? 0 : 1) + (expressions_.needs_gathers() ? 2 : 0)) +
+      ", " + (shared_count() == 0 ? "0" : prefix_ + "shared") + ", " + fixed + ",");
   out_.close("};");
 }
 

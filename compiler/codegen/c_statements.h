@@ -133,8 +133,20 @@ class CVectorLoops {
   static std::string sum_name(const std::string& name, int part, const Block& block);
   void print_inner(const loop_ir::For& loop, const Block& block);
   bool print_gathered_sums(const loop_ir::For& loop, const Block& block);
-  std::string four_values(const loop_ir::ExpressionPtr& value, const std::string& position) const;
-  std::string four_truths(const loop_ir::Apply& apply, const std::string& position) const;
+  /// Values at adjacent positions, in a register of four or eight.
+  struct Adjacent {
+    std::string type;
+    std::string count;     ///< those that are loaded, of a register of eight; empty: all
+    bool gathers = false;  ///< by instructions
+  };
+  std::string adjacent_values(const loop_ir::ExpressionPtr& value, const std::string& position,
+                              const Adjacent& adjacent) const;
+  std::string adjacent_loads(const loop_ir::Load& load, const std::string& position,
+                             const Adjacent& adjacent) const;
+  std::string adjacent_truths(const loop_ir::Apply& apply, const std::string& position,
+                              const Adjacent& adjacent) const;
+  void print_sums_by_gathers(const loop_ir::For& loop, const GatheredSums& sums, const Block& block);
+  void print_sums_by_loads(const loop_ir::For& loop, const GatheredSums& sums, const Block& block);
   void print_iteration(const loop_ir::For& loop, const Block& block);
   void print_prefetch(const loop_ir::For& loop, const Block& block);
   void print_let(const loop_ir::Let& let, const Block& block);

@@ -53,6 +53,9 @@ std::string_view supernode_declarations();
 /// IS_ALIGNED; STREAM_FENCE, after the last one, makes the stores visible to other threads. Plain stores
 /// where the instruction set has no others.
 std::string_view streaming_store_declarations();
+/// GATHER_FIRST(array, coordinates, count) and FIRST_EIGHT(address, count): up to eight elements in a
+/// register of eight values, then zeros; where vectors have 64 bytes.
+std::string_view gather_declarations();
 /// Searches in the tables of hashed levels; schaas_hash of proto/kernel_abi.h.
 std::string_view find_declarations();
 /// exp, tanh and sigmoid of the C prologue: value_exp, vec_tanh, ... Needs vector_function_declarations()

@@ -107,7 +107,8 @@ bool ShortIndices::fits(const ExpressionPtr& expression) const {
           [&](const loop_ir::Apply& x) { return fits(x); },
           [&](const loop_ir::Choose& x) { return fits(x.then) && fits(x.otherwise); },
           [&](const loop_ir::Search& x) {
-            return x.layout == loop_ir::Layout::ascending && fits(x.begin) && fits(x.end);
+            const bool is_table = x.layout == loop_ir::Layout::hashed || x.layout == loop_ir::Layout::filled;
+            return !is_table && fits(x.begin) && fits(x.end);
           },
           [](const auto&) { return false; },
       },

@@ -54,13 +54,14 @@ ExpressionPtr ExpressionParser::unbounded() {
     }
     return apply(*function, std::move(parts));
   }
-  if ((text == "search" || text == "find" || text == "slot") && accept("(")) {
+  if ((text == "search" || text == "find" || text == "slot" || text == "match") && accept("(")) {
     const auto array = identifier();
     ExpressionPtr parts[3];
     for (auto& part : parts) expect(","), part = expression();
     expect(")");
     auto layout = text == "find" ? Layout::hashed : Layout::filled;
     if (text == "search") layout = Layout::ascending;
+    if (text == "match") layout = Layout::distinct;
     return search(array, parts[0], parts[1], parts[2], layout);
   }
   if (accept("[")) {

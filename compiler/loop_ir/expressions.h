@@ -53,6 +53,7 @@ enum class Layout {
   ascending,  ///< the search gives the first position with array[p] >= key, else `end`
   hashed,     ///< a hash table (proto/kernel_abi.h): the search gives the key's position, or -1
   filled,     ///< a hash table being filled: the search gives the key's slot, or the free one, 0, for it
+  distinct,   ///< ascending and distinct: the search gives the key's position, or -1
 };
 /// A position of [begin, end).
 struct Search {

@@ -391,7 +391,7 @@ std::string print(const ExpressionPtr& expression) {
                                  print(x.otherwise) + ")";
                         },
                         [](const Search& x) {
-                          static constexpr const char* names[] = {"search(", "find(", "slot("};
+                          static constexpr const char* names[] = {"search(", "find(", "slot(", "match("};
                           return names[static_cast<int>(x.layout)] + x.array + ", " + print(x.begin) + ", " +
                                  print(x.end) + ", " + print(x.key) + ")";
                         },

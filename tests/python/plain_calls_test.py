@@ -79,6 +79,28 @@ class AnyOrder(unittest.TestCase):
                 np.testing.assert_allclose(f(B=b, **others, schedule=entry["id"]), expected(dense_of(b)), rtol=1e-12,
                                            err_msg=f"{expression}: {entry['tree']}")
 
+    def test_adds_repeated_entries_of_several_matrices_up(self):
+        draw = np.random.default_rng(SEED)
+        chains = [("y(i) = B(i,j) * C(j,k) * x(k)", dict(x=Z[:40]), lambda b, c: b @ (c @ Z[:40])),
+                  ("s = z(i) * B(i,j) * C(j,k) * x(k)", dict(x=Z[:40], z=Z), lambda b, c: Z @ (b @ (c @ Z[:40]))),
+                  ("Y(i,l) = B(i,j) * C(j,k) * E(k,l)", dict(E=WIDE[:40]), lambda b, c: b @ (c @ WIDE[:40])),
+                  ("y(i) = sum(j)(B(i,j) * v(j)) - sum(k)(C(i,k) * x(k))", dict(v=X, x=Z[:40]), lambda b, c: b @ X - c @ Z[:40])]
+        rows, columns = ("csr", "csr"), ("csc", "csc")
+        for (expression, others, expected), kinds in [*itertools.product(chains, (rows,)), (chains[0], columns), (chains[1], ("csr", "csc"))]:
+            f = schaas.kernel(expression, wait=20)
+            height = N if "sum" in expression else M
+            for threads in (1, 2):
+                b, c = in_disorder(N, M, 400, kinds[0], np.int32, float, draw), in_disorder(height, 40, 300, kinds[1], np.int32, float, draw)
+                wanted = expected(dense_of(b), dense_of(c))
+                for _ in range(3):
+                    np.testing.assert_allclose(f(B=b, C=c, **others, threads=threads), wanted, rtol=1e-12, err_msg=f"{expression} {kinds}")
+                for entry in f.frontier if threads == 1 else ():
+                    np.testing.assert_allclose(f(B=b, C=c, **others, schedule=entry["id"], threads=threads), wanted, rtol=1e-12,
+                                               err_msg=f"{expression} {kinds}: {entry['tree']}")
+                c.indices[17] = 60 if kinds[1] == "csc" else 40
+                with self.assertRaises(schaas.Invalid):
+                    f(B=b, C=c, **others, threads=threads)
+
     def test_sparse_results_are_sorted(self):
         b = in_disorder(N, M, 400, "csr", np.int32, float, np.random.default_rng(SEED))
         f = schaas.kernel("A(i,j) = 2 * B(i,j)", A="csr")

@@ -26,14 +26,14 @@ def with_quick_compiler(folder):
 
 
 class Daemon:
-    """A `schaasd` of the test's own, with a quick compiler. Its folder, and with it the database, goes when it is closed."""
+    """A `schaasd` of the test's own, with a quick compiler unless told otherwise. Its folder, and with it the database, goes when it is closed."""
 
-    def __init__(self, programs, options=()):
+    def __init__(self, programs, options=(), quick_compiler=True):
         self.options = options
         self.programs = pathlib.Path(programs)
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="schaas-test-"))
         self.address = f"unix:{self.folder}/socket"
-        self.environment = with_quick_compiler(self.folder)
+        self.environment = with_quick_compiler(self.folder) if quick_compiler else dict(os.environ)
         self.process = None
         self.start()
 
@@ -78,8 +78,9 @@ class Daemon:
 
 @contextlib.contextmanager
 def asked(programs):
-    """A `schaasd` that this process and its children ask, with an empty database and an empty kernel cache."""
-    daemon = Daemon(pathlib.Path(programs).resolve())
+    """A `schaasd` that this process and its children ask, with an empty database and an empty kernel cache. Its kernels are compiled as users'
+    are: benches measure them."""
+    daemon = Daemon(pathlib.Path(programs).resolve(), quick_compiler=False)
     ours = {"SCHAAS_SERVER": daemon.address, "XDG_CACHE_HOME": str(daemon.folder / "cache")}
     before = {name: os.environ.get(name) for name in ours}
     os.environ.update(ours)

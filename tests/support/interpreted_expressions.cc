@@ -167,8 +167,9 @@ double ExpressionCode::folded(operators::Monoid monoid, double into, double valu
 IndexCode ExpressionCode::search(const loop_ir::Search& search) const {
   const auto load = index_loader(search.array);
   const auto begin = index(search.begin), end = index(search.end), key = index(search.key);
-  if (search.layout == loop_ir::Layout::ascending) {
-    return [=](Frame& frame) {
+  const bool is_distinct = search.layout == loop_ir::Layout::distinct;
+  if (is_distinct || search.layout == loop_ir::Layout::ascending) {
+    return [=](Frame& frame) -> std::int64_t {
       std::int64_t low = begin(frame), high = end(frame);
       const std::int64_t wanted = key(frame), last = high;
       while (low < high) {
@@ -178,6 +179,7 @@ IndexCode ExpressionCode::search(const loop_ir::Search& search) const {
         else
           high = middle;
       }
+      if (is_distinct && (low >= last || load(frame, low) != wanted)) return -1;
       return std::min(low, last);
     };
   }

@@ -86,7 +86,7 @@ struct Run {
   std::vector<Buffer> workspaces;
   std::vector<std::int64_t> places{0, 0};  ///< capacity of the tables in each workspace
   bool values_alone = false;               ///< the result has its structure
-  std::int32_t past_the_caches = 0;        ///< 1: values are stored so
+  std::int32_t flags = 0;                  ///< 1: values are stored so
 };
 
 /// Folds two values with the monoid of the ABI.
@@ -439,8 +439,8 @@ std::string run(const schaas_kernel_descriptor& kernel, const std::vector<const 
     start_shared(state, which, state.shared.back());
     state.shared_data.push_back(state.shared.back().data());
   }
-  state.past_the_caches = static_cast<std::int32_t>(random() % 2);
-  state.shared_data.push_back(&state.past_the_caches);
+  state.flags = static_cast<std::int32_t>(random() % 4);  // SCHAAS_FLAG_*
+  state.shared_data.push_back(&state.flags);
   const std::int64_t bytes = kernel.workspace_bytes ? kernel.workspace_bytes(arguments.data()) : 0;
   for (std::size_t thread = 0; thread < 2; ++thread) {
     state.workspaces.emplace_back(bytes);

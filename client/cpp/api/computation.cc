@@ -3,7 +3,6 @@
 #include <cstring>
 #include <utility>
 
-#include "client/cpp/expression/summed_operands.h"
 #include "schaas/host.h"
 
 // Runs of a bound computation. Values of operands may have changed since the last run. Those that lie on a
@@ -60,9 +59,9 @@ support::Result<void> Computation::run() {
   return state_->converted ? state_->converted->bring(*state_->written, threads) : support::Result<void>();
 }
 
-// Copies and several loops over an operand need sorted entries; one loop that sums does not.
+// Copies and temporaries of entries need sorted ones; one loop that sums does not.
 bool BoundKernel::order_matters() const {
-  return !execution || !execution->copies().empty() || !loops_once(kernel.tree);
+  return !execution || !execution->copies().empty() || !takes_any_order;
 }
 
 support::Result<void> BoundKernel::check_order(const std::map<std::string, PackedTensor*>& operands,

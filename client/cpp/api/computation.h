@@ -21,6 +21,7 @@ struct OnHost {
 struct BoundKernel {
   KernelInfo kernel;
   std::string reason;
+  bool takes_any_order = false;        ///< entries of summed operands (summed_operands.h)
   std::optional<Execution> execution;  ///< either this
   std::optional<GpuExecution> on_gpu;  ///< or that
   std::string device;

@@ -75,7 +75,7 @@ struct KernelSet::State {
   const ProblemText problem;
   const KernelSetOptions options;
   Program program;
-  std::set<std::string> summed;  ///< operands, by summed_operands
+  SummedOperands summed;
   format::TensorFormat result_format;
   Machine machine;
   std::unique_ptr<const KernelParts> split;  ///< null: the program is one part, without ranges
@@ -84,7 +84,6 @@ struct KernelSet::State {
   std::map<std::string, std::shared_ptr<KernelPool>> pools;  ///< by what may compute: "", "gpu", "gpu alone"
   std::vector<DecisionPointer> tuned;
   std::vector<DecisionPointer> recent;  ///< the last one first
-
   using Operands = std::map<std::string, PackedTensor*>;
   struct Rebinding;
   /// A kernel for these sizes; `excluded` are digests of kernels that did not run.
@@ -461,6 +460,7 @@ support::Result<BoundKernel> KernelSet::State::bound_to(const Preference& chosen
   }
   bound.kernel = *chosen.kernel;
   bound.reason = chosen.reason;
+  bound.takes_any_order = takes_any_order(bound.kernel.tree, summed);
   if (any) bound.reason += brought_text(brought, on_gpu ? bound.device : "the processor");
   return bound;
 }

@@ -1,6 +1,6 @@
 // An operand is summed when the term around it is linear in it, and a sum over one of its indices stands
-// around that term. Its innermost index must not be met elsewhere: a loop over it would go through several
-// operands side by side, which takes sorted ones.
+// around that term. No other sparse level may have its innermost index: a loop over it would go through
+// several operands side by side, which takes sorted ones.
 #include "client/cpp/expression/summed_operands.h"
 
 #include <algorithm>
@@ -96,20 +96,37 @@ bool is_compressed_last(const format::TensorFormat& format) {
                      [](LevelFormat level) { return level == LevelFormat::dense; });
 }
 
+/// An access with the format of its tensor.
+struct Stored {
+  const Access* access;
+  format::TensorFormat format;
+};
+
+/// A level that is not dense has the index: a loop over it goes through that level's entries.
+bool binds_sparsely(const Stored& stored, const std::string& index) {
+  for (std::size_t l = 0; l < stored.format.levels.size(); ++l) {
+    const auto mode = static_cast<std::size_t>(stored.format.mode_order[l]);
+    if (stored.format.levels[l] != LevelFormat::dense && stored.access->indices[mode] == index) return true;
+  }
+  return false;
+}
+
 bool are_distinct(std::vector<std::string> indices) {
   std::sort(indices.begin(), indices.end());
   return std::adjacent_find(indices.begin(), indices.end()) == indices.end();
 }
 
+bool continues_name(char letter) {
+  return std::isalnum(static_cast<unsigned char>(letter)) != 0 || letter == '_' || letter == '\'';
+}
+
 }  // namespace
 
-std::set<std::string> summed_operands(const Program& program,
-                                      const std::map<std::string, std::string>& formats) {
+SummedOperands summed_operands(const Program& program, const std::map<std::string, std::string>& formats) {
   if (program.semiring != &operators::plus_times() || program.statements.size() > 1) return {};
   const Statement& statement = program.statements.front();
   if (statement.update && *statement.update != Monoid::sum) return {};
-  const Access* sparse = nullptr;  // the only one
-  format::TensorFormat stored;
+  std::vector<Stored> sparse;
   std::vector<Access> all = operands(program);
   all.push_back(statement.result);
   for (const Access& access : all) {
@@ -118,14 +135,22 @@ std::set<std::string> summed_operands(const Program& program,
     const auto format = format::parse(text->second, static_cast<int>(access.indices.size()), access.tensor);
     if (!format.ok()) return {};
     if (format->all_dense()) continue;
-    if (sparse != nullptr || &access == &all.back()) return {};
-    sparse = &access;
-    stored = *format;
+    if (&access == &all.back()) return {};
+    sparse.push_back({&access, *format});
   }
-  if (sparse == nullptr || !is_compressed_last(stored) || !are_distinct(sparse->indices)) return {};
-  const std::string& innermost = sparse->indices[static_cast<std::size_t>(stored.mode_order.back())];
-  if (!Search(program, *sparse, innermost).in_terms(statement.value)) return {};
-  return {sparse->tensor};
+  SummedOperands summed;
+  for (const Stored& one : sparse) {
+    const std::vector<std::string>& indices = one.access->indices;
+    if (!is_compressed_last(one.format) || !are_distinct(indices)) continue;
+    const std::string& innermost = indices[static_cast<std::size_t>(one.format.mode_order.back())];
+    const bool is_met = std::any_of(sparse.begin(), sparse.end(), [&](const Stored& other) {
+      return &other != &one &&
+             (other.access->tensor == one.access->tensor || binds_sparsely(other, innermost));
+    });
+    if (!is_met && Search(program, *one.access, innermost).in_terms(statement.value))
+      summed[one.access->tensor] = indices;
+  }
+  return summed;
 }
 
 // Runs in each plain call: names are parts of the text.
@@ -133,18 +158,62 @@ bool loops_once(std::string_view tree) {
   const bool has_long_names = tree.find(' ') != std::string_view::npos;
   std::vector<std::string_view> seen;
   for (std::size_t at = 0; at < tree.size();) {
-    const auto continues = [&](std::size_t n) {
-      return n < tree.size() &&
-             (std::isalnum(static_cast<unsigned char>(tree[n])) != 0 || tree[n] == '_' || tree[n] == '\'');
-    };
     std::size_t end = at;
-    while (continues(end) && (has_long_names || end == at)) ++end;
+    while (end < tree.size() && continues_name(tree[end]) && (has_long_names || end == at)) ++end;
     const std::string_view name = tree.substr(at, end - at);
     if (!name.empty() && support::contains(seen, name)) return false;
     if (!name.empty()) seen.push_back(name);
     at = std::max(end, at + 1);
   }
   return true;
+}
+
+namespace {
+
+/// Calls `visit` with the loops around each leaf of a tree. False: the tree has more than nests.
+template <class Visit>
+bool for_each_leaf(std::string_view tree, const Visit& visit) {
+  const bool has_long_names = tree.find(' ') != std::string_view::npos;
+  std::vector<std::string_view> around;
+  std::vector<std::size_t> shared;  // loops around each open nest
+  char before = '<';
+  for (std::size_t at = 0; at < tree.size(); before = tree[at - 1]) {
+    std::size_t end = at;
+    while (end < tree.size() && continues_name(tree[end]) && (has_long_names || end == at)) ++end;
+    if (end > at) {
+      around.push_back(tree.substr(at, end - at));
+      at = end;
+      continue;
+    }
+    const char mark = tree[at++];
+    if (mark == ' ') continue;
+    if (mark == '<') {
+      shared.push_back(around.size());
+      continue;
+    }
+    if ((mark != ',' && mark != '>') || shared.empty()) return false;
+    if (before != '>') visit(around);
+    around.resize(shared.back());
+    if (mark == '>') shared.pop_back();
+  }
+  if (before != '>') visit(around);
+  return shared.empty();
+}
+
+}  // namespace
+
+bool takes_any_order(std::string_view tree, const SummedOperands& summed) {
+  if (loops_once(tree)) return true;
+  return std::all_of(summed.begin(), summed.end(), [&](const auto& operand) {
+    int leaves = 0;
+    const auto count = [&](const std::vector<std::string_view>& around) {
+      const auto& indices = operand.second;
+      leaves += std::all_of(indices.begin(), indices.end(), [&](const std::string& index) {
+        return support::contains(around, std::string_view(index));
+      });
+    };
+    return for_each_leaf(tree, count) && leaves == 1;
+  });
 }
 
 }  // namespace schaas::client

@@ -10,6 +10,7 @@
 #include "client/cpp/platform/shared_object.h"
 #include "client/cpp/runtime/argument_check.h"
 #include "client/cpp/runtime/entry_bound.h"
+#include "client/cpp/runtime/gathers.h"
 #include "client/cpp/runtime/kernel_problem.h"
 #include "client/cpp/runtime/streaming.h"
 #include "client/cpp/tensor/packed_tensor_builder.h"
@@ -262,11 +263,20 @@ bool Execution::State::writes_all() const {
   return descriptor().writes_all != 0 && std::none_of(phases.begin(), phases.end(), is_empty);
 }
 
+// The code of kernels that were tried has run, so a trial takes gathers wherever they are.
+std::int32_t Execution::State::flags() const {
+  std::int32_t flags = descriptor().streams;
+  if ((flags & SCHAAS_FLAG_STREAMS) != 0 && !streams(result)) flags &= ~SCHAAS_FLAG_STREAMS;
+  if ((flags & SCHAAS_FLAG_GATHERS) != 0 && !options.guard_copies && !gathers_pay())
+    flags &= ~SCHAAS_FLAG_GATHERS;
+  return flags;
+}
+
 // Runs some phases. Before the first one results and shared arrays begin as the kernel expects them: results
 // with their fill value, unless all is written or updated.
 support::Result<void> Execution::State::run_stage(const Stage& stage, Team& team) {
   // Arrays that phases fold into are stored as ever.
-  if (stage.fills) shared.set_streaming(descriptor().streams != 0 && streams(result));
+  if (stage.fills) shared.set_flags(flags());
   const bool starts_result = stage.fills && !update && !writes_all();
   const bool starts_shared = stage.first == 0 && (arguments.refreshes_copies() || shared.clears());
   if (starts_result || starts_shared) {

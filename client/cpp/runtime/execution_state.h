@@ -85,6 +85,7 @@ struct Execution::State {
 
   // Stages of a run.
   bool writes_all() const;
+  std::int32_t flags() const;
   void start_result(int part, int parts) const;
   support::Result<void> run_stage(const Stage& stage, Team& team);
   support::Result<void> make_structure(Team& team);

@@ -33,7 +33,7 @@ support::Result<SharedArrays> SharedArrays::make(const schaas_kernel_descriptor&
         std::any_of(kernel.counters, kernel.counters + kernel.counter_count,
                     [slot](const schaas_counter& counter) { return counter.shared_slot == slot; }));
   }
-  arrays.pointers_.push_back(arrays.streaming_.get());
+  arrays.pointers_.push_back(arrays.flags_.get());
   return arrays;
 }
 

@@ -8,7 +8,7 @@
 
 namespace schaas::client {
 
-/// Shared arrays of a kernel, which live from phase to phase (proto/kernel_abi.h), and the choice of stores.
+/// Shared arrays of a kernel, which live from phase to phase (proto/kernel_abi.h), and its flags.
 class SharedArrays {
  public:
   /// Lists of stored coordinates are made here, once: the structure of operands stays. Errors: exhausted
@@ -16,7 +16,7 @@ class SharedArrays {
   static support::Result<SharedArrays> make(const schaas_kernel_descriptor& kernel,
                                             const std::vector<const schaas_tensor*>& arguments);
 
-  /// The list that phases get: the arrays by slot, then the choice of stores.
+  /// The list that phases get: the arrays by slot, then the flags.
   const std::vector<void*>& list() const { return pointers_; }
   void* const* data() const { return pointers_.data(); }
   std::int64_t* counter(std::int32_t slot) const {
@@ -29,8 +29,8 @@ class SharedArrays {
   }
   std::int64_t bytes() const;  ///< bytes of all arrays
 
-  /// Values of the result are written with streaming stores from now on, or not.
-  void set_streaming(bool streaming) { *streaming_ = streaming ? 1 : 0; }
+  /// Sets what phases do from now on: SCHAAS_FLAG_*.
+  void set_flags(std::int32_t flags) { *flags_ = flags; }
   /// Some array starts at zero.
   bool clears() const;
   /// Clears one of so many parts of the arrays that start at zero; counters only when asked to.
@@ -44,7 +44,7 @@ class SharedArrays {
   std::vector<bool> begins_zero_;
   std::vector<std::int64_t> coordinates_;
   std::vector<void*> pointers_;
-  std::unique_ptr<std::int32_t> streaming_ = std::make_unique<std::int32_t>(0);
+  std::unique_ptr<std::int32_t> flags_ = std::make_unique<std::int32_t>(0);
 };
 
 }  // namespace schaas::client

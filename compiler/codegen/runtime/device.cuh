@@ -32,6 +32,11 @@ __device__ static inline int64_t SEARCH(const Index* a, int64_t low, int64_t hig
   }
   return low;
 }
+template <class Index>
+__device__ static inline int64_t MATCH(const Index* a, int64_t low, int64_t high, int64_t key) {
+  const int64_t at = SEARCH(a, low, high, key);
+  return at < high && a[at] == key ? at : -1;
+}
 /* Returns how many rows end among the first `both` rows and entries, where a row's end comes after its entries. */
 template <class Index>
 __device__ static inline int64_t rows_merged(const Index* positions, int64_t rows, int64_t entries, int64_t both) {

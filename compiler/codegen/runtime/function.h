@@ -9,18 +9,18 @@
   UNUSED static inline type type##_##name(type x) { const type zero = {0}, one = zero + (value)1; (void)one; return result; }
 #define DEFINE_TWO(type, name, result) \
   UNUSED static inline type type##_##name(type a, type b) { const type zero = {0}, one = zero + (value)1; (void)zero, (void)one; return result; }
-#define DEFINE_FUNCTIONS(type, SELECT)                                                  \
+#define DEFINE_FUNCTIONS(type, SELECT, TRUTH)                                           \
   DEFINE_TWO(type, minimum, SELECT(type, b < a, b, a))                                  \
   DEFINE_TWO(type, maximum, SELECT(type, b > a, b, a))                                  \
-  DEFINE_TWO(type, less, SELECT(type, a < b, one, zero))                                \
-  DEFINE_TWO(type, less_equal, SELECT(type, a <= b, one, zero))                         \
-  DEFINE_TWO(type, greater, SELECT(type, a > b, one, zero))                             \
-  DEFINE_TWO(type, greater_equal, SELECT(type, a >= b, one, zero))                      \
-  DEFINE_TWO(type, equal, SELECT(type, a == b, one, zero))                              \
-  DEFINE_TWO(type, not_equal, SELECT(type, a != b, one, zero))                          \
-  DEFINE_TWO(type, and, SELECT(type, (a != zero) & (b != zero), one, zero))             \
-  DEFINE_TWO(type, or, SELECT(type, (a != zero) | (b != zero), one, zero))              \
-  DEFINE_ONE(type, not, SELECT(type, x == zero, one, zero))                             \
+  DEFINE_TWO(type, less, TRUTH(type, a < b))                                            \
+  DEFINE_TWO(type, less_equal, TRUTH(type, a <= b))                                     \
+  DEFINE_TWO(type, greater, TRUTH(type, a > b))                                         \
+  DEFINE_TWO(type, greater_equal, TRUTH(type, a >= b))                                  \
+  DEFINE_TWO(type, equal, TRUTH(type, a == b))                                          \
+  DEFINE_TWO(type, not_equal, TRUTH(type, a != b))                                      \
+  DEFINE_TWO(type, and, TRUTH(type, (a != zero) & (b != zero)))                         \
+  DEFINE_TWO(type, or, TRUTH(type, (a != zero) | (b != zero)))                          \
+  DEFINE_ONE(type, not, TRUTH(type, x == zero))                                         \
   DEFINE_ONE(type, abs, SELECT(type, x <= zero, zero - x, x))                           \
   DEFINE_ONE(type, conj, x)                                                             \
   DEFINE_ONE(type, real, x)                                                             \
@@ -31,7 +31,9 @@
     const type zero = {0};                                                              \
     return SELECT(type, c != zero, a, b);                                               \
   }
-DEFINE_FUNCTIONS(value, SELECT_ONE)
+/* Without a branch, which would be mispredicted where truths alternate. */
+#define TRUTH_OF_ONE(type, condition) ((type)(condition))
+DEFINE_FUNCTIONS(value, SELECT_ONE, TRUTH_OF_ONE)
 #if defined(VALUE_IS_INTEGER)
 /* Sums of semirings whose zero is infinite, for which the largest or the smallest integer stands. */
 #define DEFINE_INTEGER_FUNCTIONS(type, SELECT)                                          \

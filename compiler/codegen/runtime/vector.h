@@ -172,28 +172,83 @@ UNUSED static inline vec4 sum_four(vec a, vec b, vec c, vec d) {
   return PICK4(ab, cd, 0, 1, 4, 5) + PICK4(ab, cd, 2, 3, 6, 7);
 }
 #endif
-/* Branches on entries would be mispredicted: halves without any until at most eight entries are left, whose first
-   four and last four are counted. A list of up to five is walked: how many steps that takes is learned where few lists are
-   searched again and again. */
+/* Branches on entries would be mispredicted: halves without any until at most eight entries are left. Where an instruction loads so
+   many, however few there are, they are compared at once. Elsewhere the first four and the last four are counted, and a list of up to
+   five is walked: how many steps that takes is learned where few lists are searched again and again. */
+#define HALVE(a, low, count, key)                               \
+  while (count > 8) {                                           \
+    const int64_t half = count / 2;                             \
+    low = a[low + half - 1] < key ? low + half : low;           \
+    count -= half;                                              \
+  }
+#if defined(__AVX2__)
+/* Bits of those of up to eight entries that are below the key, or equal to it. Coordinates are below INT32_MAX. */
+#define DEFINE_COMPARED_32(name, OPERATOR)                                                                \
+  UNUSED static ALWAYS_INLINE uint32_t name(const int32_t* a, int64_t count, int64_t key) {               \
+    typedef int ints __attribute__((vector_size(32)));                                                    \
+    typedef float floats __attribute__((vector_size(32)));                                                \
+    typedef int some_ints __attribute__((vector_size(32), aligned(1), may_alias));                        \
+    const ints first = (ints)*(const some_ints*)(mask_bytes + 128 - 4 * count);                           \
+    const ints list = (ints)__builtin_ia32_maskloadd256((const void*)a, first);                           \
+    const int wanted = key < INT32_MAX ? (int)key : INT32_MAX;                                            \
+    return (uint32_t)__builtin_ia32_movmskps256((floats)((list OPERATOR ((ints){0} + wanted)) & first));                \
+  }
+DEFINE_COMPARED_32(below_32, <)
+DEFINE_COMPARED_32(equal_32, ==)
+#endif
+#if defined(__AVX512DQ__)
+#define DEFINE_COMPARED_64(name, OPERATOR)                                                                \
+  UNUSED static ALWAYS_INLINE uint32_t name(const int64_t* a, int64_t count, int64_t key) {               \
+    typedef long long longs __attribute__((vector_size(64)));                                             \
+    const uint32_t first = (1u << count) - 1;                                                             \
+    const longs list = (longs)__builtin_ia32_loaddqudi512_mask((const void*)a, (longs){0}, (unsigned char)first); \
+    return first & (unsigned char)__builtin_ia32_cvtq2mask512((longs)(list OPERATOR ((longs){0} + (long long)key)));     \
+  }
+DEFINE_COMPARED_64(below_64, <)
+DEFINE_COMPARED_64(equal_64, ==)
+#endif
+#define DEFINE_COMPARED_SEARCH(bits)                                                                      \
+  UNUSED static inline int64_t search_##bits(const int##bits##_t* a, int64_t low, int64_t high, int64_t key) { \
+    int64_t count = high - low;                                                                           \
+    HALVE(a, low, count, key)                                                                             \
+    return low + __builtin_popcount(below_##bits(a + low, count > 0 ? count : 0, key));                \
+  }                                                                                                       \
+  UNUSED static inline int64_t match_##bits(const int##bits##_t* a, int64_t low, int64_t high, int64_t key) { \
+    int64_t count = high - low;                                                                           \
+    HALVE(a, low, count, key)                                                                             \
+    const uint32_t found = equal_##bits(a + low, count > 0 ? count : 0, key);                                             \
+    return found ? low + __builtin_ctz(found) : -1;                                                       \
+  }
 #define FOUR_BELOW(a, key) \
   ((int64_t)((a)[0] < (key)) + ((a)[1] < (key)) + ((a)[2] < (key)) + ((a)[3] < (key)))
-#define DEFINE_SEARCH(name, type)                                                     \
-  UNUSED static int64_t name(const type* a, int64_t low, int64_t high, int64_t key) { \
+#define DEFINE_SEARCH(bits)                                                           \
+  UNUSED static int64_t search_##bits(const int##bits##_t* a, int64_t low, int64_t high, int64_t key) { \
     int64_t count = high - low;                                                       \
     if (count < 6) {                                                                  \
       while (low < high && a[low] < key) ++low;                                       \
       return low;                                                                     \
     }                                                                                 \
-    while (count > 8) {                                                               \
-      const int64_t half = count / 2;                                                 \
-      low = a[low + half - 1] < key ? low + half : low;                               \
-      count -= half;                                                                  \
-    }                                                                                 \
+    HALVE(a, low, count, key)                                                         \
     const int64_t first = FOUR_BELOW(a + low, key);                                   \
     const int64_t last = FOUR_BELOW(a + low + count - 4, key);                        \
     return low + (last > 0 ? count - 4 + last : first);                               \
+  }                                                                                   \
+  UNUSED static inline int64_t match_##bits(const int##bits##_t* a, int64_t low, int64_t high, int64_t key) { \
+    const int64_t at = search_##bits(a, low, high, key);                              \
+    return at < high && a[at] == key ? at : -1;                                       \
   }
-DEFINE_SEARCH(search_32, int32_t)
-DEFINE_SEARCH(search_64, int64_t)
+#if defined(__AVX2__)
+DEFINE_COMPARED_SEARCH(32)
+#else
+DEFINE_SEARCH(32)
+#endif
+#if defined(__AVX512DQ__)
+DEFINE_COMPARED_SEARCH(64)
+#else
+DEFINE_SEARCH(64)
+#endif
 #define SEARCH(a, low, high, key) \
   _Generic((a), const int32_t*: search_32, const int64_t*: search_64)(a, low, high, key)
+/* The position of the key in a list of ascending distinct coordinates, else -1. */
+#define MATCH(a, low, high, key) \
+  _Generic((a), const int32_t*: match_32, const int64_t*: match_64)(a, low, high, key)

@@ -3,10 +3,11 @@
 #include "function.h"
 #define SELECT_LANES(type, condition, then, otherwise) \
   ((type)(((condition) & (__typeof__(condition))(then)) | (~(condition) & (__typeof__(condition))(otherwise))))
-DEFINE_FUNCTIONS(vec, SELECT_LANES)
-DEFINE_FUNCTIONS(vec32, SELECT_LANES)
-DEFINE_FUNCTIONS(vec16, SELECT_LANES)
-DEFINE_FUNCTIONS(vec4, SELECT_LANES)
+#define TRUTH_OF_LANES(type, condition) SELECT_LANES(type, condition, one, zero)
+DEFINE_FUNCTIONS(vec, SELECT_LANES, TRUTH_OF_LANES)
+DEFINE_FUNCTIONS(vec32, SELECT_LANES, TRUTH_OF_LANES)
+DEFINE_FUNCTIONS(vec16, SELECT_LANES, TRUTH_OF_LANES)
+DEFINE_FUNCTIONS(vec4, SELECT_LANES, TRUTH_OF_LANES)
 #if defined(VALUE_IS_INTEGER)
 DEFINE_INTEGER_FUNCTIONS(vec, SELECT_LANES)
 DEFINE_INTEGER_FUNCTIONS(vec32, SELECT_LANES)

@@ -29,6 +29,7 @@ class Phases {
   void emit_row_index(int tensor);
 
  private:
+  std::size_t term_that_begins(const Terms& sum);
   void emit_shared(const Branch& branch);
   void emit_single(const NestPtr& nest);
   Write write_mode(const NestPtr& nest, bool atomic);
@@ -58,11 +59,33 @@ void Phases::emit(const NestPtr& nest) {
     emit(branch->consumer);
   } else if (const auto* sum = std::get_if<Terms>(&nest->node)) {
     const bool outside = std::exchange(adds_terms, true);
-    for (const auto& term : sum->terms) emit(term);
+    const std::size_t first = outside ? sum->terms.size() : term_that_begins(*sum);
+    if (first < sum->terms.size()) {
+      adds_terms = false;
+      emit(sum->terms[first]);
+      adds_terms = true;
+    }
+    for (std::size_t n = 0; n < sum->terms.size(); ++n)
+      if (n != first) emit(sum->terms[n]);
     adds_terms = outside;
   } else {
     emit_single(nest);
   }
+}
+
+/// Returns the term that stores the whole result, to which the others add: the client then need not clear it.
+/// The number of terms where there is none. A dense term of a matrix is copied so, before entries are added.
+std::size_t Phases::term_that_begins(const Terms& sum) {
+  const auto begins = [&](const NestPtr& term) {
+    if (!std::holds_alternative<Loop>(term->node) || emission_.facts.for_gpu || tree_.update) return false;
+    const int target = target_of(term);
+    const Tensor& tensor = tensor_of(tree_, target);
+    return !tensor.temporary() && tensor.fill == 0 && monoid_of(term) == operators::Monoid::sum &&
+           !operand(tree_, target).indices.empty() && !reduces_across_threads(term, tree_) &&
+           writes_each_once(term, tree_);
+  };
+  const auto found = std::find_if(sum.terms.begin(), sum.terms.end(), begins);
+  return static_cast<std::size_t>(found - sum.terms.begin());
 }
 
 /// Emits the phase that finds where the rows of a matrix in coo begin. Each entry stores the end of its row

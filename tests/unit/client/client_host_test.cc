@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "client/cpp/runtime/gathers.h"
 #include "tests/support/temporary_directory.h"
 
 namespace schaas::client {
@@ -22,6 +23,17 @@ TEST(Host, threads_are_as_many_as_OpenMP_and_the_processors_allow) {
   omp_set_num_threads(1);
   EXPECT_EQ(host_threads(), 1);
   omp_set_num_threads(before);
+}
+
+TEST(Host, GathersPayOnUnmitigatedProcessorsOfIntel) {
+  const TemporaryDirectory root;
+  const std::string file = root.path().string() + "/gather_data_sampling";
+  EXPECT_FALSE(gathers_pay(true, file));  // nothing is told
+  std::ofstream(file) << "Not affected\n";
+  EXPECT_TRUE(gathers_pay(true, file));
+  EXPECT_FALSE(gathers_pay(false, file));
+  std::ofstream(file) << "Mitigation: Microcode\n";
+  EXPECT_FALSE(gathers_pay(true, file));
 }
 
 TEST(Host, a_groups_quota_counts_as_processors) {

@@ -16,7 +16,9 @@ Names summed(const std::string& expression,
              const std::map<std::string, std::string>& formats = {{"B", "csr"}}) {
   const auto program = parse_program(expression);
   EXPECT_TRUE(program.ok()) << expression;
-  return summed_operands(*program, formats);
+  Names names;
+  for (const auto& [name, indices] : summed_operands(*program, formats)) names.insert(name);
+  return names;
 }
 
 TEST(SummedOperands, AreMatricesInProductsWithDenseTensors) {
@@ -63,6 +65,36 @@ TEST(SummedOperands, AreNoneWhoseOrderOrRepetitionsShow) {
   EXPECT_EQ(summed("y(i) = B(i,j) * x(j)", {{"B", "csr"}, {"y", "compressed"}}), Names());
   for (const char* format : {"coo", "dcsr", "bitmap", "hashed", "banded", "csf", "dense", "dense,nothing"})
     EXPECT_EQ(summed("y(i) = B(i,j) * x(j)", {{"B", format}}), Names()) << format;
+}
+
+TEST(SummedOperands, AreSeveralWhereNoneIsMergedWithAnother) {
+  const std::map<std::string, std::string> rows{{"B", "csr"}, {"C", "csr"}};
+  const Names both{"B", "C"};
+  for (const char* expression : {
+           "y(i) = B(i,j) * C(j,k) * x(k)",
+           "s = x(i) * B(i,j) * C(j,k) * y(k)",
+           "y(i) = sum(j)(B(i,j) * x(j)) - sum(k)(C(i,k) * z(k))",
+           "Y(i,l) = B(i,j) * C(j,k) * X(k,l)",
+       })
+    EXPECT_EQ(summed(expression, rows), both) << expression;
+  EXPECT_EQ(summed("y(i) = B(i,j) * C(k,j) * x(k)", rows), Names()) << "side by side";
+  EXPECT_EQ(summed("y(i) = (B(i,j) + C(i,j)) * x(j)", rows), Names()) << "side by side";
+  EXPECT_EQ(summed("y(i) = B(i,j) * C(j,k) * x(k)", {{"B", "csr"}, {"C", "csc"}}), Names()) << "side by side";
+  EXPECT_EQ(summed("y(k) = B(i,k) * B(i,j) * x(j)"), Names()) << "one tensor twice";
+  EXPECT_EQ(summed("A(i,k) = B(i,j) * C(j,k)", {{"A", "csr"}, {"B", "csr"}, {"C", "csr"}}), Names());
+}
+
+TEST(SummedOperands, NeedOneLeafThatWalksThem) {
+  const SummedOperands rows{{"B", {"i", "j"}}, {"C", {"j", "k"}}}, alone{{"B", {"i", "j"}}};
+  for (const char* tree : {"<jk,ij>", "ijk", "i<jk,>", "<<jk,ij>,<i,i>>", "<jk,<ij,ii>>", "<jk, ij>"})
+    EXPECT_TRUE(takes_any_order(tree, rows)) << tree;
+  for (const char* tree :
+       {"i<j,jk>", "<ij,jki>", "i<jk,j>", "<ij,<jk,jki>>", "<i,jkk>", "i[j,kj]", "j<kl,jl", "jj>"})
+    EXPECT_FALSE(takes_any_order(tree, rows)) << tree;
+  EXPECT_TRUE(takes_any_order("<jk,ij>", alone));
+  EXPECT_FALSE(takes_any_order("i<jk,jl>", alone)) << "a temporary may have an element for each entry";
+  EXPECT_FALSE(takes_any_order("<column row,row column>", {{"B", {"row", "other"}}}));
+  EXPECT_TRUE(takes_any_order("<other row,row column>", {{"B", {"row", "column"}}}));
 }
 
 TEST(SummedOperands, NeedLoopTreesWithOneLoopForEachIndex) {

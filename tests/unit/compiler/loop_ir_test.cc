@@ -227,7 +227,8 @@ TEST(LoopIr, SubstitutionReturnsUnchangedSubtrees) {
   const auto element = load("A", name("i"));
   for (const auto& whole :
        {element, add(element, name("j")), choose(name("h"), element, number(0)),
-        search("A_crd", integer(0), name("n"), name("i"), Layout::ascending), convert(name("i"))}) {
+        search("A_crd", integer(0), name("n"), name("i"), Layout::ascending),
+        search("A_crd", integer(0), name("n"), name("i"), Layout::distinct), convert(name("i"))}) {
     EXPECT_EQ(whole, substitute(whole, {{"k", integer(1)}})) << print(whole);
     EXPECT_NE(whole, substitute(whole, {{"i", integer(1)}})) << print(whole);
   }

@@ -254,6 +254,20 @@ TEST(TermsApart, ProductsAreAddedToTheTarget) {
   EXPECT_EQ("", check("A(i,j) = 3 * B(i,k) * C(k,j) + D(i,j) / 2", sparse, 127));
 }
 
+/// The dense term comes first and stores, wherever it stands; one that is transposed or summed does not.
+TEST(TermsApart, DenseTermsAreStoredFirst) {
+  const Formats rows{{"B", "csr"}, {"C", "csr"}};
+  const std::string apart = "distribute(path={}, depth=0)";
+  EXPECT_EQ("", check("A(i,j) = B(i,j) + D(i,j)", rows, 150, apart));
+  EXPECT_EQ("", check("A(i,j) = D(i,j) - B(i,j)", rows, 151, apart));
+  EXPECT_EQ("", check("A(i,j) = B(i,j) + 2 * D(i,j) + C(i,j) + E(i,j)", rows, 152, apart));
+  EXPECT_EQ("", check("A(i,j) += B(i,j) + D(i,j)", rows, 153, apart));
+  EXPECT_EQ("", check("min-plus: A(i,j) = B(i,j) + D(i,j)", rows, 154, apart));
+  EXPECT_EQ("", check("A(i,j) = B(i,j) + D(j,i)", rows, 155, apart + "; reorder(path={1}, order={j,i})"));
+  EXPECT_EQ("", check("A(i) = B(i,j) * c(j) + d(i)", rows, 156));
+  EXPECT_EQ("", check("A(i,j) = sum(k)(B(i,k) + D(i,k) * E(k,j))", rows, 157, apart));
+}
+
 /// A phase over the slots of a table is not split along the rows of another operand.
 TEST(Programs, TablesAreNotSplit) {
   EXPECT_EQ("", check("A(k,m) = D(l,k) * C(k) * B(l,m)", {{"B", "csr"}, {"D", "hashed,dense"}}, 140));

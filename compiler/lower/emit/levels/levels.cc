@@ -150,23 +150,31 @@ void Levels::search_diagonal(int number, int index, const std::string& coordinat
       continue;
     }
     const auto list = cursor({number, level}, facts_.letter_of(index), scope);
-    const std::string end = facts_.fresh("o");
-    out.push_back(make(loop_ir::Let{end, loop_ir::Type::index, list.end}));
+    const bool is_unique = format::is_unique(facts_.level_format({number, level}));
+    ExpressionPtr end = list.end;
+    if (!is_unique) {
+      const std::string named = facts_.fresh("o");
+      out.push_back(make(loop_ir::Let{named, loop_ir::Type::index, end}));
+      end = loop_ir::name(named);
+    }
     const auto key = loop_ir::name(coordinate);
+    const auto layout = is_unique ? loop_ir::Layout::distinct : loop_ir::Layout::ascending;
     out.push_back(make(loop_ir::Let{list.position, loop_ir::Type::index,
-                                    loop_ir::search(list.coordinates, list.begin, loop_ir::name(end), key)}));
+                                    loop_ir::search(list.coordinates, list.begin, end, key, layout)}));
     const auto at_key = loop_ir::name(list.position);
-    const auto inside = loop_ir::apply(operators::Function::less, {at_key, loop_ir::name(end)});
-    const auto same =
-        loop_ir::apply(operators::Function::equal, {loop_ir::load(list.coordinates, at_key), key});
-    const auto found = loop_ir::apply(operators::Function::logical_and, {inside, same});
+    auto found = loop_ir::apply(operators::Function::less_equal, {loop_ir::integer(0), at_key});
+    if (!is_unique) {
+      const auto inside = loop_ir::apply(operators::Function::less, {at_key, end});
+      const auto same =
+          loop_ir::apply(operators::Function::equal, {loop_ir::load(list.coordinates, at_key), key});
+      found = loop_ir::apply(operators::Function::logical_and, {inside, same});
+      position.until[at] =
+          loop_ir::search(list.coordinates, at_key, end, loop_ir::add(key, loop_ir::integer(1)));
+    }
     const std::string present = facts_.fresh("has");
     out.push_back(make(loop_ir::Let{present, loop_ir::Type::index, found}));
     position.bound[at] = at_key;
     position.present = loop_ir::name(present);
-    if (!format::is_unique(facts_.level_format({number, level})))
-      position.until[at] = loop_ir::search(list.coordinates, at_key, loop_ir::name(end),
-                                           loop_ir::add(key, loop_ir::integer(1)));
     resolve(position, use, facts_.tensor_of(number), facts_.builder, out);
   }
 }
