@@ -32,10 +32,11 @@ constexpr double loop_overhead = 6.0;
 // One execution of a reduction over a fiber for a row that stays in registers. Its bounds are read, and its
 // end is mispredicted: 2 to 3 ns.
 constexpr double fiber_overhead = 30.0;
-// One iteration of a reduction around a row waits for the sum of the iteration before, and a sum along a row
-// for its last addition. The latency is some four cycles, less the work of the row itself, per element. Long
-// rows hide it, and register tiles of several dense rows; tiles of entries hide half.
-constexpr double reduction_latency = 14.0;
+// One execution of an innermost loop over a row takes some four cycles, less the work of the row itself, per
+// element: it waits for the sum of the execution before or for its own last addition, or loads and stores
+// what is no whole register. Long rows hide it, and register tiles of several dense rows; tiles of entries
+// hide half.
+constexpr double row_latency = 14.0;
 constexpr double hidden_latency = 0.25;
 constexpr double latency_in_tile = 0.5;
 // One block of a loop: set up, and its temporary made anew.
@@ -406,7 +407,7 @@ class TrafficModel::Work {
             std::find(lengths.begin(), lengths.end(), elements) != lengths.end());
   }
 
-  // Overheads of executions of inner loops: their bounds, blocks, fibers, and the latency of reductions.
+  // Overheads of executions of inner loops: their bounds, blocks, fibers, and the latency of short rows.
   double runs(std::size_t nest) const {
     const Sized& sized = nests_[nest];
     double sum = 0;
@@ -417,23 +418,20 @@ class TrafficModel::Work {
       const Nest::Loop& loop = sized.nest->nest->loops[n];
       if (loop.block > 0 && !loop.inside) sum += block_overhead * trips(sized, 0, n + 1);
     }
-    return sum + fiber_overheads(nest) + reduction_waits(nest);
+    return sum + fiber_overheads(nest) + short_rows(nest);
   }
 
-  // Reductions around a short row of the target, and sums along a short row: one row at a time, or entries of
-  // a fiber side by side.
-  double reduction_waits(std::size_t number) const {
+  // Executions of innermost loops over short rows, one by one or entries of a fiber side by side.
+  double short_rows(std::size_t number) const {
     const Sized& sized = nests_[number];
     const std::size_t size = sized.size();
     const Nest& nest = *sized.nest->nest;
     if (size < 2 || nest.weight > heaviest_row_code) return 0;
-    const std::uint32_t innermost = nest.accesses.front().loops >> (size - 2) & 3U;
-    const bool is_anew = innermost == 3;  // each iteration of the loop around has another row of the target
-    const bool in_tile = nest.code.tile > 0;
-    if (is_anew || (in_tile && nest.loops[nest.code.tile_loop].trips.kind != Variable::Kind::fiber)) return 0;
+    const bool in_tile = tile(number) > 1 && tile(number) == nest.code.tile;  // else its rows come one by one
+    if (in_tile && nest.loops[nest.code.tile_loop].trips.kind != Variable::Kind::fiber) return 0;
     const double row = loops_[sized.first_loop + size - 1].trips * value_bytes_ / 8;
-    const double wait = std::max(0.0, reduction_latency - hidden_latency * row);
-    return wait * (in_tile ? latency_in_tile : 1) * trips(sized, 0, size - 1);
+    const double latency = std::max(0.0, row_latency - hidden_latency * row);
+    return latency * (in_tile ? latency_in_tile : 1) * trips(sized, 0, size - 1);
   }
 
   // Around a row in registers each execution of a fiber's loop costs its bounds and a mispredicted end.
