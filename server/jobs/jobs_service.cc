@@ -130,10 +130,12 @@ Result<kernels_cache::NewJob> JobsService::checked(const v1::SubmitJobRequest& r
                             request.priority(),        request.budget_seconds(), {}};
   for (const v1::ScheduleRequest& one : request.requests()) {
     SCHAAS_RETURN_IF_ERROR(cancellation.check("checking a job"));
-    if (const auto fine = checking_.check(from_proto(one), cancellation); !fine.ok())
+    const ScheduleQuery query = from_proto(one);
+    if (const auto fine = checking_.check(query, cancellation); !fine.ok())
       return support::noting(fine.error(),
                              "in request " + std::to_string(job.requests.size() + 1) + " of the job");
     job.requests.push_back(stored_request(one));
+    job.isas.push_back(query.search_only ? "" : query.isa);
   }
   return job;
 }
