@@ -105,10 +105,11 @@ class Fleet(unittest.TestCase):
             free.bind(("127.0.0.7", 0))
             port = free.getsockname()[1]
         servers = [self.fleet.server(f"n{host}", "--items", "0", "--listen", f"127.0.0.{host}:{port}") for host in (7, 8)]
+        key = self.fleet.ask("SELECT public_key FROM fleet")
 
         def ask(count=1):
             for _ in range(count):
-                done = subprocess.run([*run_with_hosts, self.programs / "schaas", "info", "--server", f"schaas.test:{port}"],
+                done = subprocess.run([*run_with_hosts, self.programs / "schaas", "info", "--server", f"schaas.test:{port}", "--server-key", key],
                                       capture_output=True, text=True, timeout=60, check=False,
                                       env={**os.environ, "XDG_CONFIG_HOME": str(self.fleet.folder / "config")})
                 self.assertEqual(done.returncode, 0, done.stderr)

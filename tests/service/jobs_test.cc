@@ -211,8 +211,8 @@ TEST_F(JobsOverTheWire, CancelTheRunningItem) {
 
 // A client that reads several items of an event gets what ended meanwhile in one, and less than gRPC allows.
 TEST_F(JobsOverTheWire, TellSeveralEndsTogetherWhereTheClientReadsThem) {
-  const std::string b = std::string(60, 'B'), c = std::string(60, 'C');
-  const std::string long_statement = "A(i,k) = " + b + "(i,j) * " + c + "(j,k)";
+  const std::string long_statement =
+      "A(i,k) = B(i,j) * " + std::string(60, 'C') + "(j,k) * " + std::string(60, 'D') + "(k)";
   const auto events = [&](const std::string& id, bool together, std::uint64_t after) {
     grpc::ClientContext context;
     v1::WatchJobRequest request;
