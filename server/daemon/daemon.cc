@@ -109,8 +109,8 @@ void set_limits(grpc::ServerBuilder& builder, const DaemonOptions& options) {
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);  // unlimited pings
 }
 
-// Returns the instruction sets whose items this process takes beside others: those that it can try, and that
-// of GPUs where it can compile for them.
+// Returns the instruction sets that this process can try, and that of GPUs where it can compile for them.
+// Items of others wait for another process.
 kernels_cache::Takes takes_of(const toolchain::Toolchain& toolchain) {
   kernels_cache::Takes takes = {support::native_isa()};
   for (const auto& one : support::instruction_sets()) {

@@ -22,7 +22,7 @@ std::vector<std::string> addresses_in(const std::string& list);
 /// Target of a channel.
 struct Target {
   std::string uri;
-  std::string host;  ///< whose certificate the server shows; "": the one in `uri`
+  std::string host;  ///< named by the server's certificate; "": the one in `uri`
 };
 /// Looks up the host of an address that check_address accepts. Where its name has several machines, the
 /// channel tries them in turn, from number `first` on. Else gRPC looks it up by itself.
