@@ -102,6 +102,10 @@ constexpr const char* job_migrations[] = {
     ALTER TABLE item ADD COLUMN finished TEXT NOT NULL DEFAULT '';
     ALTER TABLE item ADD COLUMN lifetime TEXT NOT NULL DEFAULT '';
     )sql",
+    // Adds the instruction set that whoever claims the item must take; '' is anybody's.
+    R"sql(
+    ALTER TABLE item ADD COLUMN isa TEXT NOT NULL DEFAULT '';
+    )sql",
 };
 
 // Items by state of each job, in a table of the connection that triggers keep: asking for them reads no
@@ -212,6 +216,9 @@ constexpr const char* postgres_migrations_of_jobs[] = {
     R"sql(
     ALTER TABLE item ADD COLUMN worker text COLLATE "C" NOT NULL DEFAULT '',
       ADD COLUMN finished text COLLATE "C" NOT NULL DEFAULT '', ADD COLUMN lifetime text NOT NULL DEFAULT '';
+    )sql",
+    R"sql(
+    ALTER TABLE item ADD COLUMN isa text NOT NULL DEFAULT '';
     )sql",
 };
 

@@ -118,35 +118,39 @@ class DatabaseJobStore final : public JobStore, private Listener {
   }
 
   /// Chooses and marks in one transaction. The query is finished before the updates, which change its rows.
-  Result<std::optional<ClaimedItem>> claim() override {
+  Result<std::optional<ClaimedItem>> claim(const Takes& takes) override {
     SCHAAS_ASSIGN_OR_RETURN(const Session session, database_->session());
     const std::string doing = "claim an item of a job";
+    constexpr std::int64_t jobs_at_once = 64;
     Transaction transaction(*session);
     SCHAAS_RETURN_IF_ERROR(transaction.begin(doing, Flush::later));
-    // Work on earlier tries (spent_before) does not count against the budget.
-    Statement next(*session,
-                   "SELECT job.id, client, budget, budget + spent_before - seconds FROM job_total "
-                   "JOIN job ON job.id = job_total.job JOIN client ON client.id = job.client "
-                   "WHERE waiting > 0 ORDER BY priority DESC, served, job.id LIMIT 64");
-    struct Next {
-      std::int64_t job, client;
-      double budget, left;
-    };
-    SCHAAS_ASSIGN_OR_RETURN(const auto jobs, all_rows(next, doing, [](const Statement& row) {
-                              return Next{row.integer(0), row.integer(1), row.real(2), row.real(3)};
-                            }));
-    for (const Next& job : jobs) {
-      SCHAAS_ASSIGN_OR_RETURN(auto claimed, claim_of(*session, job.job));
-      if (!claimed) continue;  // others claim the last ones
-      if (job.budget > 0) claimed->seconds_left = job.left;
-      // Moves the client behind all others.
-      Statement served(*session,
-                       "UPDATE client SET served = (SELECT max(served) FROM client) + 1 WHERE id = $1");
-      SCHAAS_RETURN_IF_ERROR(served.bind(job.client).run(doing));
-      SCHAAS_RETURN_IF_ERROR(commit_change(*session, transaction, claimed->job, doing));
-      return std::optional(std::move(claimed));
+    for (std::int64_t passed = 0;; passed += jobs_at_once) {
+      // Work on earlier tries (spent_before) does not count against the budget.
+      Statement next(*session,
+                     "SELECT job.id, client, budget, budget + spent_before - seconds FROM job_total "
+                     "JOIN job ON job.id = job_total.job JOIN client ON client.id = job.client "
+                     "WHERE waiting > 0 ORDER BY priority DESC, served, job.id LIMIT $1 OFFSET $2");
+      struct Next {
+        std::int64_t job, client;
+        double budget, left;
+      };
+      next.bind(jobs_at_once).bind(passed);
+      SCHAAS_ASSIGN_OR_RETURN(const auto jobs, all_rows(next, doing, [](const Statement& row) {
+                                return Next{row.integer(0), row.integer(1), row.real(2), row.real(3)};
+                              }));
+      for (const Next& job : jobs) {
+        SCHAAS_ASSIGN_OR_RETURN(auto claimed, claim_of(*session, job.job, takes));
+        if (!claimed) continue;  // others claim the last ones, or they are for other processors
+        if (job.budget > 0) claimed->seconds_left = job.left;
+        // Moves the client behind all others.
+        Statement served(*session,
+                         "UPDATE client SET served = (SELECT max(served) FROM client) + 1 WHERE id = $1");
+        SCHAAS_RETURN_IF_ERROR(served.bind(job.client).run(doing));
+        SCHAAS_RETURN_IF_ERROR(commit_change(*session, transaction, claimed->job, doing));
+        return std::optional(std::move(claimed));
+      }
+      if (jobs.size() < jobs_at_once) return std::optional<ClaimedItem>();
     }
-    return std::optional<ClaimedItem>();
   }
 
   bool wait(JobChanges::Number since, std::chrono::milliseconds time) override {
@@ -374,15 +378,17 @@ class DatabaseJobStore final : public JobStore, private Listener {
     SCHAAS_RETURN_IF_ERROR(insert.run(doing));  // finishes the statement
     for (std::size_t begin = 0; begin < job.requests.size(); begin += rows_at_once) {
       const std::size_t count = std::min(rows_at_once, job.requests.size() - begin);
-      std::string sql = "INSERT INTO item(job, number, request) VALUES ";
+      std::string sql = "INSERT INTO item(job, number, request, isa) VALUES ";
       for (std::size_t n = 0; n < count; ++n) {
-        sql += std::string(n == 0 ? "" : ", ") + "($1, $" + std::to_string(2 * n + 2) + ", $" +
-               std::to_string(2 * n + 3) + ")";
+        sql += std::string(n == 0 ? "" : ", ") + "($1, $" + std::to_string(3 * n + 2) + ", $" +
+               std::to_string(3 * n + 3) + ", $" + std::to_string(3 * n + 4) + ")";
       }
       Statement items(connection, sql);
       items.bind(id);
-      for (std::size_t n = begin; n < begin + count; ++n)
+      for (std::size_t n = begin; n < begin + count; ++n) {
         items.bind(static_cast<std::int64_t>(n)).bind(job.requests[n]);
+        items.bind(n < job.isas.size() ? job.isas[n] : std::string());
+      }
       SCHAAS_RETURN_IF_ERROR(items.run(doing));
     }
     return id;
@@ -390,17 +396,22 @@ class DatabaseJobStore final : public JobStore, private Listener {
 
   // Claims the first item of a job that waits and that nobody else claims at this time. The claim is taken
   // before the commit: whoever sees the item running sees it held.
-  Result<std::optional<ClaimedItem>> claim_of(Connection& connection, std::int64_t job) {
+  Result<std::optional<ClaimedItem>> claim_of(Connection& connection, std::int64_t job, const Takes& takes) {
     const std::string doing = "claim an item of a job";
+    std::string isas;
+    for (std::size_t n = 0; n < takes.size(); ++n) isas += ", $" + std::to_string(n + 3);
     // Items of a job were stored in their order.
     Statement take(
         connection,
         std::string("UPDATE item SET state = 'running', attempts = attempts + 1, run = run + 1, worker = $1, "
                     "lifetime = ") +
             connection.dialect().lifetime +
-            " WHERE id = (SELECT id FROM item WHERE state = 'waiting' AND job = $2 ORDER BY id LIMIT 1" +
+            " WHERE id = (SELECT id FROM item WHERE state = 'waiting' AND job = $2" +
+            (takes.empty() ? "" : " AND isa IN (''" + isas + ")") + " ORDER BY id LIMIT 1" +
             connection.dialect().skip_locked + ") RETURNING number, request, attempts, run");
-    SCHAAS_ASSIGN_OR_RETURN(const bool found, take.bind(process_name()).bind(job).step(doing));
+    take.bind(process_name()).bind(job);
+    for (const std::string& isa : takes) take.bind(isa);
+    SCHAAS_ASSIGN_OR_RETURN(const bool found, take.step(doing));
     if (!found) return std::optional<ClaimedItem>();
     ClaimedItem item;
     item.job = "j" + std::to_string(job);

@@ -26,6 +26,8 @@ struct NewJob {
   double budget_seconds = 0;    ///< work allowed; items left over then fail. 0: unlimited
   std::vector<std::string> requests;
   std::uint64_t queued = 0;  ///< limit on waiting items of this client; 0: none
+  /// Instruction sets of the requests, for those who claim (Takes). "", or none: anybody's.
+  std::vector<std::string> isas{};
 };
 
 enum class ItemState { waiting, running, done, failed, cancelled };
@@ -66,6 +68,9 @@ struct ClaimedItem : Attempt {
   std::unique_ptr<Claim> claim;        ///< tells other processes that somebody works on the item
 };
 
+/// Instruction sets whose items a process takes; empty: all items.
+using Takes = std::vector<std::string>;
+
 /// Capacity; 0: no limit.
 struct JobLimits {
   std::uint64_t waiting = 100'000;  ///< waiting items of all clients; more are refused
@@ -86,9 +91,10 @@ class JobStore {
   /// invalid [idempotency-key] when the key names another job; exhausted [quota-queued], [jobs-full], neither
   /// for a job accepted before.
   virtual support::Result<std::string> submit(const NewJob& job) = 0;
-  /// Claims the next waiting item and marks it running: highest priority, then least recently served client,
-  /// then oldest job.
-  virtual support::Result<std::optional<ClaimedItem>> claim() = 0;
+  /// Claims the next waiting item of those that `takes` names and marks it running: highest priority, then
+  /// least recently served client, then oldest job.
+  virtual support::Result<std::optional<ClaimedItem>> claim(const Takes& takes) = 0;
+  support::Result<std::optional<ClaimedItem>> claim() { return claim({}); }
   /// Returns the number of times that items began to wait; take it before claiming.
   virtual JobChanges::Number arrivals() const = 0;
   /// Waits until items began to wait since, at most for `time`; returns false when none did.

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "compiler/pipeline/solver_worker.h"
+#include "compiler/support/instruction_set.h"
 #include "compiler/toolchain/child_user.h"
 #include "compiler/toolchain/isolation.h"
 #include "kernels_cache/fleet_key.h"
@@ -106,6 +107,18 @@ void set_limits(grpc::ServerBuilder& builder, const DaemonOptions& options) {
                              milliseconds(options.max_request_time + options.write_timeout));
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);  // unlimited pings
+}
+
+// Returns the instruction sets that this process can try, and that of GPUs where it can compile for them.
+// Items of others wait for another process.
+kernels_cache::Takes takes_of(const toolchain::Toolchain& toolchain) {
+  kernels_cache::Takes takes = {support::native_isa()};
+  for (const auto& one : support::instruction_sets()) {
+    const bool is_own = one.device == support::Device::processor ? support::runs_here(one.name)
+                                                                 : toolchain.check({one.name}).ok();
+    if (is_own) takes.push_back(one.name);
+  }
+  return takes;
 }
 
 std::shared_ptr<toolchain::Toolchain> toolchain_of(const DaemonOptions& options) {
@@ -243,7 +256,9 @@ Daemon::Daemon(const DaemonOptions& options, DataDirectory directory, const Open
       JobRunner::Options{.work = work,
                          .has_interactive_requests = [this] { return service_->has_interactive_requests(); },
                          .max_item_time = options_.max_item_time,
-                         .items = options_.items},
+                         .items = options_.items,
+                         // Without others every item is this process's.
+                         .takes = opened.shared == nullptr ? kernels_cache::Takes() : takes_of(*toolchain_)},
       log_);
   jobs_service_ =
       std::make_unique<JobsService>(*scheduling_, jobs_, *runner_, *boundary_,

@@ -82,7 +82,7 @@ void JobRunner::run() {
     purge_when_due();
     const auto seen = store_->arrivals();  // later ones are claimed, or end the wait
     if (!yield_to_interactive()) return;
-    auto claimed = store_->claim();
+    auto claimed = store_->claim(options_.takes);
     if (!claimed.ok()) {
       log_->error("cannot claim an item: {}", support::render(claimed.error()));
       if (!back_off()) return;

@@ -37,7 +37,8 @@ class JobRunner {
     std::chrono::seconds max_item_time{3600};  ///< time limit of one item
     /// The longest time an item yields to interactive requests.
     std::chrono::milliseconds starvation_bound = std::chrono::seconds(30);
-    int items = 1;  ///< run at once
+    int items = 1;                 ///< run at once
+    kernels_cache::Takes takes{};  ///< instruction sets of the items that are claimed
   };
   /// Gives back the items that ended servers left running, now and every few seconds.
   JobRunner(std::shared_ptr<kernels_cache::JobStore> store, Options options, Log log);

@@ -130,10 +130,12 @@ Result<kernels_cache::NewJob> JobsService::checked(const v1::SubmitJobRequest& r
                             request.priority(),        request.budget_seconds(), {}};
   for (const v1::ScheduleRequest& one : request.requests()) {
     SCHAAS_RETURN_IF_ERROR(cancellation.check("checking a job"));
-    if (const auto fine = checking_.check(from_proto(one), cancellation); !fine.ok())
+    const ScheduleQuery query = from_proto(one);
+    if (const auto fine = checking_.check(query, cancellation); !fine.ok())
       return support::noting(fine.error(),
                              "in request " + std::to_string(job.requests.size() + 1) + " of the job");
     job.requests.push_back(stored_request(one));
+    job.isas.push_back(query.search_only ? "" : query.isa);
   }
   return job;
 }
@@ -192,13 +194,19 @@ class JobsService::WatchedJob {
       const auto seen = service_.store_->changes().of(id_);
       SCHAAS_ASSIGN_OR_RETURN(const bool finished, tell());
       if (finished) return {};
-      std::this_thread::sleep_for(watch_interval);
+      wait_for_the_next_moment();
       while (!service_.store_->changes().wait(id_, seen, presence_interval))
         SCHAAS_RETURN_IF_ERROR(present());
     }
   }
 
  private:
+  // All who watch tell changes at the same moments: the first of them reads for the others.
+  static void wait_for_the_next_moment() {
+    const auto now = std::chrono::steady_clock::now().time_since_epoch();
+    std::this_thread::sleep_for(watch_interval - now % watch_interval);
+  }
+
   // A watch may last for hours, in which its token may be withdrawn.
   Result<void> present() {
     if (service_.runner_.stopping())

@@ -67,7 +67,7 @@ class Chaos:
     def start_workers(self):
         if not self.arguments.slurm:
             return [self.fleet.worker(f"w{n}") for n in range(self.arguments.workers)]
-        self.slurm = slurm.Slurm(self.fleet.folder / "slurm")
+        self.slurm = slurm.Slurm(self.fleet.folder / "slurm", port=17400 + 10 * (self.arguments.seed % 100))
         script = pathlib.Path(__file__).resolve().parents[2] / "deploy/slurm/worker.sbatch"
         self.slurm.submit(script, f"--array=1-{self.arguments.workers}", "--cpus-per-task=1",
                           PATH=f"{self.fleet.programs}:{os.environ['PATH']}", SCHAAS_DATABASE=str(self.fleet.uri_file),

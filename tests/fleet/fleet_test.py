@@ -83,6 +83,45 @@ class Fleet(unittest.TestCase):
         self.assertEqual(self.fleet.ask("SELECT state, count(*) FROM item GROUP BY state"), "done|6")
         self.assertEqual(self.fleet.ask("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'"), "0")
 
+    def test_items_for_another_processor_wait_for_it(self):
+        one = self.fleet.server("one")
+        self.fleet.precompute(one.address, 3)
+        self.assertRegex(self.fleet.ask("SELECT DISTINCT isa FROM item"), "^[a-z0-9-]+$")
+        self.fleet.ask("UPDATE item SET isa = 'native:00000000' WHERE number = 0")
+        self.fleet.worker("worker")
+        done = "SELECT string_agg(number::text, ' ' ORDER BY number) FROM item WHERE state = 'done'"
+        self.assertEqual(self.fleet.wait_for(done, "1 2", 120), "1 2")
+        self.assertEqual(self.fleet.ask("SELECT state FROM item WHERE number = 0"), "waiting")
+        self.fleet.ask("UPDATE item SET isa = 'generic' WHERE number = 0; NOTIFY schaas_items")
+        self.assertEqual(self.fleet.wait_for(done, "0 1 2", 120), "0 1 2")
+
+    def test_a_name_of_several_servers_is_tried_one_after_the_other(self):
+        hosts = self.fleet.folder / "hosts"
+        hosts.write_text("127.0.0.1 localhost\n127.0.0.7 schaas.test\n127.0.0.8 schaas.test\n")
+        run_with_hosts = ["unshare", "-m", "sh", "-c", f'mount --bind {hosts} /etc/hosts && exec "$@"', "sh"]
+        if subprocess.run([*run_with_hosts, "true"], capture_output=True, check=False).returncode != 0:
+            self.skipTest("no name can be made here: mounting needs root")
+        with socket.socket() as free:
+            free.bind(("127.0.0.7", 0))
+            port = free.getsockname()[1]
+        servers = [self.fleet.server(f"n{host}", "--items", "0", "--listen", f"127.0.0.{host}:{port}") for host in (7, 8)]
+        key = self.fleet.ask("SELECT public_key FROM fleet")
+
+        def ask(count=1):
+            for _ in range(count):
+                done = subprocess.run([*run_with_hosts, self.programs / "schaas", "info", "--server", f"schaas.test:{port}", "--server-key", key],
+                                      capture_output=True, text=True, timeout=60, check=False,
+                                      env={**os.environ, "XDG_CONFIG_HOME": str(self.fleet.folder / "config")})
+                self.assertEqual(done.returncode, 0, done.stderr)
+        ask(30)
+        asked = [server.metrics('schaas_requests_total{method="Info"') for server in servers]
+        self.assertGreater(min(asked), 0, "each has a share")
+        for server in servers:
+            server.kill()
+            ask(4)
+            server.start()
+            server.wait_ready()
+
     def test_what_a_killed_worker_held_is_done_by_another(self):
         one = self.fleet.server("one")
         first = self.fleet.worker("first")

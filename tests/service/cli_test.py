@@ -6,6 +6,7 @@
 
 import array
 import ast
+import contextlib
 import fcntl
 import hashlib
 import json
@@ -16,6 +17,7 @@ import re
 import select
 import shutil
 import signal
+import sqlite3
 import struct
 import subprocess
 import sys
@@ -199,6 +201,37 @@ class Run(program.WithDaemon):
         self.assertEqual(failed.returncode, 2)
         self.assertIn("unknown option `--verfy`", failed.stdout)
         self.assertIn("1 run could not be measured", failed.stderr)
+
+    def test_tune_exclusive_measures_alone_and_is_not_replaced(self):
+        load = self.folder / "loadavg"
+        run_with_load = ["unshare", "-m", "sh", "-c", f'mount --bind {load} /proc/loadavg && exec "$@"', "sh"]
+        load.write_text("0.10 0.10 0.10 1/100 1\n")
+        if subprocess.run([*run_with_load, "true"], check=False, capture_output=True).returncode != 0:
+            self.skipTest("no load can be pretended here: mounting needs root")
+        runs = self.folder / "alone.txt"
+        runs.write_text(f"'z(i) = B(i,j) * x(j)' -f B=csr -t B={self.matrix} --tune-seconds 0.1\n")
+
+        def tune(*words):
+            return subprocess.run([*run_with_load, self.daemon.programs / "schaas", "tune", runs, *words, "--server", self.daemon.address],
+                                  check=False, capture_output=True, text=True, timeout=120)
+
+        def stored():
+            with contextlib.closing(sqlite3.connect(f"file:{self.daemon.folder}/data/schedules.db?mode=ro", uri=True)) as database:
+                return set(database.execute("SELECT id, trace, seconds, exclusive FROM measurement"))
+
+        before = stored()
+        load.write_text("1.75 0.10 0.10 1/100 1\n")
+        refused = tune("--exclusive")
+        self.assertEqual((refused.returncode, stored()), (4, before))
+        self.assertRegex(refused.stderr, r"^exhausted \[not-alone\]: the load of this machine is 1.75 of \d+ processors?: others work beside what "
+                                         r"would be measured\n  note: take the whole node")
+        load.write_text("0.10 0.10 0.10 1/100 1\n")
+        alone = tune("--exclusive")
+        self.assertEqual((alone.returncode, alone.stderr), (0, ""))
+        kept = stored() - before
+        self.assertEqual({row[3] for row in kept}, {1})
+        self.assertEqual(tune().returncode, 0)
+        self.assertEqual(stored() - before, kept)
 
     def test_deterministic_is_the_same_for_any_number_of_threads(self):
         matrix = program.write_matrix(self.folder / "tall.mtx", 400, 300, 6000, seed=23)

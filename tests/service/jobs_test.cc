@@ -209,6 +209,45 @@ TEST_F(JobsOverTheWire, CancelTheRunningItem) {
   EXPECT_THAT(watch(accepted.id()).first, testing::ElementsAre("0 done", "1 done"));
 }
 
+// A client that reads several items of an event gets what ended meanwhile in one, and less than gRPC allows.
+TEST_F(JobsOverTheWire, TellSeveralEndsTogetherWhereTheClientReadsThem) {
+  const std::string long_statement =
+      "A(i,k) = B(i,j) * " + std::string(60, 'C') + "(j,k) * " + std::string(60, 'D') + "(k)";
+  const auto events = [&](const std::string& id, bool together, std::uint64_t after) {
+    grpc::ClientContext context;
+    v1::WatchJobRequest request;
+    request.set_id(id);
+    request.set_together(together);
+    request.set_after(after);
+    const auto reader = stub_->Watch(&context, request);
+    std::vector<std::vector<std::uint64_t>> numbers;
+    for (v1::JobEvent event; reader->Read(&event);) {
+      if (event.has_item()) numbers.push_back({event.item().number()});
+      if (event.items().items().empty()) continue;
+      EXPECT_LT(event.ByteSizeLong(), std::size_t{300} << 10);
+      numbers.emplace_back();
+      for (const auto& item : event.items().items()) numbers.back().push_back(item.number());
+    }
+    EXPECT_TRUE(reader->Finish().ok());
+    return numbers;
+  };
+  using Numbers = std::vector<std::vector<std::uint64_t>>;
+  holding_->hold = true;
+  const v1::Job few = must_submit(job("few", {spmm, spmv, spmm}));
+  const v1::Job many = must_submit(job("many", std::vector<std::string>(2000, long_statement)));
+  for (const auto& id : {few.id(), many.id()}) must_cancel(id);
+  EXPECT_EQ(events(few.id(), true, 0), (Numbers{{0, 1, 2}}));
+  EXPECT_EQ(events(few.id(), true, 1), (Numbers{{1, 2}}));
+  EXPECT_EQ(events(few.id(), false, 0), (Numbers{{0}, {1}, {2}}));
+  const Numbers parts = events(many.id(), true, 0);
+  EXPECT_GT(parts.size(), 1u);
+  std::uint64_t next = 0;
+  for (const auto& part : parts)
+    for (const std::uint64_t number : part) EXPECT_EQ(number, next++);
+  EXPECT_EQ(next, 2000u);
+  holding_->hold = false;
+}
+
 TEST_F(JobsOverTheWire, AreRefusedWhileTooManyWait) {
   options_.jobs.waiting = 2;
   start();

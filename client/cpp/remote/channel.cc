@@ -6,6 +6,7 @@
 
 #include <cstdlib>
 #include <fstream>
+#include <random>
 #include <sstream>
 
 #include "client/cpp/remote/server_address.h"
@@ -104,7 +105,14 @@ Result<std::shared_ptr<grpc::Channel>> open_channel(const std::string& address, 
   // Servers are reached directly, whatever proxy the environment names.
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, max_absence);
-  if (!proof.tls()) return grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), arguments);
+  thread_local std::minstd_rand random{std::random_device{}()};
+  // Clients begin anywhere among the machines of a name, so that servers have equal shares of them.
+  const Target target = target_of(address, random());
+  if (!proof.tls()) {
+    if (!target.host.empty()) arguments.SetString(GRPC_ARG_DEFAULT_AUTHORITY, address);
+    return grpc::CreateCustomChannel(target.uri, grpc::InsecureChannelCredentials(), arguments);
+  }
+  if (!target.host.empty()) arguments.SetSslTargetNameOverride(target.host);
   grpc::SslCredentialsOptions tls;
   if (proof.authority != "system") {
     SCHAAS_ASSIGN_OR_RETURN(tls.pem_root_certs,
@@ -114,7 +122,7 @@ Result<std::shared_ptr<grpc::Channel>> open_channel(const std::string& address, 
     SCHAAS_ASSIGN_OR_RETURN(tls.pem_cert_chain, content("tls-file", "certificate", proof.certificate));
     SCHAAS_ASSIGN_OR_RETURN(tls.pem_private_key, content("tls-file", "key", proof.key));
   }
-  return grpc::CreateCustomChannel(address, grpc::SslCredentials(tls), arguments);
+  return grpc::CreateCustomChannel(target.uri, grpc::SslCredentials(tls), arguments);
 }
 
 }  // namespace schaas::client

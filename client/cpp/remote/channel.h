@@ -26,7 +26,7 @@ std::string configured(const std::string& option, const char* variable);
 /// key); unreachable [token-in-clear] (it would pass a network unencrypted).
 support::Result<Proof> proof_for(const std::string& address, const ConnectOptions& options, bool is_private);
 
-/// Does not connect yet. Errors: invalid [tls-file] (cannot be read).
+/// Does not connect yet, but looks up a name. Errors: invalid [tls-file] (cannot be read).
 support::Result<std::shared_ptr<grpc::Channel>> open_channel(const std::string& address, const Proof& proof);
 
 }  // namespace schaas::client

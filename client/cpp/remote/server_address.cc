@@ -1,5 +1,6 @@
 #include "client/cpp/remote/server_address.h"
 
+#include <netdb.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -104,6 +105,51 @@ std::vector<std::string> addresses_in(const std::string& list) {
     begin = end + 1;
   }
   return out;
+}
+
+namespace {
+
+// Returns the host of "name:port" and "[::1]:port", without brackets.
+std::string host_of(const std::string& address) {
+  const std::string host = address.substr(0, address.rfind(':'));
+  return host.starts_with("[") && host.ends_with("]") ? host.substr(1, host.size() - 2) : host;
+}
+
+// Returns the machines of a name as numbers, those of the family that the system prefers.
+std::vector<std::string> numeric_hosts(const std::string& host) {
+  addrinfo wanted{}, *found = nullptr;
+  wanted.ai_socktype = SOCK_STREAM;
+  wanted.ai_flags = AI_ADDRCONFIG;
+  std::vector<std::string> out;
+  if (getaddrinfo(host.c_str(), nullptr, &wanted, &found) != 0) return out;
+  for (const addrinfo* one = found; one != nullptr; one = one->ai_next) {
+    char number[NI_MAXHOST];
+    if (one->ai_family == found->ai_family &&
+        getnameinfo(one->ai_addr, one->ai_addrlen, number, sizeof number, nullptr, 0, NI_NUMERICHOST) == 0 &&
+        std::find(out.begin(), out.end(), number) == out.end())
+      out.emplace_back(number);
+  }
+  freeaddrinfo(found);
+  return out;
+}
+
+}  // namespace
+
+Target target_of(const std::string& address, std::size_t first) {
+  if (address.starts_with("unix:")) return {address, ""};
+  return target_among(address, numeric_hosts(host_of(address)), first);
+}
+
+Target target_among(const std::string& address, const std::vector<std::string>& hosts, std::size_t first) {
+  if (hosts.size() < 2) return {address, ""};
+  const bool is_v6 = hosts.front().find(':') != std::string::npos;
+  std::string uri = is_v6 ? "ipv6:" : "ipv4:";
+  for (std::size_t n = 0; n < hosts.size(); ++n) {
+    const std::string& host = hosts[(first + n) % hosts.size()];
+    // Brackets are escaped in a target.
+    uri += (n == 0 ? "" : ",") + (is_v6 ? "%5B" + host + "%5D" : host) + address.substr(address.rfind(':'));
+  }
+  return {uri, host_of(address)};
 }
 
 std::optional<uid_t> listener_of(const std::string& path) {

@@ -19,6 +19,16 @@ bool means_private(const ConnectOptions& options);
 support::Result<void> check_address(const std::string& address);
 /// Splits "a:8470,b:8470".
 std::vector<std::string> addresses_in(const std::string& list);
+/// Target of a channel.
+struct Target {
+  std::string uri;
+  std::string host;  ///< named by the server's certificate; "": the one in `uri`
+};
+/// Looks up the host of an address that check_address accepts. Where its name has several machines, the
+/// channel tries them in turn, from number `first` on. Else gRPC looks it up by itself.
+Target target_of(const std::string& address, std::size_t first);
+/// The same for numeric hosts that were found, all of one family: "10.0.0.1", "fd00::1".
+Target target_among(const std::string& address, const std::vector<std::string>& hosts, std::size_t first);
 /// invalid [socket-path] when `path` is longer than a Unix socket's may be (107 bytes).
 support::Result<void> check_socket_path(const std::string& path);
 /// Returns the user whose process accepts connections on the Unix socket at `path`, as the system reports the

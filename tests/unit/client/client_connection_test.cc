@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "client/cpp/remote/server_address.h"
 #include "client/cpp/remote/status.h"
 #include "tests/support/temporary_directory.h"
 
@@ -57,6 +58,23 @@ TEST_F(Connecting, refuses_what_is_no_address) {
     EXPECT_EQ(message(address), "invalid [server-address]: `" + std::string(address) +
                                     "` is no server address; expected unix:/absolute/path or host:port");
   }
+}
+
+TEST(Addresses, OfANameAreTriedInTurn) {
+  const std::vector<std::string> two = {"10.0.0.1", "10.0.0.2"};
+  EXPECT_EQ(target_among("s.example:8470", two, 0).uri, "ipv4:10.0.0.1:8470,10.0.0.2:8470");
+  EXPECT_EQ(target_among("s.example:8470", two, 3).uri, "ipv4:10.0.0.2:8470,10.0.0.1:8470");
+  EXPECT_EQ(target_among("s.example:8470", two, 3).host, "s.example");
+  EXPECT_EQ(target_among("s.example:80", {"fd00::1", "fd00::2"}, 1).uri,
+            "ipv6:%5Bfd00::2%5D:80,%5Bfd00::1%5D:80");
+}
+
+TEST(Addresses, OfOneMachineAreLookedUpByTheChannel) {
+  for (const char* address : {"unix:/run/s", "10.0.0.1:80", "[::1]:80", "no-such-name.invalid:80"}) {
+    EXPECT_EQ(target_of(address, 1).uri, address);
+    EXPECT_EQ(target_of(address, 1).host, "");
+  }
+  EXPECT_EQ(target_among("s.example:80", {"10.0.0.1"}, 1).uri, "s.example:80");
 }
 
 TEST_F(Connecting, refuses_long_socket_paths) {

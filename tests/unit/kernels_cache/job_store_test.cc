@@ -516,6 +516,36 @@ TEST_P(Jobs, AreClaimedOnceByManyThreads) {
   EXPECT_EQ(store_->ended(b, 0, 100)->size(), 60u);
 }
 
+TEST_P(Jobs, AreClaimedByThoseWhoTakeTheirInstructionSets) {
+  NewJob job{"a", "me", "", 0, 0, {"wide", "any", "narrow", "later"}};
+  job.isas = {"x86-64-v4", "", "x86-64-v2"};
+  ASSERT_TRUE(store_->submit(job).ok());
+  const auto take = [&](const Takes& takes) {
+    const auto item = store_->claim(takes).value();
+    return item ? item->request : "";
+  };
+  EXPECT_EQ(take({"x86-64-v2", "generic"}), "any");
+  EXPECT_EQ(take({"generic"}), "later");
+  EXPECT_EQ(take({"generic"}), "");
+  EXPECT_EQ(take({"generic", "x86-64-v2"}), "narrow");
+  EXPECT_EQ(take({"generic", "x86-64-v2"}), "");
+  EXPECT_EQ(take({}), "wide");  // those who take everything
+}
+
+// Many jobs for others do not hide one that waits behind them.
+TEST_P(Jobs, AreFoundBehindManyForOtherProcessors) {
+  for (int n = 0; n < 130; ++n) {
+    NewJob job{"k" + std::to_string(n), "me", "", 0, 0, {"wide"}};
+    job.isas = {"x86-64-v4"};
+    ASSERT_TRUE(store_->submit(job).ok());
+  }
+  submit("last", {"narrow"}, "me", -5);
+  const auto item = store_->claim({"x86-64-v3"}).value();
+  ASSERT_TRUE(item.has_value());
+  EXPECT_EQ(item->request, "narrow");
+  EXPECT_FALSE(store_->claim({"x86-64-v3"})->has_value());
+}
+
 TEST_P(Jobs, AreHeardOfByThoseWhoWait) {
   const auto seen = store_->arrivals();
   EXPECT_FALSE(store_->wait(seen, std::chrono::milliseconds(1)));
