@@ -33,9 +33,9 @@ constexpr double loop_overhead = 6.0;
 // end is mispredicted: 2 to 3 ns.
 constexpr double fiber_overhead = 30.0;
 // One execution of an innermost loop over a row takes some four cycles, less the work of the row itself, per
-// element: it waits for the sum of the execution before or for its own last addition, or loads and stores
-// what is no whole register. Long rows hide it, and register tiles of several dense rows; tiles of entries
-// hide half.
+// element. It waits for the sum of the execution before, or for its own last addition. A row that is no whole
+// register is loaded and stored by masks. Long rows hide that, and register tiles of several dense rows;
+// tiles of entries hide half.
 constexpr double row_latency = 14.0;
 constexpr double hidden_latency = 0.25;
 constexpr double latency_in_tile = 0.5;
@@ -418,11 +418,11 @@ class TrafficModel::Work {
       const Nest::Loop& loop = sized.nest->nest->loops[n];
       if (loop.block > 0 && !loop.inside) sum += block_overhead * trips(sized, 0, n + 1);
     }
-    return sum + fiber_overheads(nest) + short_rows(nest);
+    return sum + fiber_overheads(nest) + executions_of_rows(nest);
   }
 
   // Executions of innermost loops over short rows, one by one or entries of a fiber side by side.
-  double short_rows(std::size_t number) const {
+  double executions_of_rows(std::size_t number) const {
     const Sized& sized = nests_[number];
     const std::size_t size = sized.size();
     const Nest& nest = *sized.nest->nest;
