@@ -123,9 +123,9 @@ std::string run_text(const RunFacts& facts) {
   const std::string where = facts.device.empty()
                                 ? counted(static_cast<std::size_t>(facts.threads), "thread", "threads")
                                 : facts.device + ", with the values' way there and back";
-  if (facts.choice.kernel.baseline)
-    text += " by a baseline kernel, the full one is still being compiled (--wait 60 waits for it)";
-  return text + " on " + where + "; first result after " + seconds(facts.first_result_seconds);
+  text += " on " + where;
+  if (facts.choice.kernel.baseline) text += ", by a baseline kernel (--wait 60 waits for the full one)";
+  return text + "; first result after " + seconds(facts.first_result_seconds);
 }
 
 // Puts the page together: tensors, then the choice with its costs, then the run.
