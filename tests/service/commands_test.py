@@ -27,7 +27,7 @@ LEFT_OUT = {
     r"schaas completion": "shown inside of an eval; cli.OtherCommands has it",
     r"schaas bundle \d": "the first line of a file",
     r".*--target cuda": "needs a GPU",
-    r".*(HOST|host:)": "needs another machine",
+    r".*(HOST|host:|example\.org)": "needs another machine",
 }
 
 
