@@ -30,6 +30,9 @@ using loop_ir::Match;
 
 std::string number(int value) { return std::to_string(value); }
 
+/// SCHAAS_FLAG_* of proto/kernel_abi.h.
+constexpr int streams_flag = 1, gathers_flag = 2;
+
 /// SCHAAS_FOLD_* of proto/kernel_abi.h.
 int fold_code(operators::Monoid monoid) {
   switch (monoid) {
@@ -341,9 +344,10 @@ void KernelPrinter::print_body(const CFunction& function, const std::vector<std:
   const bool streams = uses.arrays.count(expressions_.streaming_target()) > 0;
   // The client passes the flags after the last shared array.
   const std::string flags = "*(const int32_t*)shared[" + number(shared_count()) + "]";
-  if (streams) out_.line("const int streams = " + flags + " & 1;");
+  if (streams) out_.line("const int streams = " + flags + " & " + number(streams_flag) + ";");
   if (expressions_.gathers_by_instruction(function.body))
-    out_.line("const int gathers = VECTOR_BYTES == 64 && (" + flags + " & 2) != 0;");
+    out_.line("const int gathers = VECTOR_BYTES == 64 && (" + flags + " & " + number(gathers_flag) +
+              ") != 0;");
   CStatements(out_, expressions_, Dialect::c, label_.blocks).print(function.body);
   if (streams) out_.line("if (streams) STREAM_FENCE;");
   out_.line("return 0;");
@@ -573,12 +577,13 @@ void KernelPrinter::print_descriptor() {
   out_.line(std::to_string(kernel_.counters.size()) + ", " +
             (kernel_.counters.empty() ? "0" : prefix_ + "counters") + ", " +
             CExpressions::real(kernel_.result_fill) + ", " + (kernel_.writes_all ? "1" : "0") + ",");
-  out_.line(
-      std::to_string(kernel_.copies.size()) + ", " + (kernel_.copies.empty() ? "0" : prefix_ + "copies") +
-      ", " + (has_tables() ? prefix_ + "table_bytes" : "0") + ", " +
-      number(static_cast<int>(kernel_.appends)) + ", " +
-      number((expressions_.streaming_target().empty() ? 0 : 1) + (expressions_.needs_gathers() ? 2 : 0)) +
-      ", " + (shared_count() == 0 ? "0" : prefix_ + "shared") + ", " + fixed + ",");
+  out_.line(std::to_string(kernel_.copies.size()) + ", " +
+            (kernel_.copies.empty() ? "0" : prefix_ + "copies") + ", " +
+            (has_tables() ? prefix_ + "table_bytes" : "0") + ", " +
+            number(static_cast<int>(kernel_.appends)) + ", " +
+            number((expressions_.streaming_target().empty() ? 0 : streams_flag) +
+                   (expressions_.needs_gathers() ? gathers_flag : 0)) +
+            ", " + (shared_count() == 0 ? "0" : prefix_ + "shared") + ", " + fixed + ",");
   out_.close("};");
 }
 

@@ -21,6 +21,7 @@
 #include "tests/support/kernel_runner.h"
 #include "tests/support/kernel_trial.h"
 #include "tests/support/random_program.h"
+#include "tests/support/seed.h"
 
 namespace schaas {
 namespace {
@@ -130,7 +131,7 @@ std::string priced(const schedule::Trace& trace, const problem::Problem& asked, 
 
 TEST(CountedPrograms, NoDroppedScheduleBeatsEverySurvivorInCountedWork) {
   const auto wanted = number_from("SCHAAS_PROGRAMS", 20);
-  const auto first = number_from("SCHAAS_SEED", 20261127);
+  const auto first = test_support::seed_or(20261127);
   // Which entries of a sparse result a schedule appends decides whether it is one of the space.
   test_support::RandomProgramOptions options;
   options.sparse_results = false;
@@ -206,7 +207,7 @@ TEST(CountedPrograms, SumsOverOneIndexAreDistributed) {
 // Traces that the search writes are replayed, and lowered with all passes.
 TEST(CountedPrograms, EverySurvivorHasAKernel) {
   const auto wanted = number_from("SCHAAS_PROGRAMS", 20) * 3;
-  const auto first = number_from("SCHAAS_SEED", 20261128);
+  const auto first = test_support::seed_or(20261128);
   std::size_t programs = 0, kernels = 0;
   std::pair<double, std::uint64_t> slowest{};
   for (std::uint64_t seed = first; programs < wanted && !HasFailure(); ++seed) {
@@ -237,7 +238,7 @@ TEST(CountedPrograms, EverySurvivorHasAKernel) {
 // What a client gets first: schedules of a part, and of a search that ends before it has any.
 TEST(CountedPrograms, FirstSchedulesComputeWhatTheOracleSays) {
   const auto wanted = number_from("SCHAAS_PROGRAMS", 20) * 3;
-  const auto first = number_from("SCHAAS_SEED", 20261129);
+  const auto first = test_support::seed_or(20261129);
   std::size_t programs = 0, kernels = 0;
   for (std::uint64_t seed = first; programs < wanted && !HasFailure(); ++seed) {
     std::mt19937_64 random(seed);

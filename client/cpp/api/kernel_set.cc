@@ -84,6 +84,7 @@ struct KernelSet::State {
   std::map<std::string, std::shared_ptr<KernelPool>> pools;  ///< by what may compute: "", "gpu", "gpu alone"
   std::vector<DecisionPointer> tuned;
   std::vector<DecisionPointer> recent;  ///< the last one first
+
   using Operands = std::map<std::string, PackedTensor*>;
   struct Rebinding;
   /// A kernel for these sizes; `excluded` are digests of kernels that did not run.

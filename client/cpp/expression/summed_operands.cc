@@ -116,9 +116,18 @@ bool are_distinct(std::vector<std::string> indices) {
   return std::adjacent_find(indices.begin(), indices.end()) == indices.end();
 }
 
-bool continues_name(char letter) {
-  return std::isalnum(static_cast<unsigned char>(letter)) != 0 || letter == '_' || letter == '\'';
+/// Returns the index that begins at `at` in a loop tree, a part of the text; empty: none does. Names are
+/// single letters, but in trees with spaces.
+std::string_view index_at(std::string_view tree, std::size_t at, bool long_names) {
+  std::size_t end = at;
+  const auto continues = [&](char letter) {
+    return std::isalnum(static_cast<unsigned char>(letter)) != 0 || letter == '_' || letter == '\'';
+  };
+  while (end < tree.size() && continues(tree[end]) && (long_names || end == at)) ++end;
+  return tree.substr(at, end - at);
 }
+
+bool has_long_names(std::string_view tree) { return tree.find(' ') != std::string_view::npos; }
 
 }  // namespace
 
@@ -153,17 +162,14 @@ SummedOperands summed_operands(const Program& program, const std::map<std::strin
   return summed;
 }
 
-// Runs in each plain call: names are parts of the text.
 bool loops_once(std::string_view tree) {
-  const bool has_long_names = tree.find(' ') != std::string_view::npos;
+  const bool long_names = has_long_names(tree);
   std::vector<std::string_view> seen;
   for (std::size_t at = 0; at < tree.size();) {
-    std::size_t end = at;
-    while (end < tree.size() && continues_name(tree[end]) && (has_long_names || end == at)) ++end;
-    const std::string_view name = tree.substr(at, end - at);
+    const std::string_view name = index_at(tree, at, long_names);
     if (!name.empty() && support::contains(seen, name)) return false;
     if (!name.empty()) seen.push_back(name);
-    at = std::max(end, at + 1);
+    at += std::max<std::size_t>(name.size(), 1);
   }
   return true;
 }
@@ -173,16 +179,14 @@ namespace {
 /// Calls `visit` with the loops around each leaf of a tree. False: the tree has more than nests.
 template <class Visit>
 bool for_each_leaf(std::string_view tree, const Visit& visit) {
-  const bool has_long_names = tree.find(' ') != std::string_view::npos;
+  const bool long_names = has_long_names(tree);
   std::vector<std::string_view> around;
   std::vector<std::size_t> shared;  // loops around each open nest
   char before = '<';
   for (std::size_t at = 0; at < tree.size(); before = tree[at - 1]) {
-    std::size_t end = at;
-    while (end < tree.size() && continues_name(tree[end]) && (has_long_names || end == at)) ++end;
-    if (end > at) {
-      around.push_back(tree.substr(at, end - at));
-      at = end;
+    if (const std::string_view name = index_at(tree, at, long_names); !name.empty()) {
+      around.push_back(name);
+      at += name.size();
       continue;
     }
     const char mark = tree[at++];
