@@ -64,9 +64,9 @@ support::Result<space::ListedMembers> list_program(const Beginning& beginning, c
       directives.emplace_back(as_it_is(schedule::default_nest(problem)));
     directives.insert(directives.begin(), begin.directives.begin(), begin.directives.end());
   }
-  if (!budget.check("splitting products").ok()) return found;
   const Splits splits = part == 0 ? Splits() : Splits{part, part};
-  SCHAAS_RETURN_IF_ERROR(add_split_products(found, asked, problem, contraction, splits, cancellation));
+  SCHAAS_RETURN_IF_ERROR(
+      add_split_products(found, asked, problem, contraction, splits, budget, cancellation));
   return found;
 }
 

@@ -23,6 +23,7 @@ using support::Result;
 using Names = std::vector<std::string>;
 
 constexpr int min_factors = 3;
+constexpr const char* ended_while_split = "the time for the search ended while products were split";
 
 /// Returns the time where every index has a thousand values and every row ten entries.
 double middling_time(const cost::Cost& cost) {
@@ -117,28 +118,36 @@ std::vector<schedule::Trace> splits_of(const problem::Problem& product, const Fr
 
 class Splitting {
  public:
-  Splitting(space::ListedMembers& members, const problem::Problem& asked, const problem::Problem& problem)
-      : members_(members), asked_(asked), costs_(problem) {}
+  Splitting(space::ListedMembers& members, const problem::Problem& asked, const problem::Problem& problem,
+            const support::Cancellation& budget)
+      : members_(members), asked_(asked), costs_(problem), budget_(budget) {}
 
-  /// Completes schedules in which the nest of `target` shares nothing, those with least time first.
-  void add(const std::string& target, const std::vector<schedule::Trace>& splits, std::size_t max_bases) {
+  /// Completes schedules in which the nest of `target` shares nothing, those with least time first, until the
+  /// budget ends. Returns whether it did.
+  bool add(const std::string& target, const std::vector<schedule::Trace>& splits, std::size_t max_bases) {
     std::vector<std::size_t> order(members_.members.size());
     for (std::size_t n = 0; n < order.size(); ++n) order[n] = n;
     const auto time = [&](std::size_t n) { return middling_time(members_.members[n].cost); };
     std::stable_sort(order.begin(), order.end(),
                      [&](std::size_t a, std::size_t b) { return time(a) < time(b); });
     std::size_t bases = 0;
+    bool ended = false;
     std::vector<space::ListedMember> more;
     for (const std::size_t n : order) {
-      if (bases == max_bases) break;
+      if (bases == max_bases || ended) break;
       const auto& apart = members_.members[n].apart;
       const auto path =
           std::find_if(apart.begin(), apart.end(), [&](const auto& one) { return one.first == target; });
       if (path == apart.end()) continue;
       ++bases;
-      for (const schedule::Trace& split : splits) complete(members_.members[n], path->second, split, more);
+      for (const schedule::Trace& split : splits) {
+        ended = !budget_.check("splitting products").ok();
+        if (ended) break;
+        complete(members_.members[n], path->second, split, more);
+      }
     }
     members_.members.insert(members_.members.end(), more.begin(), more.end());
+    return ended;
   }
 
  private:
@@ -167,26 +176,36 @@ class Splitting {
   space::ListedMembers& members_;
   const problem::Problem& asked_;
   const cost::TreeCosts costs_;
+  const support::Cancellation& budget_;
 };
 
 }  // namespace
 
 Result<void> add_split_products(space::ListedMembers& members, const problem::Problem& asked,
                                 const problem::Problem& problem, const ComputeContraction& contraction,
-                                const Splits& limits, const support::Cancellation& cancellation) {
+                                const Splits& limits, const support::Cancellation& budget,
+                                const support::Cancellation& cancellation) {
   SCHAAS_ASSIGN_OR_RETURN(const auto nests, schedule::nests_of(schedule::default_nest(problem)));
+  bool ended = false;
   for (const schedule::Nest& nest : nests) {
     SCHAAS_RETURN_IF_ERROR(cancellation.check("splitting the products of a program"));
     const auto product = product_of(nest, problem);
     if (!product || problem.mask_of(nest.leaf().target.tensor) != nullptr) continue;
+    if (!budget.check("splitting products").ok()) {
+      ended = true;
+      break;
+    }
     const auto found = contraction(*product);
+    SCHAAS_RETURN_IF_ERROR(cancellation.check("splitting the products of a program"));
     if (!found.ok()) {
-      if (found.error().family == support::Family::exhausted) return found.error();
+      ended = ended || found.error().family == support::Family::exhausted;
       continue;
     }
-    Splitting(members, asked, problem)
-        .add(nest.leaf().target.tensor, splits_of(*product, *found, limits.entries), limits.bases);
+    Splitting splitting(members, asked, problem, budget);
+    if (splitting.add(nest.leaf().target.tensor, splits_of(*product, *found, limits.entries), limits.bases))
+      ended = true;
   }
+  if (ended && members.limited.empty()) members.limited = ended_while_split;
   return {};
 }
 

@@ -19,10 +19,12 @@ struct Splits {
 /// Adds schedules to the listed ones of a program. In them, sums of products of three factors or more are
 /// split as on the frontier of the product alone. Their nests share no loops. So its workspaces make the
 /// nest as cheap as a statement of its own. All traces begin with the same copies and masks, which make
-/// `problem` of `asked`. Errors: exhausted (cancelled).
+/// `problem` of `asked`. When the budget ends, or the search of a product, the schedules found by then are
+/// there and `limited` tells so. Errors: exhausted (cancelled).
 support::Result<void> add_split_products(space::ListedMembers& members, const problem::Problem& asked,
                                          const problem::Problem& problem,
                                          const ComputeContraction& contraction, const Splits& limits,
+                                         const support::Cancellation& budget,
                                          const support::Cancellation& cancellation);
 
 }  // namespace schaas::frontier

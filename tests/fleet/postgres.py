@@ -2,6 +2,7 @@
 import glob
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -15,6 +16,14 @@ def programs():
         return pathlib.Path(found[-1]).parent
     there = shutil.which("initdb")
     return pathlib.Path(there).parent if there else None
+
+
+def read_if_there(path):
+    """Returns the text of a file of the kernel; an empty one where it is missing or cannot be read."""
+    try:
+        return path.read_text()
+    except OSError:
+        return ""
 
 
 class Postgres:
@@ -52,9 +61,10 @@ class Postgres:
 
     def share_the_priority(self):
         """Gives the server, which is a session of its own, the priority of this one: measurements compare both."""
-        own, pid = pathlib.Path("/proc/self/autogroup"), int((self.folder / "data/postmaster.pid").read_text().splitlines()[0])
-        if own.exists() and not own.read_text().endswith("nice 0\n"):
-            pathlib.Path(f"/proc/{pid}/autogroup").write_text(own.read_text().split()[-1])
+        own = re.search(r"nice (-?\d+)", read_if_there(pathlib.Path("/proc/self/autogroup")))
+        if own and own.group(1) != "0":
+            pid = (self.folder / "data/postmaster.pid").read_text().splitlines()[0]
+            pathlib.Path(f"/proc/{pid}/autogroup").write_text(own.group(1))
 
     def stop(self):
         subprocess.run(self.command("pg_ctl", "-D", "data", "-m", "immediate", "-w", "stop"), cwd=self.folder,

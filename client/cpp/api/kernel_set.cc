@@ -21,7 +21,6 @@
 #include "compiler/format/assembled_format.h"
 #include "compiler/format/blocks.h"
 #include "compiler/support/instruction_set.h"
-#include "schaas/blocks.h"
 #include "schaas/bounds.h"
 #include "schaas/host.h"
 
