@@ -10,17 +10,30 @@
 namespace schaas::cost {
 namespace {
 
-// Returns an access as the leaf's innermost loop moves it.
-Seen seen(const index_notation::Access& access, const std::string& loop, const problem::Problem& problem,
-          const Variables& variables) {
+/// Returns an access as the leaf's innermost loop moves it. A coordinate that others determine moves with
+/// them: B(p) with p == i + k by one element along i and along k.
+Seen seen(const index_notation::Access& access, const std::string& loop, const LoopsAbove& above,
+          const problem::Problem& problem, const Variables& variables) {
   Seen result;
-  for (const std::string& index : access.indices) result.indices |= Indices{1} << number_of(variables, index);
-  const auto& indices = access.indices;
+  std::vector<std::string> indices = access.indices;
+  bool strides = false;
+  for (std::string& index : indices) {
+    result.indices |= Indices{1} << number_of(variables, index);
+    const auto value = above.determined.find(index);
+    if (value == above.determined.end()) continue;
+    for (const auto& [other, factor] : value->second.factors) {
+      result.indices |= Indices{1} << number_of(variables, other);
+      if (other != loop) continue;
+      index = loop;
+      strides = strides || (factor != 1 && factor != -1);
+    }
+  }
   if (const auto known = problem.formats.find(access.tensor); known != problem.formats.end()) {
     result.touch = touch(indices, known->second, loop);
   } else if (std::find(indices.begin(), indices.end(), loop) != indices.end()) {
     result.touch = Touch::adjacent;
   }
+  if (strides && result.touch == Touch::adjacent) result.touch = Touch::jumping;
   return result;
 }
 
@@ -47,8 +60,8 @@ Access access_class(const concrete_notation::Assign& leaf, const LoopsAbove& abo
   const std::string& innermost = variables.extents[static_cast<std::size_t>(last)].index;
   std::vector<Seen> operands;
   for (const index_notation::Access& read : index_notation::operands(leaf.value))
-    operands.push_back(seen(read, innermost, problem, variables));
-  return leaf_access(operands, seen(leaf.target, innermost, problem, variables), loops);
+    operands.push_back(seen(read, innermost, above, problem, variables));
+  return leaf_access(operands, seen(leaf.target, innermost, above, problem, variables), loops);
 }
 
 }  // namespace schaas::cost

@@ -1,9 +1,12 @@
 #pragma once
+#include <map>
+#include <string>
 #include <vector>
 
 #include "compiler/concrete_notation/nodes.h"
 #include "compiler/cost/access.h"
 #include "compiler/cost/cost.h"
+#include "compiler/problem/linear_form.h"
 #include "compiler/problem/problem.h"
 
 namespace schaas::cost {
@@ -16,6 +19,7 @@ struct LoopsAbove {
   std::vector<int> own{};  ///< those below the innermost branch, outermost first
   bool phase = true;       ///< no loop is above that branch
   int shared = -1;         ///< the innermost one above that branch; -1: there is none
+  std::map<std::string, problem::LinearForm> determined{};  ///< values of loops that have one, by index
 };
 
 /// The access class of an assignment of a tree. Without loops of its own a leaf's elements come and go with

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <bit>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 
+#include "compiler/concrete_notation/determined_loops.h"
 #include "compiler/concrete_notation/result_workspace.h"
 #include "compiler/cost/leaf_access.h"
 
@@ -45,6 +47,10 @@ class Nests {
   /// Walks what is below `position`; a branch or a sum begins nests with loops of their own.
   void walk(const StatementPtr& statement, Position position) {
     if (const auto* loop = std::get_if<Forall>(&statement->node)) {
+      if (auto value = determined(*loop, position)) {
+        position.above.determined[loop->index] = std::move(*value);
+        return walk(loop->body, std::move(position));
+      }
       enter(statement, loop->index, loop->body, 0, position);
       const auto outside =
           std::find_if(position.loops.begin(), position.loops.end() - 1,
@@ -79,6 +85,18 @@ class Nests {
     } else {
       add(std::get<Assign>(statement->node), position);
     }
+  }
+
+  /// The one value that an equation leaves the loop: such a loop moves with those around.
+  std::optional<problem::LinearForm> determined(const Forall& loop, const Position& position) const {
+    std::vector<std::string> around;
+    for (const NestLoop& each : position.loops) {
+      if (each.block != 0) return std::nullopt;
+      around.push_back(each.index);
+    }
+    for (const auto& [index, value] : position.above.determined) around.push_back(index);
+    const auto one = concrete_notation::determined_loop(loop, around, problem_);
+    return one ? std::optional(one->value) : std::nullopt;
   }
 
   /// Loops of its own begin anew below a branch.
@@ -133,9 +151,15 @@ class Nests {
     }
   }
 
-  /// Returns the loops over the index: two when it is in blocks.
-  static std::uint32_t moved_by(const std::string& index, const Position& position) {
+  /// Returns the loops over the index: two when it is in blocks. A determined index moves with all loops that
+  /// its value has, or with those by one element that have no other factor (`unit`).
+  static std::uint32_t moved_by(const std::string& index, const Position& position, bool unit = false) {
     std::uint32_t loops = 0;
+    if (const auto value = position.above.determined.find(index); value != position.above.determined.end()) {
+      for (const auto& [other, factor] : value->second.factors)
+        if (!unit || factor == 1 || factor == -1) loops |= moved_by(other, position, unit);
+      return loops;
+    }
     for (std::size_t n = 0; n < position.loops.size(); ++n) {
       if (position.loops[n].index == index) loops |= std::uint32_t{1} << n;
     }
@@ -178,7 +202,7 @@ class Nests {
       }
     } else if (!access.indices.empty()) {
       const auto last = static_cast<std::size_t>(known->second.mode_order.back());
-      touched.unit = moved_by(access.indices[last], position);
+      touched.unit = moved_by(access.indices[last], position, true);
     }
     nest.accesses.push_back(std::move(touched));
   }

@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "compiler/concrete_notation/determined_loops.h"
 #include "compiler/concrete_notation/masked_elements.h"
 #include "compiler/concrete_notation/result_workspace.h"
 #include "compiler/concrete_notation/stored_by_entries.h"
@@ -74,6 +75,7 @@ class TreeCosts::Walk {
   struct Loop {
     int index;
     IterationSpace space;
+    std::optional<concrete_notation::DeterminedLoop> determined{};  ///< it visits one value
   };
   /// Position of a walk.
   struct Position {
@@ -99,6 +101,10 @@ class TreeCosts::Walk {
           !support::contains(leaf_of(statement).target.indices, loop->index))
         position.serial = serial_bit;
       const IterationSpace space = counted(loop->index, loop->body);
+      if (auto one = determined(*loop, position)) {
+        position.above.push_back({number(loop->index), space, std::move(one)});
+        return walk(loop->body, std::move(position));
+      }
       merge(number(loop->index), space, loop->body, position);
       position.above.push_back({number(loop->index), space});
       if (in_blocks_.count(loop->index) == 0) position.own.push_back(number(loop->index));
@@ -138,6 +144,16 @@ class TreeCosts::Walk {
     } else {
       add_leaf(std::get<Assign>(statement->node), position);
     }
+  }
+
+  /// An equation leaves the loop one value. A system of the papers knows none.
+  std::optional<concrete_notation::DeterminedLoop> determined(const Forall& loop,
+                                                              const Position& position) const {
+    if (papers_ || !in_blocks_.empty()) return std::nullopt;
+    std::vector<std::string> around;
+    for (const Loop& each : position.above)
+      around.push_back(variables_.extents[static_cast<std::size_t>(each.index)].index);
+    return concrete_notation::determined_loop(loop, around, problem_);
   }
 
   /// The steps of a loop that walks lists together, once for every iteration of the loops above. Lists of
@@ -286,6 +302,7 @@ class TreeCosts::Walk {
       return;
     }
     const Loop& loop = position.above[at];
+    if (loop.determined) return add_trips(needed, position, at + 1, product, chosen, sum);
     const bool blocked =
         in_blocks_.count(variables_.extents[static_cast<std::size_t>(loop.index)].index) != 0;
     const auto go_on = [&](OperandSet set) {
@@ -499,8 +516,13 @@ class TreeCosts::Walk {
 
   Access access(const Assign& leaf, const Position& position) const {
     if (papers_) return Access::contiguous;
-    LoopsAbove loops{position.own, position.phase};
+    LoopsAbove loops{position.own, position.phase, -1, {}};
     if (position.shared > 0) loops.shared = position.above[position.shared - 1].index;
+    for (const Loop& each : position.above) {
+      if (each.determined)
+        loops.determined[variables_.extents[static_cast<std::size_t>(each.index)].index] =
+            each.determined->value;
+    }
     return access_class(leaf, loops, problem_, variables_);
   }
 

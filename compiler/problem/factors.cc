@@ -5,7 +5,9 @@
 #include <utility>
 
 #include "compiler/index_notation/costly_calls.h"
+#include "compiler/problem/linear_form.h"
 #include "compiler/problem/sparse_factors.h"
+#include "compiler/support/contains.h"
 #include "compiler/support/limits.h"
 
 // Products taken apart into a number and functions of elements. Multiplication distributes over the
@@ -86,14 +88,24 @@ class Apart {
                         [&](const std::string& index) { return index_notation::has_free(value, index); });
   }
 
-  Expression product() && {
-    std::vector<Expression> all = std::move(factors_);
+  Expression product() const {
+    std::vector<Expression> all = factors_;
     if (scale_ != problem_.semiring->one) all.insert(all.begin(), Expression{Literal{scale_}, {}});
     if (all.size() == 1) return std::move(all.front());
     return Expression{Product{std::move(all)}, {}};
   }
   bool empty() const { return factors_.empty(); }
-  bool names_sums() const { return !summed_.empty(); }
+  /// Returns all indices that are summed, those of sums that were taken apart last.
+  std::vector<std::string> all_summed(const Access& result) const {
+    std::vector<std::string> out = index_notation::free_indices(product());
+    std::erase_if(out, [&](const std::string& index) {
+      return support::contains(result.indices, index) || support::contains(summed_, index);
+    });
+    out.insert(out.end(), summed_.begin(), summed_.end());
+    return out;
+  }
+  /// Returns the indices of sums that were taken apart.
+  const std::vector<std::string>& summed() const { return summed_; }
 
  private:
   bool take_all(const std::vector<Expression>& factors) {
@@ -213,10 +225,17 @@ Problem with_factors_apart(Problem problem) {
   if (!problem.intermediates.empty() || index_notation::is_product(statement.value)) return problem;
   Apart apart(problem);
   if (!apart.take(statement.value) || apart.empty() || !apart.sums_agree(statement.value)) return problem;
-  if (apart.names_sums() && problem.formats.at(statement.result.tensor).all_dense()) return problem;
   Problem out = problem;
-  out.statement.value = std::move(apart).product();
+  out.statement.value = apart.product();
   out.statement.value.range = statement.value.range;
+  // Loops over coordinates of an equation stand in any order: one of them visits a single value.
+  if (!apart.summed().empty() && has_equation(out.statement.value, *problem.semiring)) {
+    out.statement.value = Expression{
+        Reduction{problem.semiring->sum, apart.all_summed(statement.result), {out.statement.value}},
+        statement.value.range};
+    return out;
+  }
+  if (!apart.summed().empty() && problem.formats.at(statement.result.tensor).all_dense()) return problem;
   return is_contraction(out) || factors_of(out) ? out : problem;
 }
 

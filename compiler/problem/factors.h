@@ -12,7 +12,9 @@ namespace schaas::problem {
 /// Rewrites a statement that sums one product as one of a number, elements and functions of one element each,
 /// unless it is a contraction:
 ///     A(i,k) = -sum(j)(B(i,j) * C(j,k)) / d(i)    A(i,k) = -1 * B(i,j) * C(j,k) * (1 / d(i))
-/// Only dense elements may divide. Other problems stay as they are. So does the expression around a
+/// Only dense elements may divide. A product with an equation of coordinates, as shifts are, becomes one sum:
+///     A(i) = sum(k)(sum(p)(B(p) * (p == i + k)) * w(k))    A(i) = sum(k,p)(B(p) * (p == i + k) * w(k))
+/// Other problems stay as they are. So does the expression around a
 /// written-out sum when the result is dense: it is computed once, after the sum.
 Problem with_factors_apart(Problem problem);
 

@@ -1,4 +1,5 @@
 #pragma once
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
@@ -17,9 +18,16 @@ namespace schaas::lower {
 struct Nest;
 using NestPtr = std::shared_ptr<const Nest>;
 
+/// A number and the sum of coordinates, by index, times their factors.
+struct LinearForm {
+  std::int64_t number = 0;
+  std::map<int, std::int64_t> factors;
+};
+
 /// A loop over `index`. `vector`: moved outwards so that its body accumulates in registers. `block`: over the
 /// values of the present block only, at offsets 0, 1, ...; `entries`: over the entries of one operand in the
-/// block.
+/// block. `value`: the one coordinate at which it adds something, where it is a coordinate of the index
+/// (concrete_notation/determined_loops.h). `sums`: a loop of the same chain around it sums into its target.
 struct Loop {
   int index = 0;
   NestPtr body;
@@ -27,6 +35,8 @@ struct Loop {
   bool block = false;
   concrete_notation::LoopAnnotation annotation{};
   bool entries = false;
+  std::optional<LinearForm> value{};
+  bool sums = false;
 };
 /// The values of a loop over `index`, `size` at a time.
 struct Blocks {
@@ -70,6 +80,12 @@ struct Value {
   std::variant<Read, Constant, Coordinate, Multiplied, Called> node;
 };
 
+/// A comparison of coordinates: of a form, the left side without the right one, with 0.
+struct CoordinateComparison {
+  operators::Function function = operators::Function::equal;
+  LinearForm difference;
+};
+
 /// target = monoid(target, value). `factors`: the operands read, left to right. A null value is their product
 /// times `scale`, folded by the semiring's sum, so factors may move out of sums.
 struct Leaf {
@@ -78,6 +94,7 @@ struct Leaf {
   operators::Monoid monoid = operators::Monoid::sum;
   ValuePtr value;
   std::optional<double> scale{};
+  std::vector<CoordinateComparison> comparisons{};  ///< they hold wherever the value differs from 0
   int counted = -1;  ///< index of the loop around that folds unstored values by their number (unstored.h)
 };
 struct Nest {

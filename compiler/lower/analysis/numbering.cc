@@ -4,13 +4,17 @@
 #include <map>
 #include <numeric>
 #include <set>
+#include <utility>
 
+#include "compiler/concrete_notation/determined_loops.h"
 #include "compiler/concrete_notation/masked_elements.h"
 #include "compiler/concrete_notation/semantics.h"
 #include "compiler/concrete_notation/stored_by_entries.h"
 #include "compiler/loop_ir/nodes.h"
 #include "compiler/lower/analysis/iteration_space.h"
 #include "compiler/lower/analysis/occupancy.h"
+#include "compiler/problem/linear_form.h"
+#include "compiler/support/contains.h"
 
 // Resolves the names of a concrete tree to numbers, in one walk that keeps the loops, blocks and shared
 // targets around. Reads of an argument with the same indices are one operand, walked once; so is the target
@@ -80,11 +84,48 @@ class Numbering {
   support::Result<NestPtr> convert_loop(const Forall& forall) {
     SCHAAS_ASSIGN_OR_RETURN(const int index, index_number(forall.index));
     if (forall.annotation.extent) tree_.extents[index] = *forall.annotation.extent;
+    Loop loop{index, nullptr, false, blocks_.count(index) > 0, forall.annotation};
+    const auto determined = determined_value(forall);
+    if (determined) {
+      SCHAAS_ASSIGN_OR_RETURN(loop.value, numbered(determined->value));
+      held_.push_back(determined->equation);
+    }
+    const auto& written = leaf_of(forall.body).target.indices;
+    loop.sums = std::any_of(chain_.begin(), chain_.end(),
+                            [&](const Forall* each) { return !support::contains(written, each->index); });
+    around_.push_back(&forall);
+    chain_.push_back(&forall);
     loops_.push_back(index);
     auto body = convert(forall.body);
     loops_.pop_back();
+    chain_.pop_back();
+    around_.pop_back();
+    if (determined) held_.pop_back();
     if (!body.ok()) return body.error();
-    return make_nest({Loop{index, *body, false, blocks_.count(index) > 0, forall.annotation}});
+    loop.body = *body;
+    return make_nest({std::move(loop)});
+  }
+
+  /// Returns the one value of a loop inside those that are converted. Threads of a GPU, pairs and blocks of
+  /// loops, and ranges of entries are not shared out by it.
+  std::optional<concrete_notation::DeterminedLoop> determined_value(const Forall& forall) const {
+    std::vector<std::string> names;
+    for (const Forall* each : around_) {
+      const concrete_notation::LoopAnnotation& annotation = each->annotation;
+      if (annotation.mapping || annotation.collapsed || annotation.positions > 0) return std::nullopt;
+      names.push_back(each->index);
+    }
+    if (!blocks_.empty()) return std::nullopt;
+    return concrete_notation::determined_loop(forall, names, problem_);
+  }
+
+  support::Result<LinearForm> numbered(const problem::LinearForm& form) {
+    LinearForm out{form.number, {}};
+    for (const auto& [name, factor] : form.factors) {
+      SCHAAS_ASSIGN_OR_RETURN(const int index, index_number(name));
+      out.factors[index] = factor;
+    }
+    return out;
   }
 
   support::Result<NestPtr> convert_blocks(const ConcreteBlocks& blocks) {
@@ -130,8 +171,10 @@ class Numbering {
       if (auto pattern = concrete_notation::stored_by_entries(where, problem_))
         by_entries_[passed.tensor] = {passed, std::move(*pattern)};
     }
+    const auto outside = std::exchange(chain_, {});
     SCHAAS_ASSIGN_OR_RETURN(NestPtr producer, convert(where.producer));
     SCHAAS_ASSIGN_OR_RETURN(NestPtr consumer, convert(where.consumer));
+    chain_ = outside;
     const int temporary = tree_.operands[static_cast<std::size_t>(target_of(producer))].tensor;
     Tensor& kept = tree_.tensors[static_cast<std::size_t>(temporary)];
     kept.masked = concrete_notation::writes_whole_mask(where, problem_);
@@ -149,6 +192,7 @@ class Numbering {
   /// All terms write one operand.
   support::Result<NestPtr> convert_terms(const ConcreteTerms& sum) {
     const auto outside = shared_target_;
+    const auto around = std::exchange(chain_, {});
     Terms terms;
     for (const concrete_notation::StatementPtr& term : sum.terms) {
       auto converted = convert(term);
@@ -157,6 +201,7 @@ class Numbering {
       if (terms.terms.size() == 1) shared_target_[leaf_of(term).target.tensor] = target_of(*converted);
     }
     shared_target_ = outside;
+    chain_ = around;
     return make_nest({std::move(terms)});
   }
 
@@ -169,11 +214,35 @@ class Numbering {
       SCHAAS_ASSIGN_OR_RETURN(leaf.target, add_operand(assign.target, true));
     }
     tree_.tensors[number_of(leaf.target)].fill = concrete_notation::start_value(assign.monoid, problem_);
-    SCHAAS_ASSIGN_OR_RETURN(auto value, convert_value(assign.value, leaf.factors));
-    leaf.scale = scale_of(assign.value);
-    const bool product = leaf.scale || index_notation::is_product(assign.value);
+    const Expression left = without_held(assign.value);
+    SCHAAS_ASSIGN_OR_RETURN(auto value, convert_value(left, leaf.factors));
+    leaf.scale = scale_of(left);
+    const bool product = leaf.scale || index_notation::is_product(left);
     if (!product || assign.monoid != problem_.semiring->sum) leaf.value = std::move(value);
-    return make_nest({leaf});
+    const bool multiplies = problem_.semiring->product == operators::Function::multiply;
+    for (const auto& comparison : problem::comparisons_of(left, multiplies)) {
+      SCHAAS_ASSIGN_OR_RETURN(LinearForm difference, numbered(comparison.difference));
+      leaf.comparisons.push_back({comparison.function, std::move(difference)});
+    }
+    return make_nest({std::move(leaf)});
+  }
+
+  /// Leaves out the equations that determine loops around: they hold in these.
+  Expression without_held(const Expression& value) const {
+    const auto* product = std::get_if<index_notation::Product>(&value.node);
+    if (product == nullptr || held_.empty()) return value;
+    index_notation::Product left;
+    std::vector<Expression> held = held_;
+    for (const Expression& factor : product->factors) {
+      const auto known = std::find(held.begin(), held.end(), factor);
+      if (known == held.end())
+        left.factors.push_back(factor);
+      else
+        held.erase(known);
+    }
+    if (left.factors.empty()) return Expression{index_notation::Literal{problem_.semiring->one}, value.range};
+    if (left.factors.size() == 1) return left.factors.front();
+    return Expression{std::move(left), value.range};
   }
 
   /// Returns the number that a product of it and of accesses begins with.
@@ -325,7 +394,9 @@ class Numbering {
   std::map<std::string, int> tensor_numbers_;
   std::map<int, std::vector<Use>> uses_;
   std::vector<int> loops_;
-  std::map<int, BlockSize> blocks_;  ///< open blocks by index
+  std::vector<const Forall*> around_, chain_;  ///< all loops around, and those below the innermost branch
+  std::vector<Expression> held_;               ///< equations that determine loops around
+  std::map<int, BlockSize> blocks_;            ///< open blocks by index
   std::set<std::string> patterns_;
   std::map<std::string, ByEntries> by_entries_;
   std::map<std::pair<int, std::vector<int>>, int> arguments_, pattern_reads_;  ///< by tensor and indices

@@ -32,7 +32,10 @@ void Chains::emit(const NestPtr& chain, const Scope& scope, const Sink& sink, St
 }
 
 /// A sum begins at this loop: its element is known, or factors are waiting to multiply it.
-bool Chains::accumulates_here(const Sink& sink, const Scope& scope, const PartialProduct& partial) const {
+bool Chains::accumulates_here(const Loop& loop, const Sink& sink, const Scope& scope,
+                              const PartialProduct& partial) const {
+  // A sum around it has its one term.
+  if (loop.value && sink.kind == Sink::Kind::accumulate) return false;
   switch (sink.kind) {
     case Sink::Kind::array:
       return levels_.is_complete(sink.operand, scope) && facts_.sums_in_register(sink.operand);
@@ -46,7 +49,7 @@ bool Chains::accumulates_here(const Sink& sink, const Scope& scope, const Partia
 
 /// Bounds tell whether an innermost loop over a range or one list runs at all.
 bool Chains::reports_execution(const Loop& loop) const {
-  if (!std::holds_alternative<Leaf>(loop.body->node) || loop.block) return false;
+  if (!std::holds_alternative<Leaf>(loop.body->node) || loop.block || loop.value) return false;
   const LoopSpace space = facts_.space_of(loop);
   if (space.condition) return false;
   return space.kind == LoopSpace::Kind::range || space.kind == LoopSpace::Kind::band ||
@@ -102,7 +105,7 @@ void Chains::emit_chain(const NestPtr& nest, Scope& scope, PartialProduct partia
       return emit_counting(*loop, scope, inner_sink, below, out);
     loops_.emit(*loop, scope, shape, out, below);
   };
-  if (!accumulates_here(sink, scope, partial)) return continued(sink, partial);
+  if (!accumulates_here(*loop, sink, scope, partial)) return continued(sink, partial);
   // An infinite factor times the zero of an empty sum is NaN: it waits for a loop that reports whether it
   // ran.
   const bool waits = partial.prefix && !reports_execution(*loop);

@@ -34,7 +34,8 @@ class Chains {
                   Statements& out) const;
   void emit_counting(const Loop& loop, const Scope& scope, const Sink& sink, const Body& body,
                      Statements& out) const;
-  bool accumulates_here(const Sink& sink, const Scope& scope, const PartialProduct& partial) const;
+  bool accumulates_here(const Loop& loop, const Sink& sink, const Scope& scope,
+                        const PartialProduct& partial) const;
   bool reports_execution(const Loop& loop) const;
 
   const EmissionFacts& facts_;

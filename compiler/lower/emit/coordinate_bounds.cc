@@ -1,175 +1,150 @@
 #include "compiler/lower/emit/coordinate_bounds.h"
 
-#include <cmath>
-#include <map>
-#include <optional>
+#include <algorithm>
+#include <functional>
 #include <utility>
 
-// Comparisons as linear forms: `a <= b` becomes `a - b <= 0`, which is solved for the index where its
-// coefficient is 1 or -1. Bounds are whole numbers, so `<` and `<=` differ by one.
+// Comparisons as linear forms: `a <= b` is `a - b <= 0`, which is solved for the index where its factor is 1
+// or -1. Bounds are whole numbers, so `<` and `<=` differ by one. An equation that determines a loop below
+// bounds the index from both sides. Coordinates of loops below may be anything from 0 to their extents, so
+// each takes the end at which the bound is the loosest, or the tightest where all of them have to fit.
 namespace schaas::lower {
 namespace {
 
 using loop_ir::ExpressionPtr;
 using operators::Function;
 
-/// The number plus each coordinate times its factor.
-struct LinearForm {
-  std::int64_t number = 0;
-  std::map<int, std::int64_t> factors;
-};
-
-/// Larger numbers are left alone, so that no sum overflows.
-constexpr double max_number = 1 << 30;
-
-LinearForm sum_of(LinearForm a, const LinearForm& b, std::int64_t times) {
-  a.number += times * b.number;
-  for (const auto& [index, factor] : b.factors) a.factors[index] += times * factor;
-  return a;
-}
-
-std::optional<LinearForm> linear_form(const ValuePtr& value, bool multiplies);
-
-/// Returns the form of a product of whole numbers and one other form at most.
-std::optional<LinearForm> linear_form(const Multiplied& product) {
-  LinearForm out{1, {}};
-  for (const ValuePtr& factor : product.factors) {
-    const auto part = linear_form(factor, true);
-    if (!part) return std::nullopt;
-    const LinearForm& number = out.factors.empty() ? out : *part;
-    const LinearForm& other = out.factors.empty() ? *part : out;
-    if (!number.factors.empty() || std::fabs(static_cast<double>(number.number)) > 1 << 15)
-      return std::nullopt;
-    out = sum_of(LinearForm{}, other, number.number);
-    if (std::fabs(static_cast<double>(out.number)) >= max_number) return std::nullopt;
-  }
-  return out;
-}
-
-std::optional<LinearForm> linear_form(const ValuePtr& value, bool multiplies) {
-  if (const auto* constant = std::get_if<Constant>(&value->node)) {
-    const bool fits =
-        std::fabs(constant->value) < max_number && constant->value == std::floor(constant->value);
-    return fits ? std::optional(LinearForm{static_cast<std::int64_t>(constant->value), {}}) : std::nullopt;
-  }
-  if (const auto* coordinate = std::get_if<Coordinate>(&value->node))
-    return LinearForm{0, {{coordinate->index, 1}}};
-  const auto* product = std::get_if<Multiplied>(&value->node);
-  if (product != nullptr) return multiplies ? linear_form(*product) : std::nullopt;
-  const auto* call = std::get_if<Called>(&value->node);
-  if (call == nullptr) return std::nullopt;
-  const bool subtracts = call->function == Function::subtract, negates = call->function == Function::negate;
-  if (call->function != Function::add && !subtracts && !negates) return std::nullopt;
-  LinearForm out;
-  for (const ValuePtr& argument : call->arguments) {
-    const auto part = linear_form(argument, multiplies);
-    if (!part) return std::nullopt;
-    const bool minus = negates || (subtracts && &argument != &call->arguments.front());
-    out = sum_of(std::move(out), *part, minus ? -1 : 1);
-  }
-  return out;
-}
-
-bool compares(Function function) {
-  return function == Function::less || function == Function::less_equal || function == Function::greater ||
-         function == Function::greater_equal || function == Function::equal;
-}
-
-/// Turns `a < b` into `b > a`.
-Function turned(Function function) {
-  switch (function) {
-    case Function::less:
-      return Function::greater;
-    case Function::less_equal:
-      return Function::greater_equal;
-    case Function::greater:
-      return Function::less;
-    case Function::greater_equal:
-      return Function::less_equal;
-    default:
-      return function;
-  }
-}
-
 class CoordinateBounds {
  public:
-  CoordinateBounds(const SummedLoop& loop, const Scope& scope)
-      : index_(loop.index), multiplies_(loop.multiplies), scope_(scope), range_(loop.all) {}
+  CoordinateBounds(int index, const loop_ir::Range& all, bool tight, const Scope& scope,
+                   KernelBuilder& builder)
+      : index_(index), tight_(tight), scope_(scope), builder_(builder), found_{all, {}} {}
 
-  /// Narrows the range to where the value may differ from zero.
-  void narrow(const ValuePtr& value) {
-    if (const auto* product = std::get_if<Multiplied>(&value->node)) {
-      for (const ValuePtr& factor : product->factors) narrow(factor);
-    }
-    const auto* call = std::get_if<Called>(&value->node);
-    if (call == nullptr) return;
-    if (compares(call->function)) return compare(*call);
-    if (call->function == Function::logical_and) {
-      for (const ValuePtr& argument : call->arguments) narrow(argument);
-    } else if (call->function == Function::where) {
-      const auto* otherwise = std::get_if<Constant>(&call->arguments[2]->node);
-      if (otherwise == nullptr || otherwise->value != 0) return;
-      narrow(call->arguments[0]);
-      narrow(call->arguments[1]);
-    } else if (call->function == Function::divide || call->function == Function::negate) {
-      narrow(call->arguments.front());
-    }
+  /// Narrows the range to where the comparison may hold.
+  void compare(const CoordinateComparison& comparison) {
+    const bool equal = comparison.function == Function::equal;
+    const bool less = comparison.function == Function::less || comparison.function == Function::less_equal;
+    const std::int64_t strict =
+        comparison.function == Function::less || comparison.function == Function::greater ? 1 : 0;
+    if (less || equal) at_most(comparison.difference, loop_ir::integer(-strict));
+    if (!less) at_least(comparison.difference, loop_ir::integer(strict));
+  }
+
+  /// Narrows the range to where the value of a loop below may be a coordinate of its index.
+  void contain(const Loop& below) {
+    const LinearForm& value = *below.value;
+    const bool begins = at_least(value, loop_ir::integer(0));
+    const bool ends = at_most(value, loop_ir::add(builder_.extents.of(below.index), loop_ir::integer(-1)));
+    if (begins && ends && (tight_ || is_known(value))) found_.certain.push_back(below.index);
   }
 
   /// Returns the range, which may be empty and then ends where it begins.
-  loop_ir::Range found() && {
-    if (narrowed_) range_.end = loop_ir::apply(Function::maximum, {range_.begin, range_.end});
-    return std::move(range_);
+  CoordinateRange found() && {
+    if (narrowed_)
+      found_.range.end = loop_ir::apply(Function::maximum, {found_.range.begin, found_.range.end});
+    return std::move(found_);
   }
 
  private:
-  void compare(const Called& comparison) {
-    const auto left = linear_form(comparison.arguments[0], multiplies_),
-               right = linear_form(comparison.arguments[1], multiplies_);
-    if (!left || !right) return;
-    LinearForm rest = sum_of(*left, *right, -1);
-    const std::int64_t factor = std::exchange(rest.factors[index_], 0);
-    if (factor != 1 && factor != -1) return;
-    // index + rest <= 0 is index <= -rest; rest - index <= 0 is index >= rest.
-    const auto bound = expression(rest, -factor);
-    if (bound) apply(factor == 1 ? comparison.function : turned(comparison.function), *bound);
+  /// form <= bound; returns whether the range was narrowed.
+  bool at_most(const LinearForm& form, const ExpressionPtr& bound) {
+    const auto own = form.factors.find(index_);
+    if (own == form.factors.end()) return false;
+    if (own->second == 1) return end(loop_ir::subtract(bound, rest(form, tight_)));
+    if (own->second == -1) return begin(loop_ir::subtract(rest(form, tight_), bound));
+    return false;
+  }
+  /// form >= bound.
+  bool at_least(const LinearForm& form, const ExpressionPtr& bound) {
+    const auto own = form.factors.find(index_);
+    if (own == form.factors.end()) return false;
+    if (own->second == 1) return begin(loop_ir::subtract(bound, rest(form, !tight_)));
+    if (own->second == -1) return end(loop_ir::subtract(rest(form, !tight_), bound));
+    return false;
+  }
+  bool begin(const ExpressionPtr& least) {
+    found_.range.begin = loop_ir::apply(Function::maximum, {found_.range.begin, least});
+    return narrowed_ = true;
+  }
+  bool end(const ExpressionPtr& greatest) {
+    found_.range.end = loop_ir::minimum(found_.range.end, loop_ir::add(greatest, loop_ir::integer(1)));
+    return narrowed_ = true;
   }
 
-  std::optional<ExpressionPtr> expression(const LinearForm& form, std::int64_t times) const {
-    ExpressionPtr sum = loop_ir::integer(times * form.number);
+  /// Returns the form without the index, unknown coordinates where it is the greatest, or the least.
+  ExpressionPtr rest(const LinearForm& form, bool greatest) const {
+    ExpressionPtr sum = loop_ir::integer(form.number);
     for (const auto& [index, factor] : form.factors) {
-      if (factor == 0) continue;
+      if (index == index_) continue;
       const auto known = scope_.coordinates.find(index);
-      if (known == scope_.coordinates.end()) return std::nullopt;
-      sum = loop_ir::add(loop_ir::multiply(loop_ir::name(known->second), loop_ir::integer(times * factor)),
-                         std::move(sum));
+      if (known == scope_.coordinates.end() && (factor > 0) != greatest) continue;  // it is 0 there
+      const ExpressionPtr coordinate = known != scope_.coordinates.end()
+                                           ? loop_ir::name(known->second)
+                                           : loop_ir::add(builder_.extents.of(index), loop_ir::integer(-1));
+      sum = loop_ir::add(loop_ir::multiply(coordinate, loop_ir::integer(factor)), std::move(sum));
     }
     return sum;
   }
 
-  void apply(Function function, const ExpressionPtr& bound) {
-    const auto above = loop_ir::add(bound, loop_ir::integer(1));
-    narrowed_ = true;
-    if (function == Function::greater || function == Function::greater_equal || function == Function::equal)
-      range_.begin =
-          loop_ir::apply(Function::maximum, {range_.begin, function == Function::greater ? above : bound});
-    if (function == Function::less || function == Function::less_equal || function == Function::equal)
-      range_.end = loop_ir::minimum(range_.end, function == Function::less ? bound : above);
+  bool is_known(const LinearForm& form) const {
+    for (const auto& [index, factor] : form.factors)
+      if (index != index_ && scope_.coordinates.count(index) == 0) return false;
+    return true;
   }
 
   int index_;
-  bool multiplies_;
+  bool tight_;
   const Scope& scope_;
-  loop_ir::Range range_;
+  KernelBuilder& builder_;
+  CoordinateRange found_;
   bool narrowed_ = false;
 };
 
 }  // namespace
 
-loop_ir::Range bounded_by_coordinates(const ValuePtr& value, const SummedLoop& loop, const Scope& scope) {
-  CoordinateBounds bounds(loop, scope);
-  bounds.narrow(value);
+CoordinateRange bounded_by_coordinates(const Loop& loop, const loop_ir::Range& all, const Scope& scope,
+                                       KernelBuilder& builder) {
+  CoordinateBounds bounds(loop.index, all, false, scope, builder);
+  const NestPtr* at = &loop.body;
+  while (const auto* inner = std::get_if<Loop>(&(*at)->node)) {
+    if (inner->value) bounds.contain(*inner);
+    at = &inner->body;
+  }
+  for (const CoordinateComparison& comparison : std::get<Leaf>((*at)->node).comparisons)
+    bounds.compare(comparison);
   return std::move(bounds).found();
+}
+
+CoordinateRange with_all_values(const Loop& loop, const loop_ir::Range& all, const Scope& scope,
+                                KernelBuilder& builder) {
+  CoordinateBounds bounds(loop.index, all, true, scope, builder);
+  const std::function<void(const NestPtr&)> contain = [&](const NestPtr& nest) {
+    std::visit(loop_ir::Match{
+                   [&](const Loop& inner) {
+                     if (inner.value) bounds.contain(inner);
+                     contain(inner.body);
+                   },
+                   [&](const Blocks& blocks) { contain(blocks.body); },
+                   [&](const Branch& branch) {
+                     contain(branch.producer);
+                     contain(branch.consumer);
+                   },
+                   [&](const Terms& sum) { std::for_each(sum.terms.begin(), sum.terms.end(), contain); },
+                   [](const Leaf&) {},
+               },
+               nest->node);
+  };
+  contain(loop.body);
+  return std::move(bounds).found();
+}
+
+ExpressionPtr evaluated(const LinearForm& form, const Scope& scope) {
+  ExpressionPtr sum = loop_ir::integer(form.number);
+  for (const auto& [index, factor] : form.factors)
+    sum =
+        loop_ir::add(loop_ir::multiply(loop_ir::name(scope.coordinates.at(index)), loop_ir::integer(factor)),
+                     std::move(sum));
+  return sum;
 }
 
 }  // namespace schaas::lower

@@ -1,23 +1,29 @@
 #pragma once
 #include "compiler/loop_ir/nodes.h"
-#include "compiler/lower/analysis/nest.h"
+#include "compiler/lower/emit/facts/kernel_builder.h"
 #include "compiler/lower/emit/levels/scope.h"
 
 namespace schaas::lower {
 
-/// A loop of a sum over the range of an index.
-struct SummedLoop {
-  int index = 0;
-  loop_ir::Range all;
-  bool multiplies = true;  ///< products of the semiring are those of numbers
+/// Returns the values of a loop's index at which the chain of loops and the leaf below may add something.
+/// Comparisons that hold there and loops with one value tell:
+///     for j in 0 .. n_j { s += (j <= i) * B[..] }         j in 0 .. max(0, min(n_j, i + 1))
+///     for j in 0 .. n_j { let p = i + j; s += B[p] }      j in max(0, -i) .. max(.., min(n_j, n_p - i))
+/// Coordinates of loops around are known in the scope; of loops below, the extents. `certain`: the loops with
+/// one value below whose value is a coordinate of their index inside these bounds.
+struct CoordinateRange {
+  loop_ir::Range range;
+  std::vector<int> certain{};
 };
+CoordinateRange bounded_by_coordinates(const Loop& loop, const loop_ir::Range& all, const Scope& scope,
+                                       KernelBuilder& builder);
 
-/// Returns the values of the loop's index at which the value of a leaf may differ from zero. Comparisons of
-/// coordinates that are factors of the value tell:
-///     for j in 0 .. n_j { s += (j <= i) * B[..] }       j in 0 .. max(0, min(n_j, i + 1))
-///     for p in 0 .. n_p { s += B[p] * (p == i + k) }    one value of p at most
-/// Compared are sums of coordinates, of whole multiples of them and of whole numbers, in which the index
-/// stands once. Coordinates of other indices are known in the scope.
-loop_ir::Range bounded_by_coordinates(const ValuePtr& value, const SummedLoop& loop, const Scope& scope);
+/// Returns the part of the range, which may be empty, in which every loop with one value below that follows
+/// the index has its value, whatever the coordinates of other loops below are.
+CoordinateRange with_all_values(const Loop& loop, const loop_ir::Range& all, const Scope& scope,
+                                KernelBuilder& builder);
+
+/// Returns the value of a form whose coordinates are known in the scope.
+loop_ir::ExpressionPtr evaluated(const LinearForm& form, const Scope& scope);
 
 }  // namespace schaas::lower

@@ -1,9 +1,13 @@
 #include "compiler/lower/emit/loops.h"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
-#include "compiler/lower/emit/coordinate_bounds.h"
+#include "compiler/loop_ir/map_expressions.h"
+#include "compiler/loop_ir/substitute.h"
+#include "compiler/loop_ir/traversal.h"
+#include "compiler/loop_ir/uses.h"
 #include "compiler/lower/emit/levels/entry_ranges.h"
 
 // Loops over one index: a dense range, the positions of one sparse level, or the coiteration of several
@@ -32,11 +36,32 @@ bool has_loops(const NestPtr& nest) {
       nest->node);
 }
 
+/// Some loop below has one value.
+bool has_values(const NestPtr& nest) {
+  return std::visit(
+      loop_ir::Match{
+          [](const Loop& loop) { return loop.value.has_value() || has_values(loop.body); },
+          [](const Blocks& blocks) { return has_values(blocks.body); },
+          [](const Branch& branch) { return has_values(branch.producer) || has_values(branch.consumer); },
+          [](const Terms& sum) { return std::any_of(sum.terms.begin(), sum.terms.end(), has_values); },
+          [](const Leaf&) { return false; },
+      },
+      nest->node);
+}
+
+/// Returns the leaf below the loop and below loops with one value, or null where there are others.
+const Leaf* innermost_leaf(const Loop& loop) {
+  const NestPtr* at = &loop.body;
+  for (const Loop* inner = nullptr; (inner = std::get_if<Loop>(&(*at)->node)) != nullptr && inner->value;)
+    at = &inner->body;
+  return std::get_if<Leaf>(&(*at)->node);
+}
+
 /// Loops that the nest begins with, where it has some, are vector loops around sums.
 bool begins_with_sums(const NestPtr& nest) {
   return std::visit(
       loop_ir::Match{
-          [](const Loop& loop) { return loop.vector && has_loops(loop.body); },
+          [](const Loop& loop) { return loop.vector && has_loops(loop.body) && !has_values(loop.body); },
           [](const Blocks&) { return false; },
           [](const Branch& branch) {
             return begins_with_sums(branch.producer) && begins_with_sums(branch.consumer);
@@ -68,8 +93,9 @@ bool Loops::runs_over_band(int number, const Loop& loop) const {
 Shape Loops::shape_in_chain(const Loop& loop, const Scope& scope) const {
   if (loop.vector) return Shape::vector;
   if (loop.block && scope.blocks.at(loop.index).walked) return Shape::scalar;
-  const auto* leaf = std::get_if<Leaf>(&loop.body->node);
-  if (!leaf || scope.in_vector_loop || facts_.tracks(leaf->target) || loop.annotation.unroll > 1)
+  const auto* leaf = innermost_leaf(loop);
+  if (!leaf || loop.value || scope.in_vector_loop || facts_.tracks(leaf->target) ||
+      loop.annotation.unroll > 1)
     return Shape::scalar;
   if (is_interleaved(loop, facts_.mapped)) return Shape::scalar;
   const bool writes = level_of(facts_.operand(leaf->target), loop.index) >= 0;
@@ -103,7 +129,8 @@ void Loops::emit(const Loop& loop, const Scope& scope, Shape shape, Statements& 
   if (finds && rows.annotation.positions > 0) outside.entry_ranges = find_entry_ranges(rows, facts_, out);
   appends_.open_rows(loop, out);
   emit_over(loop, outside, shape, out, &loop == mapped.columns ? writes_.with_deferred(whole) : whole);
-  if (const auto* emitted = loop_ir::as<loop_ir::For>(out.back())) {
+  const auto* emitted = loop.value ? nullptr : loop_ir::as<loop_ir::For>(out.back());
+  if (emitted != nullptr) {
     facts_.builder.variables[&loop].push_back(emitted->variable);
     if (!facts_.for_gpu) out.back() = with_facts(loop, *emitted, last);
   }
@@ -192,31 +219,67 @@ loop_ir::Range Loops::bounds_of(const Loop& loop, const Scope& scope) const {
 }
 
 /// Returns the part of the range at which a sum over the index may get something, as coordinates tell.
-/// Threads of a GPU, lanes and appended entries need all of it.
-loop_ir::Range Loops::needed(const Loop& loop, const LoopSpace& space, const Scope& scope,
-                             const loop_ir::Range& all) const {
+/// Threads of a GPU, lanes, elements that are written once and appended entries need all of it.
+CoordinateRange Loops::needed(const Loop& loop, const LoopSpace& space, const Scope& scope,
+                              const loop_ir::Range& all) const {
   const NestPtr* at = &loop.body;
   while (const auto* inner = std::get_if<Loop>(&(*at)->node)) at = &inner->body;
   const auto* leaf = std::get_if<Leaf>(&(*at)->node);
   const bool whole = facts_.for_gpu || &loop == facts_.outermost || scope.inner_of_pair == &loop ||
                      scope.in_vector_loop || space.condition || !space.located.empty();
-  if (whole || leaf == nullptr || !leaf->value || leaf->counted >= 0) return all;
+  if (whole || leaf == nullptr || leaf->counted >= 0) return {all};
   const bool sums = leaf->monoid == facts_.tree.semiring->sum && facts_.tree.semiring->zero == 0 &&
                     facts_.tensor_of(leaf->target).fill == 0;
-  const bool writes_each = level_of(facts_.operand(leaf->target), loop.index) >= 0 ||
+  const bool writes_each = (level_of(facts_.operand(leaf->target), loop.index) >= 0 && !loop.sums) ||
                            facts_.tracks(leaf->target) || facts_.appends_to(target_of(facts_.tree.root));
-  if (!sums || writes_each) return all;
-  const bool multiplies = facts_.tree.semiring->product == Function::multiply;
-  return bounded_by_coordinates(leaf->value, {loop.index, all, multiplies}, scope);
+  if (!sums || writes_each) return {all};
+  return bounded_by_coordinates(loop, all, scope, facts_.builder);
+}
+
+/// Emits the one iteration of a loop that an equation determines, where there is one.
+void Loops::emit_value(const Loop& loop, const LoopSpace& space, const Scope& scope, Statements& out,
+                       const Body& body) const {
+  const std::string variable = facts_.fresh(facts_.letter_of(loop.index));
+  const auto value = evaluated(*loop.value, scope);
+  const auto inside = levels_.loop_body(loop, space, scope, variable, {}, body);
+  if (!scope.lane.empty() && loop_ir::mentions(value, {scope.lane})) {
+    SCHAAS_CHECK(scope.certain.count(loop.index) > 0, "a loop has a value in some lanes only");
+    // An index of a lane has no name.
+    const std::function<loop_ir::StatementPtr(const loop_ir::StatementPtr&)> in_lanes =
+        [&](const loop_ir::StatementPtr& each) {
+          return loop_ir::map_expressions(loop_ir::map_children(each, in_lanes),
+                                          [&](const ExpressionPtr& part) {
+                                            return loop_ir::substitute(part, {{variable, value}});
+                                          });
+        };
+    for (const auto& each : loop_ir::statements_of(in_lanes(inside))) out.push_back(each);
+    return;
+  }
+  out.push_back(make(loop_ir::Let{variable, loop_ir::Type::index, value}));
+  if (scope.certain.count(loop.index) > 0) {
+    for (const auto& each : loop_ir::statements_of(inside)) out.push_back(each);
+    return;
+  }
+  const auto at = loop_ir::name(variable);
+  const auto begins = loop_ir::apply(Function::less_equal, {loop_ir::integer(0), at});
+  const auto ends = loop_ir::apply(Function::less, {at, facts_.builder.extents.of(loop.index)});
+  out.push_back(make(loop_ir::If{loop_ir::apply(Function::logical_and, {begins, ends}), inside}));
 }
 
 /// Emits a loop over coordinates. The outer one of two collapsed loops passes its value to the inner one's
 /// bounds.
 void Loops::emit_range(const Loop& loop, const LoopSpace& space, const Scope& scope, Shape shape,
                        Statements& out, const Body& body) const {
+  if (loop.value) return emit_value(loop, space, scope, out, body);
+  if (shape == Shape::vector) {
+    const auto all = bounds_of(loop, scope);
+    const auto inside = with_all_values(loop, all, scope, facts_.builder);
+    if (!inside.certain.empty()) return emit_around(loop, space, scope, all, inside, out, body);
+  }
   const std::string variable = facts_.fresh(facts_.letter_of(loop.index));
-  const auto bounds = needed(loop, space, scope, bounds_of(loop, scope));
+  const auto [bounds, certain] = needed(loop, space, scope, bounds_of(loop, scope));
   Scope inner = entered(scope, shape);
+  inner.certain.insert(certain.begin(), certain.end());
   levels_.open_bands(space, inner, out);
   if (&loop == facts_.outermost) {
     inner.iteration = variable;
@@ -229,6 +292,35 @@ void Loops::emit_range(const Loop& loop, const LoopSpace& space, const Scope& sc
   loop_ir::For range{variable, bounds.begin, bounds.end, shape, inside, 1, loop.annotation.unroll};
   range.along = rows_along(loop, bounds, scope);
   out.push_back(make(std::move(range)));
+}
+
+/// Emits a vector loop over the part of the range in which loops with one value below have theirs, and loops
+/// without lanes before and behind it.
+void Loops::emit_around(const Loop& loop, const LoopSpace& space, const Scope& scope,
+                        const loop_ir::Range& all, const CoordinateRange& inside, Statements& out,
+                        const Body& body) const {
+  const auto named = [&](const char* letter, const ExpressionPtr& value) {
+    const std::string name = facts_.fresh(letter);
+    out.push_back(make(loop_ir::Let{name, loop_ir::Type::index, value}));
+    return loop_ir::name(name);
+  };
+  const auto first = named("first", loop_ir::minimum(inside.range.begin, all.end));
+  const auto end =
+      named("end", loop_ir::apply(Function::maximum, {first, loop_ir::minimum(inside.range.end, all.end)}));
+  const auto part = [&](const ExpressionPtr& from, const ExpressionPtr& to, Shape shape) {
+    const std::string variable = facts_.fresh(facts_.letter_of(loop.index));
+    Scope inner = entered(scope, shape);
+    if (shape == Shape::vector) {
+      inner.certain.insert(inside.certain.begin(), inside.certain.end());
+      inner.lane = variable;
+    }
+    levels_.open_bands(space, inner, out);
+    const auto below = levels_.loop_body(loop, space, std::move(inner), variable, {}, body);
+    out.push_back(make(loop_ir::For{variable, from, to, shape, below, 1, loop.annotation.unroll}));
+  };
+  part(all.begin, first, Shape::scalar);
+  part(end, all.end, Shape::scalar);
+  part(first, end, Shape::vector);
 }
 
 /// Returns the rows whose elements the loop reads one after another, from the first to the last.

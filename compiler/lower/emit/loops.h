@@ -1,6 +1,7 @@
 #pragma once
 #include "compiler/lower/emit/appends.h"
 #include "compiler/lower/emit/cleared.h"
+#include "compiler/lower/emit/coordinate_bounds.h"
 #include "compiler/lower/emit/facts/emission_facts.h"
 #include "compiler/lower/emit/levels/block_loops.h"
 #include "compiler/lower/emit/levels/levels.h"
@@ -41,8 +42,12 @@ class Loops {
   std::vector<loop_ir::RowAlong> rows_along(const Loop& loop, const loop_ir::Range& bounds,
                                             const Scope& scope) const;
   loop_ir::Range bounds_of(const Loop& loop, const Scope& scope) const;
-  loop_ir::Range needed(const Loop& loop, const LoopSpace& space, const Scope& scope,
-                        const loop_ir::Range& all) const;
+  CoordinateRange needed(const Loop& loop, const LoopSpace& space, const Scope& scope,
+                         const loop_ir::Range& all) const;
+  void emit_around(const Loop& loop, const LoopSpace& space, const Scope& scope, const loop_ir::Range& all,
+                   const CoordinateRange& inside, Statements& out, const Body& body) const;
+  void emit_value(const Loop& loop, const LoopSpace& space, const Scope& scope, Statements& out,
+                  const Body& body) const;
   void emit_range(const Loop& loop, const LoopSpace& space, const Scope& scope, loop_ir::Shape shape,
                   Statements& out, const Body& body) const;
   void emit_band(const Loop& loop, const LoopSpace& space, const Scope& scope, loop_ir::Shape shape,

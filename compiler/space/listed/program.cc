@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <tuple>
 #include <utility>
 
 #include "compiler/concrete_notation/checks/annotation_checks.h"
+#include "compiler/concrete_notation/determined_loops.h"
 #include "compiler/concrete_notation/loop_order.h"
+#include "compiler/problem/linear_form.h"
 #include "compiler/schedule/directives/distribute.h"
 #include "compiler/schedule/nests.h"
 #include "compiler/schedule/replay/ordered_appends.h"
@@ -51,19 +54,32 @@ std::vector<LoopOrder> loop_orders_of(const Nest& nest, const problem::Problem& 
   return orders;
 }
 
-/// Calls `visit` with `placed` followed by every legal order of `rest`; stops when it returns false.
+/// Returns a loop of `rest` that has one value inside the placed ones, or "".
+std::string determined_by(const Names& placed, const Names& rest, const Nest& nest,
+                          const problem::Problem& problem) {
+  const auto found = std::find_if(rest.begin(), rest.end(), [&](const std::string& index) {
+    return concrete_notation::determined_loop(nest.leaf(), index, placed, problem).has_value();
+  });
+  return found == rest.end() ? "" : *found;
+}
+
+/// Calls `visit` with `placed` followed by every legal order of `rest`; stops when it returns false. A loop
+/// with one value stands directly inside the loops that determine it: anywhere else it costs the same.
 template <class Visit>
-bool each_order(Names& placed, Names& rest, const std::vector<LoopOrder>& orders, const Visit& visit) {
+bool each_order(const Nest& nest, const problem::Problem& problem, Names& placed, Names& rest,
+                const std::vector<LoopOrder>& orders, const Visit& visit) {
   if (rest.empty()) return visit();
+  const std::string determined = determined_by(placed, rest, nest, problem);
   for (std::size_t n = 0; n < rest.size(); ++n) {
     const std::string index = rest[n];
+    if (!determined.empty() && index != determined) continue;
     const bool must_wait = std::any_of(orders.begin(), orders.end(), [&](const LoopOrder& order) {
       return order.after == index && !support::contains(placed, order.before);
     });
     if (must_wait) continue;
     rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(n));
     placed.push_back(index);
-    const bool go_on = each_order(placed, rest, orders, visit);
+    const bool go_on = each_order(nest, problem, placed, rest, orders, visit);
     placed.pop_back();
     rest.insert(rest.begin() + static_cast<std::ptrdiff_t>(n), index);
     if (!go_on) return false;
@@ -240,7 +256,7 @@ class Search {
 
   /// The orders of one nest's loops below the shared ones.
   struct Below {
-    std::vector<Names> best;  ///< all loops: for each set of merges an order that no other of these beats,
+    std::vector<Names> best;  ///< all loops: for each set of trips an order that no other of these beats,
                               ///< and one whose phase runs on all threads
     mpz_class count;          ///< number of all legal orders
   };
@@ -255,45 +271,63 @@ class Search {
     for (const std::string& index : nests_[nest].loops) {
       if (!support::contains(placed, index)) rest.push_back(index);
     }
-    std::map<std::vector<cost::Term>, Fastest> by_merges;
+    const bool has_equation = problem::has_equation(nests_[nest].leaf().value, *problem_.semiring);
+    std::map<std::vector<cost::Term>, Fastest> by_trips;
     Nests tried = chosen;
-    each_order(placed, rest, orders_[nest], [&] {
+    each_order(nests_[nest], problem_, placed, rest, orders_[nest], [&] {
       ++below.count;
       // Beyond the limit orders are counted, and no trees are made.
       if (below.count > max_orders) return true;
       tried[nest].loops = placed;
       const cost::Cost cost = cost_of(schedule::tree_of(tried).value());
-      by_merges[merges_of(cost)].add(placed, cost);
+      const bool in_rows = has_equation && moves_target(nests_[nest], placed);
+      by_trips[trips_of(cost, has_equation)].add(placed, cost, in_rows);
       return true;
     });
-    for (const auto& [merges, fastest] : by_merges) {
+    for (const auto& [trips, fastest] : by_trips) {
       below.best.push_back(fastest.fast);
-      if (fastest.shared_out.first < fastest.lightest.second) below.best.push_back(fastest.parallel);
+      if (std::get<0>(fastest.shared_out) < std::get<1>(fastest.lightest))
+        below.best.push_back(fastest.parallel);
     }
     return below;
   }
 
+  /// The innermost loop of several values moves along rows of what the nest writes.
+  bool moves_target(const Nest& nest, Names loops) const {
+    while (loops.size() > 1) {
+      const std::string innermost = loops.back();
+      loops.pop_back();
+      if (concrete_notation::determined_loop(nest.leaf(), innermost, loops, problem_)) continue;
+      const Names& written = nest.leaf().target.indices;
+      return !written.empty() && written.back() == innermost;
+    }
+    return false;
+  }
+
   /// The best of orders whose trees differ in weights and in what is serial only.
   struct Fastest {
-    std::pair<double, double> lightest, shared_out;  ///< (weight, serial weight), (serial weight, weight)
+    std::tuple<double, double, bool> lightest;    ///< weight, serial weight, not in rows
+    std::tuple<double, double, bool> shared_out;  ///< serial weight, weight, not in rows
     Names fast, parallel;
 
-    void add(const Names& loops, const cost::Cost& cost) {
+    /// `in_rows` decides between equals: windows are short, and rows of the result are long.
+    void add(const Names& loops, const cost::Cost& cost, bool in_rows) {
       const cost::Point ones(cost::access_shift, 1.0);
       const double weight = cost::evaluate_time(cost, ones), serial = cost::evaluate_serial(cost, ones);
-      if (fast.empty() || std::pair(weight, serial) < lightest) fast = loops, lightest = {weight, serial};
-      if (parallel.empty() || std::pair(serial, weight) < shared_out)
-        parallel = loops, shared_out = {serial, weight};
+      const std::tuple by_weight(weight, serial, !in_rows), by_serial(serial, weight, !in_rows);
+      if (fast.empty() || by_weight < lightest) fast = loops, lightest = by_weight;
+      if (parallel.empty() || by_serial < shared_out) parallel = loops, shared_out = by_serial;
     }
   };
 
-  /// The merges of a cost, parallel or not: they depend on which loops stand outside, not on weights alone.
-  static std::vector<cost::Term> merges_of(const cost::Cost& cost) {
-    std::vector<cost::Term> merges;
+  /// The trips of a cost that depend on which loops stand outside: merges, parallel or not, and all of them
+  /// where an equation determines the innermost one of several loops.
+  static std::vector<cost::Term> trips_of(const cost::Cost& cost, bool all) {
+    std::vector<cost::Term> trips;
     for (const cost::Term term : cost.time)
-      if (cost::access_of(term) == cost::Access::merged) merges.push_back(term & cost::variables_mask);
-    std::sort(merges.begin(), merges.end());
-    return merges;
+      if (all || cost::access_of(term) == cost::Access::merged) trips.push_back(term & cost::variables_mask);
+    std::sort(trips.begin(), trips.end());
+    return trips;
   }
 
   cost::Cost cost_of(const concrete_notation::StatementPtr& tree) const {

@@ -2,6 +2,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -54,6 +55,7 @@ struct Scope {
   std::vector<Position> positions;
   std::map<int, OpenBlock> blocks{};
   std::map<int, std::string> coordinates{};
+  std::set<int> certain{};  ///< loops with one value whose value is known to be a coordinate of their index
   std::map<std::pair<int, int>, Band> bands{};  ///< by operand and level; only of the loops entered
   std::map<int, std::string> scalars{};         ///< temporaries held in local names
   std::map<const Value*, std::string> known{};  ///< parts of the present chain's value held in names
@@ -61,6 +63,7 @@ struct Scope {
   EntryRanges entry_ranges{};                   ///< those of the phase's range
   std::optional<merge_lattice::LevelAccess> split_level{};  ///< walked only at its positions [first, last)
   bool in_vector_loop = false;
+  std::string lane{};       ///< the variable of a vector loop around loops with one value
   std::string iteration{};  ///< the iteration of the phase's outermost loop
   std::string row{};        ///< value of the outer of two collapsed loops
   const Loop* inner_of_pair = nullptr;

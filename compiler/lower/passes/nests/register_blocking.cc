@@ -133,14 +133,40 @@ class RegisterBlocker {
   /// lanes.
   bool movable(const NestPtr& nest, int index) const {
     if (!has_more_than(nest, index)) return false;
+    std::vector<int> moved{index};
+    if (!add_following(nest, index, moved)) return false;
     for (const int number : operands_below(nest, tree_)) {
-      const int level = level_of(operand(number), index);
-      if (level < 0) continue;
-      if (tensor_of(number).occupancy_levels > 0) return false;
-      const auto& levels = tensor_of(number).levels;
-      if (level + 1 != static_cast<int>(levels.size()) || levels.back() != LevelFormat::dense) return false;
+      for (const int each : moved) {
+        const int level = level_of(operand(number), each);
+        if (level < 0) continue;
+        if (tensor_of(number).occupancy_levels > 0) return false;
+        const auto& levels = tensor_of(number).levels;
+        if (level + 1 != static_cast<int>(levels.size()) || levels.back() != LevelFormat::dense) return false;
+      }
     }
     return every_leaf_under(nest, index, false);
+  }
+
+  /// Adds the indices of loops with one value that follow the index. Returns false when one follows by other
+  /// steps than single elements, or when the index has one value itself.
+  static bool add_following(const NestPtr& nest, int index, std::vector<int>& out) {
+    const auto below = [&](const NestPtr& part) { return add_following(part, index, out); };
+    return std::visit(
+        Match{
+            [&](const Branch& branch) { return below(branch.producer) && below(branch.consumer); },
+            [&](const Loop& loop) {
+              if (!loop.value) return below(loop.body);
+              if (loop.index == index) return false;
+              const auto factor = loop.value->factors.find(index);
+              if (factor == loop.value->factors.end()) return below(loop.body);
+              out.push_back(loop.index);
+              return factor->second == 1 && below(loop.body);
+            },
+            [&](const Blocks& blocks) { return below(blocks.body); },
+            [&](const Terms& sum) { return std::all_of(sum.terms.begin(), sum.terms.end(), below); },
+            [](const Leaf&) { return true; },
+        },
+        nest->node);
   }
 
   /// The nest has a reduction or a branch: without one no accumulator would stay in registers.
