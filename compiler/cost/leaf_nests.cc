@@ -192,7 +192,11 @@ class Nests {
     // Elements of a hash table are about as close together as if it did not move.
     const bool moves = tables_.count(access.tensor) == 0;
     for (const std::string& index : access.indices) {
-      if (moves) touched.loops |= moved_by(index, position);
+      if (!moves) continue;
+      const std::uint32_t loops = moved_by(index, position);
+      touched.loops |= loops;
+      if (position.above.determined.count(index) > 0 && std::popcount(loops) > 1)
+        touched.sums.push_back(loops);
     }
     if (known == problem_.formats.end()) {
       // One block's values have the same position as those of the block before.

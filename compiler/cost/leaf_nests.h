@@ -21,9 +21,10 @@ struct NestLoop {
 
 struct NestAccess {
   std::string tensor;
-  bool sparse = false;      ///< an operand with compressed levels
-  std::uint32_t loops = 0;  ///< bit n: loops[n] moves it
-  std::uint32_t unit = 0;   ///< those of `loops` that move it to the next element
+  bool sparse = false;                ///< an operand with compressed levels
+  std::uint32_t loops = 0;            ///< bit n: loops[n] moves it
+  std::uint32_t unit = 0;             ///< those of `loops` that move it to the next element
+  std::vector<std::uint32_t> sums{};  ///< sets of loops whose coordinates add up to one of the tensor's
 };
 
 /// An assignment with all loops above it, outermost first.

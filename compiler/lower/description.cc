@@ -78,6 +78,15 @@ void collect_emitted(const NestTree& tree, const NestPtr& nest, Path path, std::
              nest->node);
 }
 
+/// Leaves out the loops with one value: those of `scheduled` have the indices of those of `emitted`.
+void leave_out_values(Path& scheduled, Path& emitted) {
+  std::set<std::string> determined;
+  for (const LeafLoop& each : emitted)
+    if (each.loop != nullptr && each.loop->value) determined.insert(each.index);
+  for (Path* path : {&scheduled, &emitted})
+    std::erase_if(*path, [&](const LeafLoop& each) { return determined.count(each.index) > 0; });
+}
+
 /// A loop of the kernel and the phase that it is in.
 struct KernelLoop {
   const For* loop = nullptr;
@@ -196,8 +205,10 @@ std::vector<LeafCode> describe(const concrete_notation::StatementPtr& statement,
   SCHAAS_CHECK(scheduled.size() == emitted.size(), "lowering changed the number of leaves");
   const Description description(lowered);
   std::vector<LeafCode> codes;
-  for (std::size_t n = 0; n < scheduled.size(); ++n)
+  for (std::size_t n = 0; n < scheduled.size(); ++n) {
+    leave_out_values(scheduled[n], emitted[n]);
     codes.push_back(description.of(scheduled[n], emitted[n]));
+  }
   return codes;
 }
 

@@ -163,6 +163,22 @@ class TrafficModel::Work {
     return std::nullopt;
   }
 
+  // Returns the share of elements that loops reference whose coordinates add up: m and n values of two loops
+  // are m + n - 1 coordinates, where independent loops reference m * n.
+  static double overlap(const Nest::Access& access, std::span<const Loop> loops, std::size_t begin) {
+    double share = 1;
+    for (const std::uint32_t together : access.sums) {
+      double sum = 1, product = 1;
+      for (std::size_t n = begin; n < loops.size(); ++n) {
+        if ((together >> n & 1U) == 0) continue;
+        sum += loops[n].trips - 1;
+        product *= loops[n].trips;
+      }
+      if (product > 0) share *= std::max(sum, 1.0) / product;
+    }
+    return share;
+  }
+
   // Adds the bytes of an access that each loop and those inside it touch. Where they do not go along its
   // rows, each element is on a cache line of its own.
   void add_bytes(const Nest& nest, const Nest::Access& access, std::span<const Loop> loops) {
@@ -171,9 +187,10 @@ class TrafficModel::Work {
     bytes_.resize(at + size + 1);
     met_.resize(size);
     touched_.resize(size);
-    double elements = 1;
+    double all = 1;
     const double of_entry = value_bytes_ + (lists_entries(nest, access) ? coordinate_bytes : 0);
     const auto bytes_of_elements = [&](std::size_t begin) {
+      const double elements = all * overlap(access, loops, begin);
       if (access.sparse) return elements * of_entry;
       const bool rows = access.loops == 0 || access.unit >> begin != 0;
       return elements * (rows ? value_bytes_ : cache_line_bytes);
@@ -186,15 +203,15 @@ class TrafficModel::Work {
       if (inside) {
         // All the blocks meet coordinates of one fiber.
         met_[begin] = touched_[begin] = 1;
-        elements /= touched_[*inside];
+        all /= touched_[*inside];
         met_[*inside] *= trips;
         touched_[*inside] = coordinates_referenced(met_[*inside], loops[*inside].extent);
-        elements *= touched_[*inside];
+        all *= touched_[*inside];
       } else if (moved) {
         met_[begin] = trips;
         const bool counted = access.sparse || loops[begin].extent == 0;
         touched_[begin] = counted ? trips : coordinates_referenced(trips, loops[begin].extent);
-        elements *= touched_[begin];
+        all *= touched_[begin];
       } else if (!access.sparse) {
         // Loops inside reference other coordinates in each iteration of this one.
         for (std::size_t n = begin + 1; n < size; ++n) {
@@ -203,9 +220,9 @@ class TrafficModel::Work {
           met_[n] *= trips;
           touched_[n] = coordinates_referenced(met_[n], loops[n].extent);
         }
-        elements = 1;
+        all = 1;
         for (std::size_t n = begin + 1; n < size; ++n)
-          if ((access.loops >> n & 1U) != 0) elements *= touched_[n];
+          if ((access.loops >> n & 1U) != 0) all *= touched_[n];
       }
       bytes_[at + begin] = bytes_of_elements(begin);
     }

@@ -54,8 +54,9 @@ struct Nest {
   struct Access {
     std::string tensor;
     bool sparse = false;
-    std::uint32_t loops = 0;  ///< bit n: loops[n] moves it
-    std::uint32_t unit = 0;   ///< those of `loops` that move the access to the next element
+    std::uint32_t loops = 0;            ///< bit n: loops[n] moves it
+    std::uint32_t unit = 0;             ///< those of `loops` that move the access to the next element
+    std::vector<std::uint32_t> sums{};  ///< sets of loops whose coordinates add up to one of the tensor's
     bool operator==(const Access&) const = default;
   };
   /// Code that lowering makes of the nest. By default nothing is known of it: an older server, or a GPU.
