@@ -202,6 +202,20 @@ TEST(LeafNests, ASumOverABlockNextToTheRowOfTheResultKeepsIt) {
   EXPECT_EQ(print_nest(kept[1]), "i'() j:32'(i) l j<32 m 2 | A(ilm:m) C(jlj:l) t1(jm:m) 1");
 }
 
+TEST(TreeCost, ALoopThatAnEquationDeterminesHasOneTrip) {
+  const auto problem = problem_of("A(i) = B(i+k-1) * w(k)", {});
+  EXPECT_EQ(print_time(cost_of(problem, "reorder(path={}, order={i,k,B_mode1})"), variables_of(problem)),
+            "i*k");
+  EXPECT_EQ(print_time(cost_of(problem, "reorder(path={}, order={i,B_mode1,k})"), variables_of(problem)),
+            "i*B_mode1");
+  // A sparse operand is walked; what is left to determine is a place in the result.
+  const auto sparse = problem_of("A(i) = w(k) * B(i-k)", {{"B", "compressed"}});
+  EXPECT_EQ(print_time(cost_of(sparse, "reorder(path={}, order={i,k,B_mode1})"), variables_of(sparse)),
+            "i*k*B_mode1'");
+  EXPECT_EQ(print_time(cost_of(sparse, "reorder(path={}, order={B_mode1,k,i})"), variables_of(sparse)),
+            "serial(2*k*B_mode1')");
+}
+
 TEST(TreeCost, AConsumerWithoutTheSparseOperandCountsTheWholeExtent) {
   const auto problem = problem_of(k1, {{"B", "csr"}}, "sparseauto");
   const auto cost = cost_of(problem, "reorder(path={}, order={i,k,j,l}); loopfuse(path={}, loc=3, pol=left)");

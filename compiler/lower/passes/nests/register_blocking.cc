@@ -33,6 +33,11 @@ class RegisterBlocker {
             [&](const Loop& loop) {
               if (const auto* second = collapsed_with(loop))
                 return with_body(loop, with_body(*second, inside(second->body, {loop.index, second->index})));
+              if (runs_in_lanes(nest, loop)) {
+                Loop lanes = loop;
+                lanes.vector = applied_ = true;
+                return make_nest({std::move(lanes)});
+              }
               return with_body(loop, inside(loop.body, {loop.index}));
             },
             [&](const Blocks& blocks) {
@@ -145,6 +150,14 @@ class RegisterBlocker {
       }
     }
     return every_leaf_under(nest, index, false);
+  }
+
+  /// The loop over the target's only index is the outermost one already, and windows below follow it.
+  bool runs_in_lanes(const NestPtr& nest, const Loop& loop) const {
+    std::vector<int> following;
+    return is_chain(nest) && may_move(loop) && loop.annotation == concrete_notation::LoopAnnotation{} &&
+           operand(target_of(nest)).indices == std::vector<int>{loop.index} &&
+           add_following(loop.body, loop.index, following) && !following.empty() && movable(nest, loop.index);
   }
 
   /// Adds the indices of loops with one value that follow the index. Returns false when one follows by other
