@@ -26,8 +26,10 @@ def cases(random, length, side):
            lambda: scipy.ndimage.correlate(image, v, mode="constant"))
     sparse = np.where(random.random(length // 40) < 0.01, 1.0, 0.0)
     u = random.random(9)
-    yield ("9 points, one of a hundred stored", "A(i) = w(k) * B(i-k)", {"B": sparse, "w": u}, {"i": sparse.size + 8},
-           lambda: np.convolve(sparse, u))
+    at = np.nonzero(sparse)
+    stored = schaas.tensor(list(at), sparse[at], sparse.shape, "compressed")
+    for name, given in (("9 points", sparse), ("9 points, one of a hundred stored", stored)):
+        yield (name, "A(i) = w(k) * B(i-k)", {"B": given, "w": u}, {"i": sparse.size + 8}, lambda: np.convolve(sparse, u))
 
 
 def main():

@@ -4,6 +4,7 @@
 
 #include "compiler/schedule/replay/apply.h"
 #include "compiler/schedule/section.h"
+#include "tests/support/kernel_batch.h"
 #include "tests/support/kernel_trial.h"
 #include "tests/support/problem_of.h"
 #include "tests/support/seed.h"
