@@ -120,7 +120,7 @@ struct SchedulingOptions {
   std::function<bool()> overloaded;
   /// Returns true while first kernels of other requests wait; then a request has its full answer alone. None:
   /// never.
-  std::function<bool()> crowded;
+  std::function<bool()> first_kernels_wait;
   std::size_t max_kernels = 64;  ///< limit on kernels compiled from one frontier
   /// Time for finding the sizes at which the last few schedules win; a stored answer waits no longer for it.
   std::chrono::milliseconds win_budget{20};

@@ -22,7 +22,7 @@ struct AdmissionQueues {
   /// Returns true while work waits; then work that nobody needs is skipped.
   bool overloaded() const { return searches->waiting() > 0 || compilations->waiting() > 0; }
   /// Returns true while first kernels wait; further ones would come late, and keep the whole answers back.
-  bool crowded() const { return compilations->waiting_of(Priority::first) > 0; }
+  bool first_kernels_wait() const { return compilations->waiting_of(Priority::first) > 0; }
 };
 
 /// Bounds concurrent searches and compilations, so that a burst of new problems neither exhausts the memory
