@@ -158,8 +158,8 @@ class Work {
     send(out);
     // The full kernel takes the compiler long, so a baseline kernel of little code comes first, with nothing
     // beside it.
-    if (!wanted.empty() && !support::is_for_gpu(wanted.front().isa) && !baseline_begun_ && !overloaded() &&
-        !is_stored(wanted.front()))
+    if (!wanted.empty() && !support::is_for_gpu(wanted.front().isa) && !baseline_begun_ &&
+        !first_kernels_wait() && !is_stored(wanted.front()))
       compile_baseline(wanted.front());
     for (const auto& one : wanted) order(pool, one);
     if (!search_hit_ && !wanted.empty()) send_compiled();
@@ -185,9 +185,9 @@ class Work {
   }
 
   // Searches growing parts of the space and compiles their best kernels while the whole search runs. The
-  // client soon has a kernel, and then a better one. Runs on a thread of the pool.
+  // client soon has a kernel, and then a better one, unless others wait. Runs on a thread of the pool.
   void search_parts() {
-    if (searched_.wait_for(options_.partial_search_delay) || overloaded()) return;
+    if (searched_.wait_for(options_.partial_search_delay) || first_kernels_wait()) return;
     std::vector<schedule::Trace> known;
     for (std::size_t p = 0; p < std::size(parts); ++p) {
       frontier::Options options = prepared_.options;
@@ -216,6 +216,7 @@ class Work {
         known.push_back(trace);
         const Wanted wanted{found->survivors[s].id, trace, query_.isa};
         if (!baseline_begun_.exchange(true)) compile_baseline(wanted);
+        if (overloaded()) return;
         make(wanted);
       }
     }
@@ -302,12 +303,13 @@ class Work {
             target,
             pipeline::kernel_key(prepared_.canonical, wanted.trace, target, toolchain_),
             source,
-            priority(),
+            baseline ? Priority::first : priority(),
             query_.requester};
   }
 
   Priority priority() const { return query_.interactive ? Priority::interactive : Priority::batch; }
   bool overloaded() const { return options_.overloaded && options_.overloaded(); }
+  bool first_kernels_wait() const { return options_.first_kernels_wait && options_.first_kernels_wait(); }
 
   /// Gets one kernel from the providers and describes it in the user's names, with costs and tree.
   Result<answers::Kernel> made(const Wanted& wanted, bool baseline) {

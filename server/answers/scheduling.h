@@ -115,8 +115,12 @@ struct SchedulingOptions {
   std::size_t compile_threads = 2;  ///< concurrent compilations of one request
   /// A search that takes longer is preceded by frontiers of small parts of the space.
   std::chrono::milliseconds partial_search_delay{40};
-  /// Returns true while other requests wait; then a request is answered once, in full. None: never.
+  /// Returns true while other requests wait; then a request has a first kernel and its full answer, and
+  /// nothing between them. None: never.
   std::function<bool()> overloaded;
+  /// Returns true while first kernels of other requests wait; then a request has its full answer alone. None:
+  /// never.
+  std::function<bool()> first_kernels_wait;
   std::size_t max_kernels = 64;  ///< limit on kernels compiled from one frontier
   /// Time for finding the sizes at which the last few schedules win; a stored answer waits no longer for it.
   std::chrono::milliseconds win_budget{20};

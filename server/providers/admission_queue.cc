@@ -5,7 +5,8 @@
 
 // Fair queueing by client with longest queue drop (stochastic fairness queueing, McKenney, 1990). When the
 // queue is full, the client that has the most waiting loses its latest arrival. The permit beyond the number
-// is for a client that would wait for the end of another's searches, which take minutes.
+// is for a client that would wait for the end of another's searches, which take minutes. The permits of class
+// `first` are for a tenth of a second's work that would wait for seconds of its own client's other work.
 namespace schaas::server {
 
 using support::Diagnostic;
@@ -15,7 +16,7 @@ Result<AdmissionQueue::Permit> AdmissionQueue::acquire(Priority priority, const 
                                                        const support::Cancellation& cancellation) {
   std::unique_lock lock(mutex_);
   const Position own =
-      queue_.insert(queue_.end(), {priority, client, ++arrivals_, priority == Priority::interactive});
+      queue_.insert(queue_.end(), {priority, client, ++arrivals_, priority != Priority::batch});
   const auto leave = [&] {
     queue_.erase(own);
     changed_.notify_all();
@@ -48,6 +49,13 @@ std::size_t AdmissionQueue::waiting() const {
   return in_queue();
 }
 
+std::size_t AdmissionQueue::waiting_of(Priority priority) const {
+  const std::lock_guard lock(mutex_);
+  return static_cast<std::size_t>(std::count_if(queue_.begin(), queue_.end(), [&](const Waiting& one) {
+    return !one.displaced && one.priority == priority;
+  }));
+}
+
 std::size_t AdmissionQueue::running() const {
   const std::lock_guard lock(mutex_);
   return running_;
@@ -63,9 +71,12 @@ std::size_t AdmissionQueue::held_by(const std::string& client) const {
   return found == held_.end() ? 0 : found->second;
 }
 
-// Returns true when a permit is free, or the client gets the one beyond the number.
-bool AdmissionQueue::has_room(const std::string& client) const {
-  return running_ < count_ || (running_ == count_ && held_.size() == 1 && held_by(client) == 0);
+// Returns true when a permit is free, or the work gets one beyond the number.
+bool AdmissionQueue::has_room(const Waiting& work) const {
+  if (running_ < count_) return true;
+  if (work.priority == Priority::first) return running_ < 2 * count_;
+  return work.priority == Priority::interactive && running_ == count_ && held_.size() == 1 &&
+         held_by(work.client) == 0;
 }
 
 // Returns true when no other work may begin before this one.
@@ -73,10 +84,9 @@ bool AdmissionQueue::is_next(const Waiting& own) const {
   const auto rank = [&](const Waiting& one) {
     return std::tuple(one.priority, held_by(one.client), one.arrival);
   };
-  if (own.displaced || !has_room(own.client)) return false;
-  if (running_ >= count_ && own.priority != Priority::interactive) return false;
+  if (own.displaced || !has_room(own)) return false;
   return std::none_of(queue_.begin(), queue_.end(), [&](const Waiting& other) {
-    return !other.displaced && rank(other) < rank(own) && has_room(other.client);
+    return !other.displaced && rank(other) < rank(own) && has_room(other);
   });
 }
 

@@ -12,15 +12,15 @@
 
 namespace schaas::server {
 
-/// Scheduling class of work; smaller values go first.
-enum class Priority { interactive, batch };
+/// Scheduling class of work; smaller values go first. `first`: short work without which a client has nothing.
+enum class Priority { first, interactive, batch };
 
 /// A bounded queue in front of a fixed number of permits. Interactive work goes before batch work; batch work
 /// that waited for the starvation bound counts as interactive. Of one class the work of the client that holds
-/// the fewest permits goes first, then the work that arrived first. A client that holds none gets one permit
-/// beyond the number for its interactive work while a single other client holds them all. At most
-/// `max_waiting` wait; then interactive work is refused, of the client that has the most waiting.
-/// Thread-safe.
+/// the fewest permits goes first, then the work that arrived first. Work of class `first` goes before all and
+/// may hold as many permits again. A client that holds none gets one permit beyond the number for its
+/// interactive work while a single other client holds them all. At most `max_waiting` wait; then work that a
+/// client waits for is refused, of the client that has the most waiting. Thread-safe.
 class AdmissionQueue {
  public:
   /// `what` completes "32 ... are waiting".
@@ -55,6 +55,7 @@ class AdmissionQueue {
                                   const support::Cancellation& cancellation);
 
   std::size_t waiting() const;
+  std::size_t waiting_of(Priority priority) const;
   std::size_t running() const;
 
  private:
@@ -63,13 +64,13 @@ class AdmissionQueue {
     Priority priority;
     std::string client;
     std::uint64_t arrival;
-    bool refusable;  ///< it arrived as interactive work
+    bool refusable;  ///< it did not arrive as batch work
     bool displaced = false;
   };
   using Position = std::list<Waiting>::iterator;
 
   std::size_t in_queue() const;
-  bool has_room(const std::string& client) const;
+  bool has_room(const Waiting& work) const;
   bool is_next(const Waiting& own) const;
   bool make_room(const std::string& client);
   std::size_t held_by(const std::string& client) const;

@@ -19,8 +19,10 @@ struct Admission {
 struct AdmissionQueues {
   explicit AdmissionQueues(const Admission& admission);
   std::shared_ptr<AdmissionQueue> searches, compilations;
-  /// Returns true while work waits; then optional work is skipped.
+  /// Returns true while work waits; then work that nobody needs is skipped.
   bool overloaded() const { return searches->waiting() > 0 || compilations->waiting() > 0; }
+  /// Returns true while first kernels wait; further ones would come late, and keep the whole answers back.
+  bool first_kernels_wait() const { return compilations->waiting_of(Priority::first) > 0; }
 };
 
 /// Bounds concurrent searches and compilations, so that a burst of new problems neither exhausts the memory

@@ -4,8 +4,8 @@
     SCHAAS_LIBRARY=build/release/lib/libschaas.so PYTHONPATH=client/python python3 tests/bench/operations.py [--bin DIR] [--rows 20000]
         [--seconds 0.5] [--json FILE] [CASE ...]
 
-Matrices have 5 random entries a row. `first` is the first call, `call` the median of later ones, one thread, after the server
-compiled what is best; both sides allocate their results. Every result is compared with scipy's. Marks: `<` slower than scipy,
+Matrices have 5 random entries a row. `first` is the first call, `call` the median of later ones, in turns with scipy's, one thread, after
+the server compiled what is best; both sides allocate their results. Every result is compared with scipy's. Marks: `<` slower than scipy,
 `<<` slower than two thirds of its speed, `<<<` than a tenth.
 """
 
@@ -154,11 +154,13 @@ def equal(ours, theirs):
     return np.allclose(np.asarray(ours, float), np.asarray(theirs, float), rtol=1e-8)
 
 
-def median_ms(run, seconds):
-    times, end = [], time.monotonic() + seconds
-    while len(times) < 3 or (time.monotonic() < end and len(times) < 200):
-        times.append(timing.milliseconds(run)[0])
-    return statistics.median(times)
+def medians_ms(works, seconds):
+    """The median of each of the works. They run in turns of five, so that what else the machine does slows all alike."""
+    times, end = [[] for _ in works], time.monotonic() + seconds * len(works)
+    while len(times[0]) < 5 or (time.monotonic() < end and len(times[0]) < 200):
+        for work, own in zip(works, times):
+            own.extend(timing.milliseconds(work)[0] for _ in range(5))
+    return [statistics.median(own) for own in times]
 
 
 def measure(case, options):
@@ -169,8 +171,8 @@ def measure(case, options):
     first, result = timing.milliseconds(lambda: f(**operands, threads=1))
     right = equal(result, theirs())
     timing.settle(f, operands, 1, options.settle)
-    return {"first": first, "call": median_ms(lambda: f(**operands, threads=1), options.seconds), "scipy": median_ms(theirs, options.seconds),
-            "right": bool(right)}
+    call, scipy = medians_ms([lambda: f(**operands, threads=1), theirs], options.seconds)
+    return {"first": first, "call": call, "scipy": scipy, "right": bool(right)}
 
 
 def main():

@@ -48,6 +48,7 @@ class LargeResults(unittest.TestCase):
         held = [_memory.empty(self.SHAPE, np.dtype(float)) for _ in range(_memory._LIMIT // _memory._SMALLEST + 3)]
         self.assertEqual(len({address(array) for array in held}), len(held))
         self.assertLessEqual(sum(block.size for block in _memory._blocks), _memory._LIMIT)
+        self.assertLessEqual(len(_memory._blocks), _memory._BLOCKS)
 
     def test_small_results_and_huge_ones_are_numpys(self):
         self.assertIsNone(_memory.empty((100, 3), np.dtype(float)).base)

@@ -83,6 +83,19 @@ TEST(FairQueue, GivesAnotherClientAPermitWhileOneHoldsThemAll) {
   EXPECT_EQ(queue.running(), 3u);
 }
 
+TEST(FairQueue, LetsFirstKernelsPassOtherWorkOfTheirClient) {
+  AdmissionQueue queue(2, 32, "compilations");
+  Askers askers(queue);
+  for (int n = 0; n < 4; ++n) askers.ask("one");
+  EXPECT_THAT(askers.admitted(), ElementsAre("one", "one"));
+  for (int n = 0; n < 3; ++n) askers.ask("one", Priority::first);
+  EXPECT_TRUE(wait_for([&] { return askers.admitted().size() == 4; }));
+  std::this_thread::sleep_for(milliseconds(100));
+  EXPECT_EQ(queue.running(), 4u) << "as many permits again";
+  EXPECT_EQ(queue.waiting_of(Priority::first), 1u);
+  EXPECT_EQ(queue.waiting_of(Priority::interactive), 2u);
+}
+
 TEST(FairQueue, AdmitsTheClientThatHoldsTheFewestFirst) {
   AdmissionQueue queue(2, 32, "searches");
   std::vector<std::string> order;

@@ -9,6 +9,7 @@
 #include <atomic>
 #include <fstream>
 #include <future>
+#include <list>
 #include <map>
 #include <thread>
 
@@ -28,8 +29,9 @@ using test::Scheduled;
 
 struct Counted {
   std::atomic<int> searches{0}, compilations{0}, baselines{0};
-  std::atomic<bool> hold_search{false};  // searches last until cancelled
-  std::atomic<bool> fail_linear{false};  // the linear schedule does not compile
+  std::atomic<bool> hold_search{false};        // searches last until cancelled
+  std::atomic<bool> hold_compilations{false};  // full kernels wait
+  std::atomic<bool> fail_linear{false};        // the linear schedule does not compile
   std::atomic<bool> crash{false};
   std::atomic<int> cancelled{0};
 };
@@ -58,6 +60,10 @@ class CountingProvider final : public server::KernelProvider {
   Result<server::KernelAnswer> kernel(const server::KernelQuery& query,
                                       const Cancellation& cancellation) override {
     ++(query.target.baseline ? counted_->baselines : counted_->compilations);
+    while (counted_->hold_compilations && !query.target.baseline) {
+      SCHAAS_RETURN_IF_ERROR(cancellation.check("a long compilation"));
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
     if (counted_->fail_linear && query.trace.directives.empty())
       return support::unsupported("no-linear", "not today");
     return next_->kernel(query, cancellation);
@@ -651,6 +657,29 @@ TEST_F(PartialFrontiers, SendAKernelBeforeTheSearchEnds) {
   EXPECT_EQ(whole_kernels.size(), 3u);
   // Parts of the space are not what is stored.
   EXPECT_EQ(must(chain()).frontier->entries_size(), last->entries_size());
+}
+
+// The first request's full kernels hold every permit of compilations, those of the second wait for one.
+TEST_F(Service, SendsFirstKernelsWhileFullOnesHoldEveryPermitOrWait) {
+  counted_->hold_compilations = true;
+  v1::ScheduleRequest spmv = spmm();
+  spmv.mutable_problem()->set_expression("y(i) = B(i,j) * x(j)");
+  spmv.mutable_problem()->clear_constraints();
+  std::list<grpc::ClientContext> contexts;
+  std::list<std::unique_ptr<grpc::ClientReader<v1::ScheduleEvent>>> readers;
+  for (const v1::ScheduleRequest& request : {chain(), spmm(), spmv}) {
+    auto& context = contexts.emplace_back();
+    context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(20));
+    auto& reader = readers.emplace_back(client_->stub().Schedule(&context, request));
+    v1::ScheduleEvent event;
+    while (reader->Read(&event) && !event.has_kernel()) continue;
+    EXPECT_TRUE(event.kernel().draft()) << request.problem().expression();
+    // Full kernels are ordered behind the first one.
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+  counted_->hold_compilations = false;
+  for (auto& context : contexts) context.TryCancel();
+  for (auto& reader : readers) (void)reader->Finish();
 }
 
 TEST_F(PartialFrontiers, AreNotSentForStoredAnswers) {

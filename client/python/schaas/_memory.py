@@ -1,5 +1,6 @@
-"""Memory of large dense results. The C library recycles blocks below 32 MiB; larger ones are fresh pages for each array, which take
-three to four times as long to write as pages that are there. So large blocks are kept and used again once no array lies in them."""
+"""Memory of large dense results. The C library gives freed blocks back to the system, from 32 MiB on always, below that when twice the size
+of one is free. Fresh pages take two to four times as long to write as pages that are there. So large blocks are kept and used again once
+no array lies in them."""
 
 import math
 import os
@@ -9,7 +10,8 @@ import numpy as np
 
 from ._forking import Lock
 
-_SMALLEST = 32 << 20
+_SMALLEST = 4 << 20
+_BLOCKS = 32  # kept in all, so that the search for one takes microseconds
 _LIMIT = min(512 << 20, os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 32)  # bytes kept in all
 _COUNTED = getattr(sys, "_is_gil_enabled", lambda: True)()  # references are counted exactly
 
@@ -42,6 +44,6 @@ def _block(size):
             _blocks.append(_blocks.pop(number))
             return _blocks[-1]
     _blocks.append(np.empty(size, np.uint8))
-    while sum(block.size for block in _blocks) > _LIMIT:
+    while len(_blocks) > _BLOCKS or sum(block.size for block in _blocks) > _LIMIT:
         del _blocks[0]  # arrays that lie in it keep it
     return _blocks[-1]
