@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Kills servers, workers, nodes and PostgreSQL at random while workers take the items of a job, and checks that each item ended once with its answer.
 
-    tests/fleet/chaos.py BIN [--problems 60] [--seed 1] [--workers 2] [--servers 2] [--every 2 5] [--slurm] [--alone FILE]
+    tests/fleet/chaos.py BIN [--problems 200] [--seed 1] [--workers 2] [--servers 2] [--every 2 5] [--slurm] [--alone FILE]
 
 With --slurm the workers are tasks of deploy/slurm/worker.sbatch on two Slurm nodes of this machine, and nodes are killed, too.
+Kernels are compiled by the tests' quick compiler. 600 problems take ten minutes on two quiet cores.
 Afterwards: every item of the accepted job is done, none ended twice (a trigger counts), there is one row for each key, every kernel row has its
 binary with the right digest, no advisory lock is left, and survivors, traces and digests are those of one server that worked through the same
 problems in the opposite order; --alone keeps them for the next seed. An item with which three workers died fails, which an operator answers with
@@ -20,6 +21,9 @@ import time
 
 import fleet
 import slurm
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "service"))
+from schaas_program import with_quick_compiler  # noqa: E402
 
 ENDED_TWICE = """
 CREATE TABLE item_end (item bigint, state text);
@@ -41,6 +45,7 @@ class Chaos:
         self.arguments = arguments
         self.random = random.Random(arguments.seed)
         self.fleet = fleet.Fleet(arguments.programs)
+        os.environ.update(with_quick_compiler(self.fleet.folder))
         self.wrong = []
         self.slurm = None
         self.away = {}  # lost nodes, with the time at which they come back
@@ -52,12 +57,14 @@ class Chaos:
         workers = self.start_workers()
         self.fleet.ask(ENDED_TWICE)
         self.job = self.fleet.precompute(self.addresses, self.arguments.problems)
-        end = time.monotonic() + self.arguments.seconds
-        while time.monotonic() < end:
+        began = time.monotonic()
+        while time.monotonic() < began + self.arguments.seconds:
             time.sleep(self.random.uniform(*self.arguments.every))
-            if self.fleet.wait_for("SELECT count(*) FROM item WHERE state IN ('waiting', 'running')", "0", 0) == "0":
+            left = self.fleet.wait_for("SELECT count(*) FROM item WHERE state IN ('waiting', 'running')", "0", 0)
+            if left == "0":
                 break
-            self.kill_something(servers, workers)
+            kind = self.kill_something(servers, workers)
+            print(f"{time.monotonic() - began:.0f} s: {left or '?'} items are left; killed a {kind}", flush=True)
         for process in servers + workers:
             if not process.alive():
                 process.start()
@@ -89,6 +96,7 @@ class Chaos:
             if process.alive():
                 process.kill()
             process.start()
+        return kind
 
     def lose_a_node(self):
         there = [node for node in self.slurm.nodes if node not in self.away]
@@ -177,7 +185,7 @@ class Chaos:
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("programs")
-    parser.add_argument("--problems", type=int, default=60)
+    parser.add_argument("--problems", type=int, default=200)
     parser.add_argument("--seconds", type=float, default=600)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--workers", type=int, default=2)

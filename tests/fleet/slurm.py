@@ -8,13 +8,14 @@ import socket
 import subprocess
 import time
 
+# Requeued tasks wait as long as credentials hold (cred_expire); tasks go to the node with the least load (CR_LLN).
 CONFIGURATION = """ClusterName=schaas-test
 SlurmctldHost={host}(127.0.0.1)
 SlurmUser=root
 SlurmctldPort={port}
 AuthType=auth/munge
 CredType=cred/munge
-AuthInfo=socket={folder}/munge/socket
+AuthInfo=socket={folder}/munge/socket,cred_expire=5
 StateSaveLocation={folder}/state
 SlurmdSpoolDir={folder}/spool.%n
 SlurmctldPidFile={folder}/slurmctld.pid
@@ -27,7 +28,7 @@ JobAcctGatherType=jobacct_gather/none
 AccountingStorageType=accounting_storage/none
 JobCompType=jobcomp/none
 SelectType=select/cons_tres
-SelectTypeParameters=CR_Core
+SelectTypeParameters=CR_Core,CR_LLN
 MpiDefault=none
 ReturnToService=2
 JobRequeue=1
@@ -81,6 +82,11 @@ class Slurm:
 
     def start_node(self, node):
         self.run("slurmd", "-f", self.configuration, "-N", node)
+        daemon, end = self.folder / f"slurmd.{node}.pid", time.monotonic() + 30
+        while not (daemon.exists() and daemon.read_text().strip()):  # it is written a moment after the start
+            if time.monotonic() > end:
+                raise TimeoutError(f"slurmd of {node} does not start")
+            time.sleep(0.05)
 
     def submit(self, script, *options, **environment):
         out = self.run("sbatch", f"--output={self.folder}/task.%a", *options, script, **environment)
@@ -104,7 +110,10 @@ class Slurm:
 
     def lose(self, node):
         """Kills everything that runs on a node."""
-        victims = self.tasks(node) | {int((self.folder / f"slurmd.{node}.pid").read_text())}
+        victims, daemon = self.tasks(node), self.folder / f"slurmd.{node}.pid"
+        if daemon.exists():
+            victims.add(int(daemon.read_text()))
+            daemon.unlink()
         for pid in victims:
             try:
                 os.kill(pid, signal.SIGKILL)
