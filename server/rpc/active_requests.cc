@@ -76,8 +76,8 @@ void ActiveRequests::look_at(Entry& entry, Steady::time_point now) const {
   if (!alone && request.context->IsCancelled()) request.cancellation->cancel();
 }
 
-// Watches the requests. It sleeps only after a second without requests: waking a thread would cost more than a
-// request of microseconds.
+// Watches the requests. It sleeps only after a second without requests: waking a thread would cost more than
+// a request of microseconds.
 void ActiveRequests::watch() {
   std::unique_lock lock(mutex_);
   while (!stopping_) {

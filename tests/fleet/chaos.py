@@ -20,6 +20,7 @@ import sys
 import time
 
 import fleet
+import postgres
 import slurm
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "service"))
@@ -113,8 +114,8 @@ class Chaos:
 
     def kill_a_task(self):
         """Kills a worker; the script of its task starts another."""
-        pids = [pid for node in self.slurm.nodes for pid in sorted(self.slurm.tasks(node))
-                if pathlib.Path(f"/proc/{pid}/comm").read_text() == "schaasd\n"]
+        pids = [pid for node in self.slurm.nodes for pid in sorted(self.slurm.tasks(node)[1])
+                if postgres.read_if_there(pathlib.Path(f"/proc/{pid}/comm")) == "schaasd\n"]
         if pids:
             os.kill(self.random.choice(pids), signal.SIGKILL)
 

@@ -34,7 +34,7 @@ ReturnToService=2
 JobRequeue=1
 SlurmdTimeout=5
 KillWait=2
-SchedulerParameters=bf_interval=1,sched_min_interval=0,sched_interval=1
+SchedulerParameters=bf_interval=1,sched_min_interval=0,sched_interval=1,max_batch_requeue=1000
 SlurmdParameters=config_overrides
 """
 
@@ -61,10 +61,14 @@ class Slurm:
         self.configuration = self.folder / "slurm.conf"
         self.configuration.write_text(text)
         self.environment = {**os.environ, "SLURM_CONF": str(self.configuration)}
-        self.start_munge()
-        self.run("slurmctld", "-f", self.configuration)
-        for node in self.nodes:
-            self.start_node(node)
+        try:
+            self.start_munge()
+            self.run("slurmctld", "-f", self.configuration)
+            for node in self.nodes:
+                self.start_node(node)
+        except BaseException:
+            self.close()
+            raise
 
     def start_munge(self):
         munge = self.folder / "munge"
@@ -93,9 +97,9 @@ class Slurm:
         return re.search(r"\d+", out)[0]
 
     def tasks(self, node):
-        """Processes of jobs on a node, and those that started them."""
+        """The processes on a node that start those of jobs, and these."""
         mark, ours = f"SLURMD_NODENAME={node}".encode(), f"SLURM_CONF={self.configuration}".encode()
-        found = set()
+        starters, found = set(), set()
         for process in pathlib.Path("/proc").glob("[0-9]*"):
             try:
                 variables = (process / "environ").read_bytes().split(b"\0")
@@ -103,18 +107,19 @@ class Slurm:
                     parent = int((process / "stat").read_text().rsplit(") ", 1)[1].split()[1])
                     found.add(int(process.name))
                     if b"slurmstepd" in pathlib.Path(f"/proc/{parent}/cmdline").read_bytes():
-                        found.add(parent)
+                        starters.add(parent)
             except (OSError, IndexError):
                 continue  # it ended meanwhile
-        return found
+        return starters, found - starters
 
     def lose(self, node):
-        """Kills everything that runs on a node."""
-        victims, daemon = self.tasks(node), self.folder / f"slurmd.{node}.pid"
+        """Kills everything that runs on a node, first what could tell the controller of it."""
+        starters, tasks = self.tasks(node)
+        daemon = self.folder / f"slurmd.{node}.pid"
         if daemon.exists():
-            victims.add(int(daemon.read_text()))
+            starters.add(int(daemon.read_text()))
             daemon.unlink()
-        for pid in victims:
+        for pid in [*starters, *tasks]:
             try:
                 os.kill(pid, signal.SIGKILL)
             except ProcessLookupError:

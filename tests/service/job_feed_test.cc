@@ -34,7 +34,8 @@ class Feed : public testing::Test {
   const std::shared_ptr<kernels_cache::JobStore> store_ =
       kernels_cache::open_job_store(directory_ / "jobs.db", kernels_cache::system_clock()).value();
   int read_ = 0;
-  JobFeed feed_{store_, [this](const std::string& request) {
+  JobFeed feed_{store_,
+                [this](const std::string& request) {
                   ++read_;
                   return request;
                 },
@@ -90,10 +91,11 @@ TEST_F(Feed, TellsOfNoEndsThatARetryTookBack) {
   EXPECT_EQ(numbers(one.news(failed.items.back()->ended).value()), (std::vector<std::uint64_t>{0, 1}));
 }
 
-// Watchers that are late by different times read nothing again, and yet miss no change: what they are told says
-// which changes it includes.
+// Watchers that are late by different times read nothing again, and yet miss no change: what they are told
+// says which changes it includes.
 TEST_F(Feed, ReadsOnceInAnInterval) {
-  JobFeed feed(store_, [](const std::string& request) { return request; }, std::chrono::hours(24));
+  JobFeed feed(
+      store_, [](const std::string& request) { return request; }, std::chrono::hours(24));
   const std::string id = submit(3);
   auto one = feed.watch(id), two = feed.watch(id);
   EXPECT_EQ(numbers(one.news(0).value()), std::vector<std::uint64_t>());
@@ -110,7 +112,8 @@ TEST_F(Feed, ReadsOnceInAnInterval) {
 }
 
 TEST_F(Feed, ReadsChangesInTheNextInterval) {
-  JobFeed feed(store_, [](const std::string& request) { return request; }, std::chrono::milliseconds(20));
+  JobFeed feed(
+      store_, [](const std::string& request) { return request; }, std::chrono::milliseconds(20));
   const std::string id = submit(1);
   auto one = feed.watch(id);
   EXPECT_EQ(numbers(one.news(0).value()), std::vector<std::uint64_t>());
