@@ -8,7 +8,7 @@ Kernels are compiled by the tests' quick compiler. 600 problems take ten minutes
 Afterwards: every item of the accepted job is done, none ended twice (a trigger counts), there is one row for each key, every kernel row has its
 binary with the right digest, no advisory lock is left, and survivors, traces and digests are those of one server that worked through the same
 problems in the opposite order; --alone keeps them for the next seed. An item with which three workers died fails, which an operator answers with
-`schaas retry`: so does this. Exits 1 when something is wrong. Not part of the ordinary tests.
+`schaas retry`, and tasks that Slurm holds with `scontrol release`: so does this. Exits 1 when something is wrong. Not part of the ordinary tests.
 """
 import argparse
 import json
@@ -77,7 +77,7 @@ class Chaos:
             return [self.fleet.worker(f"w{n}") for n in range(self.arguments.workers)]
         self.slurm = slurm.Slurm(self.fleet.folder / "slurm", port=17400 + 10 * (self.arguments.seed % 100))
         script = pathlib.Path(__file__).resolve().parents[2] / "deploy/slurm/worker.sbatch"
-        self.slurm.submit(script, f"--array=1-{self.arguments.workers}", "--cpus-per-task=1",
+        self.array = self.slurm.submit(script, f"--array=1-{self.arguments.workers}", "--cpus-per-task=1",
                           PATH=f"{self.fleet.programs}:{os.environ['PATH']}", SCHAAS_DATABASE=str(self.fleet.uri_file),
                           SCHAAS_SIGNING_KEY=str(self.fleet.folder / "key"), TMPDIR=str(self.fleet.folder), SCHAAS_IDLE_SECONDS="3600")
         return []
@@ -107,6 +107,8 @@ class Chaos:
             self.away[node] = time.monotonic() + 10
 
     def bring_back(self, now):
+        if self.slurm:
+            self.slurm.release(self.array)
         for node, when in list(self.away.items()):
             if when <= now:
                 self.slurm.start_node(node)

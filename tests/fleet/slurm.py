@@ -34,7 +34,7 @@ ReturnToService=2
 JobRequeue=1
 SlurmdTimeout=5
 KillWait=2
-SchedulerParameters=bf_interval=1,sched_min_interval=0,sched_interval=1,max_batch_requeue=1000
+SchedulerParameters=bf_interval=1,sched_min_interval=0,sched_interval=1
 SlurmdParameters=config_overrides
 """
 
@@ -95,6 +95,10 @@ class Slurm:
     def submit(self, script, *options, **environment):
         out = self.run("sbatch", f"--output={self.folder}/task.%a", *options, script, **environment)
         return re.search(r"\d+", out)[0]
+
+    def release(self, job):
+        """Lets tasks run again that Slurm holds since their nodes were lost five times, as an operator does."""
+        subprocess.run(["scontrol", "release", job], env=self.environment, check=False, capture_output=True)
 
     def tasks(self, node):
         """The processes on a node that start those of jobs, and these."""
