@@ -62,9 +62,9 @@ void ActiveRequests::cancel_all() {
   for (const Entry& entry : entries_) entry.request.cancellation->cancel();
 }
 
-// gRPC's synchronous interface reports a cancelled call only when polled, which takes microseconds and system
-// calls. The longer a request has run, the less often it is polled: what is worked in vain for a client that
-// left is an eighth of what was worked for it.
+// gRPC's synchronous interface reports a cancelled call only when polled, which takes system calls. The longer
+// a request has run, the less often it is polled. So little is worked in vain for a client that left: an
+// eighth of what was worked for it.
 void ActiveRequests::look_at(Entry& entry, Steady::time_point now) const {
   if (now < entry.next_look) return;
   entry.next_look =
