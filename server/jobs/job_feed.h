@@ -23,9 +23,9 @@ struct EndedItem {
   std::uint64_t ended = 0;  ///< ItemRow::ended
 };
 
-/// News of jobs, read once for all who watch the same job. Time is divided into intervals, and in each of
-/// them a job is read at most once, with two queries, however many watch and whatever changed. Each item's
-/// request is read once. Thread-safe.
+/// News of jobs, read once for all who watch the same job. Time is divided into intervals. In each of them a
+/// job is read at most once, with two queries, however many watch. Each item's request is read once.
+/// Thread-safe.
 class JobFeed {
  public:
   using ExpressionOf = std::function<std::string(const std::string& request)>;

@@ -9,7 +9,7 @@ namespace schaas::server {
 
 namespace {
 
-constexpr std::chrono::milliseconds shortest_interval{10}, longest_interval{250};
+constexpr std::chrono::milliseconds min_look_interval{10}, max_look_interval{250};
 
 }  // namespace
 
@@ -62,13 +62,13 @@ void ActiveRequests::cancel_all() {
   for (const Entry& entry : entries_) entry.request.cancellation->cancel();
 }
 
-// gRPC's synchronous interface reports a cancelled call only when polled, which takes system calls. The longer
-// a request has run, the less often it is polled. So little is worked in vain for a client that left: an
-// eighth of what was worked for it.
+// gRPC's synchronous interface reports a cancelled call only when polled, which takes system calls. The
+// longer a request has run, the less often it is polled. So little is worked in vain for a client that left:
+// an eighth of what was worked for it.
 void ActiveRequests::look_at(Entry& entry, Steady::time_point now) const {
   if (now < entry.next_look) return;
   entry.next_look =
-      now + std::clamp<Steady::duration>((now - entry.began) / 8, shortest_interval, longest_interval);
+      now + std::clamp<Steady::duration>((now - entry.began) / 8, min_look_interval, max_look_interval);
   const Request& request = entry.request;
   // The request goes on without its client, except at a forced shutdown.
   const bool alone = request.outlives_client != nullptr && *request.outlives_client && !forced_;
@@ -88,7 +88,7 @@ void ActiveRequests::watch() {
     }
     const auto now = Steady::now();
     for (Entry& entry : entries_) look_at(entry, now);
-    began_.wait_for(lock, shortest_interval);
+    began_.wait_for(lock, min_look_interval);
   }
 }
 
