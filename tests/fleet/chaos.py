@@ -4,7 +4,7 @@
     tests/fleet/chaos.py BIN [--problems 200] [--seed 1] [--workers 2] [--servers 2] [--every 2 5] [--slurm] [--alone FILE]
 
 With --slurm the workers are tasks of deploy/slurm/worker.sbatch on two Slurm nodes of this machine, and nodes are killed, too.
-Kernels are compiled by the tests' quick compiler. 600 problems take ten minutes on two quiet cores.
+Kernels are compiled by the tests' quick compiler. Killing ends with the items, at the latest after --seconds (600).
 Afterwards: every item of the accepted job is done, none ended twice (a trigger counts), there is one row for each key, every kernel row has its
 binary with the right digest, no advisory lock is left, and survivors, traces and digests are those of one server that worked through the same
 problems in the opposite order; --alone keeps them for the next seed. An item with which three workers died fails, which an operator answers with
