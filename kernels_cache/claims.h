@@ -3,6 +3,7 @@
 #include <mutex>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "compiler/support/result.h"
 
@@ -23,6 +24,9 @@ class Claims {
   virtual ~Claims() = default;
   /// Returns null when somebody holds the claim already. Errors: unreachable [database-unreachable].
   virtual support::Result<std::unique_ptr<Claim>> try_take(const std::string& key) = 0;
+  /// Returns those of the keys that nobody holds at this time; one question for all. Errors: those of
+  /// `try_take`.
+  virtual support::Result<std::vector<std::string>> not_held(std::vector<std::string> keys) = 0;
 };
 
 /// Claims of this process alone, for databases that no other uses.
@@ -34,6 +38,11 @@ class ProcessClaims final : public Claims {
       if (!held_->keys.insert(key).second) return std::unique_ptr<Claim>();
     }
     return std::unique_ptr<Claim>(std::make_unique<Held>(held_, key));
+  }
+  support::Result<std::vector<std::string>> not_held(std::vector<std::string> keys) override {
+    const std::lock_guard lock(held_->mutex);
+    std::erase_if(keys, [this](const std::string& key) { return held_->keys.count(key) != 0; });
+    return keys;
   }
 
  private:

@@ -188,7 +188,8 @@ class DatabaseJobStore final : public JobStore, private Listener {
     return query.bind(static_cast<std::int64_t>(item.run)).step("look at an item of a job");
   }
 
-  // One transaction for each item, so that two that give back the same ones cannot wait for each other.
+  // Asks once who is held, since every process of a fleet does so. One transaction for each item that nobody
+  // holds, so that two that give back the same ones cannot wait for each other.
   Result<void> recover() override {
     const std::string doing = "resume the jobs";
     std::vector<Attempt> running;
@@ -199,9 +200,14 @@ class DatabaseJobStore final : public JobStore, private Listener {
                                 return Attempt{"j" + row.text(0), row.count(1), row.count(2)};
                               }));
     }
-    for (const Attempt& attempt : running) {
-      SCHAAS_ASSIGN_OR_RETURN(const auto nobodys, database_->claims().try_take(claim_key(attempt)));
-      if (nobodys != nullptr) SCHAAS_RETURN_IF_ERROR(give_back(attempt));
+    std::map<std::string, Attempt> by_key;
+    std::vector<std::string> keys;
+    for (const Attempt& attempt : running) by_key[keys.emplace_back(claim_key(attempt))] = attempt;
+    SCHAAS_ASSIGN_OR_RETURN(const auto not_held, database_->claims().not_held(std::move(keys)));
+    for (const std::string& key : not_held) {
+      // Another process may give it back at this moment.
+      SCHAAS_ASSIGN_OR_RETURN(const auto nobodys, database_->claims().try_take(key));
+      if (nobodys != nullptr) SCHAAS_RETURN_IF_ERROR(give_back(by_key.at(key)));
     }
     return {};
   }

@@ -55,14 +55,28 @@ class PostgresClaims final : public Claims {
  public:
   Result<std::unique_ptr<Claim>> try_take(const std::string& key) override {
     const std::lock_guard lock(state_->mutex);
-    if (state_->connection == nullptr)
-      return support::unreachable("database-unreachable", "cannot claim work: no connection to the database");
+    if (state_->connection == nullptr) return no_connection();
     if (state_->held.count(key) != 0) return std::unique_ptr<Claim>();
     Statement take(*state_->connection, "SELECT CASE WHEN pg_try_advisory_lock($1) THEN 1 ELSE 0 END");
     SCHAAS_RETURN_IF_ERROR(take.bind(lock_number(key)).step("claim work"));
     if (take.integer(0) == 0) return std::unique_ptr<Claim>();
     state_->held.insert(key);
     return std::unique_ptr<Claim>(std::make_unique<Held>(state_, key, state_->generation.load()));
+  }
+
+  Result<std::vector<std::string>> not_held(std::vector<std::string> keys) override {
+    if (keys.empty()) return keys;
+    const std::lock_guard lock(state_->mutex);
+    if (state_->connection == nullptr) return no_connection();
+    Statement held(*state_->connection,
+                   "SELECT (classid::bigint << 32) | objid::bigint FROM pg_locks WHERE granted AND "
+                   "locktype = 'advisory' AND objsubid = 1 AND database = "
+                   "(SELECT oid FROM pg_database WHERE datname = current_database())");
+    SCHAAS_ASSIGN_OR_RETURN(const auto rows, all_rows(held, "look for claims",
+                                                      [](const Statement& row) { return row.integer(0); }));
+    const std::set<std::int64_t> numbers(rows.begin(), rows.end());
+    std::erase_if(keys, [&](const std::string& key) { return numbers.count(lock_number(key)) != 0; });
+    return keys;
   }
 
   /// Replaces the connection. Claims of the one before are lost; null: so is every other until the next.
@@ -107,6 +121,10 @@ class PostgresClaims final : public Claims {
     const std::string key_;
     const std::uint64_t generation_;
   };
+  static Diagnostic no_connection() {
+    return support::unreachable("database-unreachable", "cannot claim work: no connection to the database");
+  }
+
   const std::shared_ptr<State> state_ = std::make_shared<State>();
 };
 

@@ -91,6 +91,10 @@ int milliseconds(std::chrono::milliseconds time) {
 
 // Sets the limits of connections (docs/limits.md, "Connections"). No handler watches a call until its message
 // is complete, so connections have a maximum age; afterwards their calls may run as long as any request.
+// Threads that wait for requests. gRPC keeps two unless told: with more requests at once it starts and ends a
+// thread for nearly each of them.
+constexpr int waiting_threads = 8;
+
 void set_limits(grpc::ServerBuilder& builder, const DaemonOptions& options) {
   builder.SetMaxReceiveMessageSize(options.message_bytes);
   builder.SetMaxSendMessageSize(ConnectionLimits::sent_bytes);
@@ -287,6 +291,8 @@ Result<void> Daemon::listen(const std::vector<ListenAddress>& addresses) {
   builder.SetResourceQuota(
       grpc::ResourceQuota("schaasd").SetMaxThreads(options_.threads).Resize(options_.connection_memory));
   builder.SetSyncServerOption(grpc::ServerBuilder::SyncServerOption::NUM_CQS, 1);
+  builder.SetSyncServerOption(grpc::ServerBuilder::SyncServerOption::MAX_POLLERS,
+                              std::min(options_.threads, waiting_threads));
   builder.RegisterService(service_.get());
   builder.RegisterService(jobs_service_.get());
   builder.RegisterService(admin_service_.get());

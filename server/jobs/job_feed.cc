@@ -1,5 +1,7 @@
 #include "server/jobs/job_feed.h"
 
+#include <algorithm>
+#include <thread>
 #include <utility>
 
 // The last ends of a job's items, kept while it is watched. A watcher that is further behind reads the store
@@ -20,6 +22,7 @@ struct JobFeed::Watch::Shared {
   std::mutex mutex;
   bool is_read = false;
   kernels_cache::JobChanges::Number seen = 0;  ///< changes of the job when it was read
+  std::int64_t interval = 0;                   ///< the one in which it was read
   kernels_cache::JobRow job;
   std::uint64_t from = 0;  ///< all ends after this one are in `items`
   std::deque<std::shared_ptr<const EndedItem>> items;
@@ -44,10 +47,24 @@ Result<std::vector<std::shared_ptr<const EndedItem>>> JobFeed::read(const std::s
   return items;
 }
 
-// Reads the job and the ends that are new, where the job changed since.
+std::int64_t JobFeed::current_interval() const {
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  return interval_.count() == 0 ? 0 : now / interval_;
+}
+
+void JobFeed::Watch::wait_for_next_interval() const {
+  const auto next = (feed_.current_interval() + 1) * feed_.interval_;
+  std::this_thread::sleep_until(std::chrono::steady_clock::time_point(next));
+}
+
+// Reads the job and the ends that are new, where the job changed since and was not read in this interval.
 Result<void> JobFeed::Watch::refresh(std::uint64_t after) {
   const auto changes = feed_.store_->changes().of(id_);
+  const auto interval = feed_.current_interval();
+  const bool told_all = !std::exchange(is_first_, false);
   if (shared_->is_read && changes == shared_->seen) return {};
+  const bool read_just_now = feed_.interval_.count() != 0 && interval == shared_->interval;
+  if (shared_->is_read && read_just_now && told_all) return {};
   // The job is read first, so that every item it counts as ended is listed below.
   SCHAAS_ASSIGN_OR_RETURN(auto job, feed_.store_->job(id_));
   const std::uint64_t given_up = job.failed + job.cancelled;
@@ -69,6 +86,7 @@ Result<void> JobFeed::Watch::refresh(std::uint64_t after) {
   }
   shared_->job = std::move(job);
   shared_->seen = changes;
+  shared_->interval = interval;
   shared_->is_read = true;
   return {};
 }
@@ -79,9 +97,13 @@ Result<JobFeed::News> JobFeed::Watch::news(std::uint64_t after) {
     const std::lock_guard lock(shared_->mutex);
     SCHAAS_RETURN_IF_ERROR(refresh(after));
     out.job = shared_->job;
+    out.seen = shared_->seen;
     if (after >= shared_->from) {
-      for (const auto& item : shared_->items)
-        if (item->ended > after) out.items.push_back(item);
+      const auto& items = shared_->items;
+      const auto first = std::upper_bound(
+          items.begin(), items.end(), after,
+          [](std::uint64_t end, const std::shared_ptr<const EndedItem>& item) { return end < item->ended; });
+      out.items.assign(first, items.end());
       return out;
     }
   }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <thread>
 #include <utility>
 
 #include "server/answers/printable_text.h"
@@ -86,7 +85,7 @@ JobsService::JobsService(Scheduling& checking, std::shared_ptr<kernels_cache::Jo
       runner_(runner),
       boundary_(boundary),
       limits_(limits),
-      feed_(store_, expression_of) {}
+      feed_(store_, expression_of, watch_interval) {}
 
 /// A priority above 0 passes the jobs of others, so it takes the scope `admin`.
 Result<void> JobsService::check_priority(const Principal& principal, int priority) {
@@ -191,22 +190,16 @@ class JobsService::WatchedJob {
   Result<void> run() {
     for (;;) {
       SCHAAS_RETURN_IF_ERROR(present());
-      const auto seen = service_.store_->changes().of(id_);
       SCHAAS_ASSIGN_OR_RETURN(const bool finished, tell());
       if (finished) return {};
-      wait_for_the_next_moment();
-      while (!service_.store_->changes().wait(id_, seen, presence_interval))
+      // All who watch go on at the same moment: the first of them reads for the others.
+      feed_.wait_for_next_interval();
+      while (!service_.store_->changes().wait(id_, seen_, presence_interval))
         SCHAAS_RETURN_IF_ERROR(present());
     }
   }
 
  private:
-  // All who watch tell changes at the same moments: the first of them reads for the others.
-  static void wait_for_the_next_moment() {
-    const auto now = std::chrono::steady_clock::now().time_since_epoch();
-    std::this_thread::sleep_for(watch_interval - now % watch_interval);
-  }
-
   // A watch may last for hours, in which its token may be withdrawn.
   Result<void> present() {
     if (service_.runner_.stopping())
@@ -221,6 +214,7 @@ class JobsService::WatchedJob {
     for (;;) {
       SCHAAS_ASSIGN_OR_RETURN(const JobFeed::News news, feed_.news(after_));
       summary_.detail = "job=" + news.job.id;
+      seen_ = news.seen;
       SCHAAS_RETURN_IF_ERROR(send_items(news.items));
       // More ends may be stored already: they are sent before the state of the job.
       if (news.more) continue;
@@ -268,7 +262,8 @@ class JobsService::WatchedJob {
   grpc::ServerWriter<v1::JobEvent>& writer_;
   RequestSummary& summary_;
   Cancellation& cancellation_;
-  std::string last_sent_;  ///< the job
+  kernels_cache::JobChanges::Number seen_ = 0;  ///< changes of the job that were told
+  std::string last_sent_;                       ///< the job
 };
 
 grpc::Status JobsService::Watch(grpc::ServerContext* context, const v1::WatchJobRequest* request,

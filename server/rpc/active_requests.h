@@ -26,6 +26,14 @@ class ActiveRequests {
     PendingWrite* pending_write;
   };
 
+ private:
+  using Steady = std::chrono::steady_clock;
+  struct Entry {
+    Request request;
+    Steady::time_point began, next_look;
+  };
+
+ public:
   /// A client that reads nothing for longer than `write_timeout` is treated as disconnected.
   explicit ActiveRequests(std::chrono::nanoseconds write_timeout);
   ~ActiveRequests();
@@ -42,11 +50,11 @@ class ActiveRequests {
 
    private:
     ActiveRequests& all_;
-    std::list<Request>::iterator entry_;
+    std::list<Entry>::iterator entry_;
   };
 
   /// Returns the time since the last request ended; zero while one runs.
-  std::chrono::steady_clock::duration idle() const;
+  Steady::duration idle() const;
   std::size_t count() const;
   /// Waits until no request runs, up to the given time.
   void wait_until_idle(std::chrono::steady_clock::duration longest);
@@ -55,14 +63,15 @@ class ActiveRequests {
 
  private:
   void watch();
+  void look_at(Entry& entry, Steady::time_point now) const;
 
   const std::chrono::nanoseconds write_timeout_;
   mutable std::mutex mutex_;
   std::condition_variable began_, ended_;
   bool asleep_ = false;  ///< the watcher sleeps until a request begins
-  std::list<Request> entries_;
+  std::list<Entry> entries_;
   bool forced_ = false;
-  std::chrono::steady_clock::time_point last_end_ = std::chrono::steady_clock::now();
+  Steady::time_point last_end_ = Steady::now();
   bool stopping_ = false;
   std::thread watcher_;
 };

@@ -25,8 +25,10 @@ import time
 
 import fleet
 
+# One thread: the balancer, the servers and their clients share this machine's processors.
 PROXY = """global
   maxconn 2000
+  nbthread 1
 defaults
   mode tcp
   timeout connect 5s
@@ -127,14 +129,15 @@ class Lines:
         time.sleep(1)
         try:
             rows = []
-            for _ in range(3):
+            for _ in range(5):
                 rows.append([self.load(f"127.0.0.1:{port}", "lookup", 8) for port in (18700, 18701)])
         finally:
             for proxy in proxies:
                 proxy.kill()
         ratio = statistics.median(several[0] / one[0] for several, one in rows)
-        print(f"three: {rows[-1][0][0]:.0f}/s by three, {rows[-1][1][0]:.0f}/s by one, ratio {ratio:.2f} (aim 0.8); "
-              f"p99 {rows[-1][0][2]:.1f} ms (aim 20)")
+        for several, one in rows:
+            print(f"three: {several[0]:.0f}/s by three, {one[0]:.0f}/s by one; p99 {several[2]:.1f} and {one[2]:.1f} ms")
+        print(f"three: ratio {ratio:.2f} (aim 0.8), the median of five; p99 at most {max(several[2] for several, _ in rows):.1f} ms (aim 20)")
 
     @staticmethod
     def proxy(there, port, servers):

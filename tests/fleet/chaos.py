@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """Kills servers, workers, nodes and PostgreSQL at random while workers take the items of a job, and checks that each item ended once with its answer.
 
-    tests/fleet/chaos.py BIN [--problems 60] [--seed 1] [--workers 2] [--servers 2] [--every 2 5] [--slurm] [--alone FILE]
+    tests/fleet/chaos.py BIN [--problems 200] [--seed 1] [--workers 2] [--servers 2] [--every 2 5] [--slurm] [--alone FILE]
 
 With --slurm the workers are tasks of deploy/slurm/worker.sbatch on two Slurm nodes of this machine, and nodes are killed, too.
+Kernels are compiled by the tests' quick compiler. Killing ends with the items, at the latest after --seconds (600).
 Afterwards: every item of the accepted job is done, none ended twice (a trigger counts), there is one row for each key, every kernel row has its
 binary with the right digest, no advisory lock is left, and survivors, traces and digests are those of one server that worked through the same
 problems in the opposite order; --alone keeps them for the next seed. An item with which three workers died fails, which an operator answers with
-`schaas retry`: so does this. Exits 1 when something is wrong. Not part of the ordinary tests.
+`schaas retry`, and tasks that Slurm holds with `scontrol release`: so does this. Exits 1 when something is wrong. Not part of the ordinary tests.
 """
 import argparse
 import json
@@ -19,7 +20,11 @@ import sys
 import time
 
 import fleet
+import postgres
 import slurm
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "service"))
+from schaas_program import with_quick_compiler  # noqa: E402
 
 ENDED_TWICE = """
 CREATE TABLE item_end (item bigint, state text);
@@ -41,6 +46,7 @@ class Chaos:
         self.arguments = arguments
         self.random = random.Random(arguments.seed)
         self.fleet = fleet.Fleet(arguments.programs)
+        os.environ.update(with_quick_compiler(self.fleet.folder))
         self.wrong = []
         self.slurm = None
         self.away = {}  # lost nodes, with the time at which they come back
@@ -52,12 +58,14 @@ class Chaos:
         workers = self.start_workers()
         self.fleet.ask(ENDED_TWICE)
         self.job = self.fleet.precompute(self.addresses, self.arguments.problems)
-        end = time.monotonic() + self.arguments.seconds
-        while time.monotonic() < end:
+        began = time.monotonic()
+        while time.monotonic() < began + self.arguments.seconds:
             time.sleep(self.random.uniform(*self.arguments.every))
-            if self.fleet.wait_for("SELECT count(*) FROM item WHERE state IN ('waiting', 'running')", "0", 0) == "0":
+            left = self.fleet.wait_for("SELECT count(*) FROM item WHERE state IN ('waiting', 'running')", "0", 0)
+            if left == "0":
                 break
-            self.kill_something(servers, workers)
+            kind = self.kill_something(servers, workers)
+            print(f"{time.monotonic() - began:.0f} s: {left or '?'} items are left; killed a {kind}", flush=True)
         for process in servers + workers:
             if not process.alive():
                 process.start()
@@ -69,7 +77,7 @@ class Chaos:
             return [self.fleet.worker(f"w{n}") for n in range(self.arguments.workers)]
         self.slurm = slurm.Slurm(self.fleet.folder / "slurm", port=17400 + 10 * (self.arguments.seed % 100))
         script = pathlib.Path(__file__).resolve().parents[2] / "deploy/slurm/worker.sbatch"
-        self.slurm.submit(script, f"--array=1-{self.arguments.workers}", "--cpus-per-task=1",
+        self.array = self.slurm.submit(script, f"--array=1-{self.arguments.workers}", "--cpus-per-task=1",
                           PATH=f"{self.fleet.programs}:{os.environ['PATH']}", SCHAAS_DATABASE=str(self.fleet.uri_file),
                           SCHAAS_SIGNING_KEY=str(self.fleet.folder / "key"), TMPDIR=str(self.fleet.folder), SCHAAS_IDLE_SECONDS="3600")
         return []
@@ -89,6 +97,7 @@ class Chaos:
             if process.alive():
                 process.kill()
             process.start()
+        return kind
 
     def lose_a_node(self):
         there = [node for node in self.slurm.nodes if node not in self.away]
@@ -98,6 +107,8 @@ class Chaos:
             self.away[node] = time.monotonic() + 10
 
     def bring_back(self, now):
+        if self.slurm:
+            self.slurm.release(self.array)
         for node, when in list(self.away.items()):
             if when <= now:
                 self.slurm.start_node(node)
@@ -105,8 +116,8 @@ class Chaos:
 
     def kill_a_task(self):
         """Kills a worker; the script of its task starts another."""
-        pids = [pid for node in self.slurm.nodes for pid in sorted(self.slurm.tasks(node))
-                if pathlib.Path(f"/proc/{pid}/comm").read_text() == "schaasd\n"]
+        pids = [pid for node in self.slurm.nodes for pid in sorted(self.slurm.tasks(node)[1])
+                if postgres.read_if_there(pathlib.Path(f"/proc/{pid}/comm")) == "schaasd\n"]
         if pids:
             os.kill(self.random.choice(pids), signal.SIGKILL)
 
@@ -177,7 +188,7 @@ class Chaos:
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("programs")
-    parser.add_argument("--problems", type=int, default=60)
+    parser.add_argument("--problems", type=int, default=200)
     parser.add_argument("--seconds", type=float, default=600)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--workers", type=int, default=2)

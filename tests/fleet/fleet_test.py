@@ -95,24 +95,28 @@ class Fleet(unittest.TestCase):
         self.fleet.ask("UPDATE item SET isa = 'generic' WHERE number = 0; NOTIFY schaas_items")
         self.assertEqual(self.fleet.wait_for(done, "0 1 2", 120), "0 1 2")
 
-    def test_a_name_of_several_servers_is_tried_one_after_the_other(self):
+    def with_names(self, *names):
+        """The words before a command for which each name has two machines, 127.0.0.7 and 127.0.0.8."""
         hosts = self.fleet.folder / "hosts"
-        hosts.write_text("127.0.0.1 localhost\n127.0.0.7 schaas.test\n127.0.0.8 schaas.test\n")
-        run_with_hosts = ["unshare", "-m", "sh", "-c", f'mount --bind {hosts} /etc/hosts && exec "$@"', "sh"]
-        if subprocess.run([*run_with_hosts, "true"], capture_output=True, check=False).returncode != 0:
+        hosts.write_text("127.0.0.1 localhost\n" + "".join(f"127.0.0.{n} {' '.join(names)}\n" for n in (7, 8)))
+        words = ["unshare", "-m", "sh", "-c", f'mount --bind {hosts} /etc/hosts && exec "$@"', "sh"]
+        if subprocess.run([*words, "true"], capture_output=True, check=False).returncode != 0:
             self.skipTest("no name can be made here: mounting needs root")
+        return words
+
+    def two_machines(self, *options):
+        """Servers at one port of both machines; returns them, the port, and the key that clients are to expect."""
         with socket.socket() as free:
             free.bind(("127.0.0.7", 0))
             port = free.getsockname()[1]
-        servers = [self.fleet.server(f"n{host}", "--items", "0", "--listen", f"127.0.0.{host}:{port}") for host in (7, 8)]
-        key = self.fleet.ask("SELECT public_key FROM fleet")
+        servers = [self.fleet.server(f"n{n}", "--items", "0", "--listen", f"127.0.0.{n}:{port}", *options) for n in (7, 8)]
+        return servers, port, self.fleet.ask("SELECT public_key FROM fleet")
 
-        def ask(count=1):
-            for _ in range(count):
-                done = subprocess.run([*run_with_hosts, self.programs / "schaas", "info", "--server", f"schaas.test:{port}", "--server-key", key],
-                                      capture_output=True, text=True, timeout=60, check=False,
-                                      env={**os.environ, "XDG_CONFIG_HOME": str(self.fleet.folder / "config")})
-                self.assertEqual(done.returncode, 0, done.stderr)
+    def info(self, before, *options):
+        return subprocess.run([*before, self.programs / "schaas", "info", *options], capture_output=True, text=True, timeout=60,
+                              check=False, env={**os.environ, "XDG_CONFIG_HOME": str(self.fleet.folder / "config")})
+
+    def check_that_both_are_asked(self, servers, ask):
         ask(30)
         asked = [server.metrics('schaas_requests_total{method="Info"') for server in servers]
         self.assertGreater(min(asked), 0, "each has a share")
@@ -121,6 +125,34 @@ class Fleet(unittest.TestCase):
             ask(4)
             server.start()
             server.wait_ready()
+
+    def test_a_name_of_several_servers_is_tried_one_after_the_other(self):
+        before = self.with_names("schaas.test")
+        servers, port, key = self.two_machines()
+
+        def ask(count):
+            for _ in range(count):
+                done = self.info(before, "--server", f"schaas.test:{port}", "--server-key", key)
+                self.assertEqual(done.returncode, 0, done.stderr)
+        self.check_that_both_are_asked(servers, ask)
+
+    def test_a_name_of_several_servers_is_that_of_their_certificate(self):
+        before = self.with_names("schaas.test", "other.test")
+        certificate, private = self.fleet.folder / "tls.pem", self.fleet.folder / "tls.key"
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
+                        "-subj", "/CN=schaas", "-addext", "subjectAltName=DNS:schaas.test", "-keyout", private, "-out", certificate],
+                       check=True, capture_output=True)
+        servers, port, key = self.two_machines("--tls-cert", str(certificate), "--tls-key", str(private))
+
+        def ask(count):
+            for _ in range(count):
+                done = self.info(before, "--server", f"schaas.test:{port}", "--server-key", key, "--tls-ca", str(certificate))
+                self.assertEqual(done.returncode, 0, done.stderr)
+        self.check_that_both_are_asked(servers, ask)
+        # Another name of the same machines is not in the certificate, nor are their addresses.
+        for name in ("other.test", "127.0.0.7"):
+            refused = self.info(before, "--server", f"{name}:{port}", "--server-key", key, "--tls-ca", str(certificate))
+            self.assertNotEqual(refused.returncode, 0, name)
 
     def test_what_a_killed_worker_held_is_done_by_another(self):
         one = self.fleet.server("one")

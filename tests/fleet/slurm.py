@@ -8,13 +8,14 @@ import socket
 import subprocess
 import time
 
+# Requeued tasks wait as long as credentials hold (cred_expire); tasks go to the node with the least load (CR_LLN).
 CONFIGURATION = """ClusterName=schaas-test
 SlurmctldHost={host}(127.0.0.1)
 SlurmUser=root
 SlurmctldPort={port}
 AuthType=auth/munge
 CredType=cred/munge
-AuthInfo=socket={folder}/munge/socket
+AuthInfo=socket={folder}/munge/socket,cred_expire=5
 StateSaveLocation={folder}/state
 SlurmdSpoolDir={folder}/spool.%n
 SlurmctldPidFile={folder}/slurmctld.pid
@@ -27,7 +28,7 @@ JobAcctGatherType=jobacct_gather/none
 AccountingStorageType=accounting_storage/none
 JobCompType=jobcomp/none
 SelectType=select/cons_tres
-SelectTypeParameters=CR_Core
+SelectTypeParameters=CR_Core,CR_LLN
 MpiDefault=none
 ReturnToService=2
 JobRequeue=1
@@ -60,10 +61,14 @@ class Slurm:
         self.configuration = self.folder / "slurm.conf"
         self.configuration.write_text(text)
         self.environment = {**os.environ, "SLURM_CONF": str(self.configuration)}
-        self.start_munge()
-        self.run("slurmctld", "-f", self.configuration)
-        for node in self.nodes:
-            self.start_node(node)
+        try:
+            self.start_munge()
+            self.run("slurmctld", "-f", self.configuration)
+            for node in self.nodes:
+                self.start_node(node)
+        except BaseException:
+            self.close()
+            raise
 
     def start_munge(self):
         munge = self.folder / "munge"
@@ -81,15 +86,24 @@ class Slurm:
 
     def start_node(self, node):
         self.run("slurmd", "-f", self.configuration, "-N", node)
+        daemon, end = self.folder / f"slurmd.{node}.pid", time.monotonic() + 30
+        while not (daemon.exists() and daemon.read_text().strip()):  # it is written a moment after the start
+            if time.monotonic() > end:
+                raise TimeoutError(f"slurmd of {node} does not start")
+            time.sleep(0.05)
 
     def submit(self, script, *options, **environment):
         out = self.run("sbatch", f"--output={self.folder}/task.%a", *options, script, **environment)
         return re.search(r"\d+", out)[0]
 
+    def release(self, job):
+        """Lets tasks run again that Slurm holds since their nodes were lost five times, as an operator does."""
+        subprocess.run(["scontrol", "release", job], env=self.environment, check=False, capture_output=True)
+
     def tasks(self, node):
-        """Processes of jobs on a node, and those that started them."""
+        """The processes on a node that start those of jobs, and these."""
         mark, ours = f"SLURMD_NODENAME={node}".encode(), f"SLURM_CONF={self.configuration}".encode()
-        found = set()
+        starters, found = set(), set()
         for process in pathlib.Path("/proc").glob("[0-9]*"):
             try:
                 variables = (process / "environ").read_bytes().split(b"\0")
@@ -97,15 +111,19 @@ class Slurm:
                     parent = int((process / "stat").read_text().rsplit(") ", 1)[1].split()[1])
                     found.add(int(process.name))
                     if b"slurmstepd" in pathlib.Path(f"/proc/{parent}/cmdline").read_bytes():
-                        found.add(parent)
+                        starters.add(parent)
             except (OSError, IndexError):
                 continue  # it ended meanwhile
-        return found
+        return starters, found - starters
 
     def lose(self, node):
-        """Kills everything that runs on a node."""
-        victims = self.tasks(node) | {int((self.folder / f"slurmd.{node}.pid").read_text())}
-        for pid in victims:
+        """Kills everything that runs on a node, first what could tell the controller of it."""
+        starters, tasks = self.tasks(node)
+        daemon = self.folder / f"slurmd.{node}.pid"
+        if daemon.exists():
+            starters.add(int(daemon.read_text()))
+            daemon.unlink()
+        for pid in [*starters, *tasks]:
             try:
                 os.kill(pid, signal.SIGKILL)
             except ProcessLookupError:

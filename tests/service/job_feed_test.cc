@@ -34,10 +34,12 @@ class Feed : public testing::Test {
   const std::shared_ptr<kernels_cache::JobStore> store_ =
       kernels_cache::open_job_store(directory_ / "jobs.db", kernels_cache::system_clock()).value();
   int read_ = 0;
-  JobFeed feed_{store_, [this](const std::string& request) {
+  JobFeed feed_{store_,
+                [this](const std::string& request) {
                   ++read_;
                   return request;
-                }};
+                },
+                std::chrono::milliseconds(0)};
 };
 
 TEST_F(Feed, ReadsAnItemOnceForAllWhoWatch) {
@@ -87,6 +89,39 @@ TEST_F(Feed, TellsOfNoEndsThatARetryTookBack) {
   EXPECT_EQ(numbers(one.news(0).value()), std::vector<std::uint64_t>());
   end(2);
   EXPECT_EQ(numbers(one.news(failed.items.back()->ended).value()), (std::vector<std::uint64_t>{0, 1}));
+}
+
+// Watchers that are late by different times read nothing again, and yet miss no change: what they are told
+// says which changes it includes.
+TEST_F(Feed, ReadsOnceInAnInterval) {
+  JobFeed feed(
+      store_, [](const std::string& request) { return request; }, std::chrono::hours(24));
+  const std::string id = submit(3);
+  auto one = feed.watch(id), two = feed.watch(id);
+  EXPECT_EQ(numbers(one.news(0).value()), std::vector<std::uint64_t>());
+  end(1);
+  // The first call of a watch includes every change.
+  const auto fresh = two.news(0).value();
+  EXPECT_EQ(numbers(fresh), std::vector<std::uint64_t>{0});
+  EXPECT_EQ(fresh.seen, store_->changes().of(id));
+  end(1);
+  const auto again = one.news(0).value();
+  EXPECT_EQ(numbers(again), std::vector<std::uint64_t>{0});
+  EXPECT_EQ(again.seen, fresh.seen);
+  EXPECT_LT(again.seen, store_->changes().of(id));
+}
+
+TEST_F(Feed, ReadsChangesInTheNextInterval) {
+  JobFeed feed(
+      store_, [](const std::string& request) { return request; }, std::chrono::milliseconds(20));
+  const std::string id = submit(1);
+  auto one = feed.watch(id);
+  EXPECT_EQ(numbers(one.news(0).value()), std::vector<std::uint64_t>());
+  end(1);
+  one.wait_for_next_interval();
+  const auto news = one.news(0).value();
+  EXPECT_EQ(numbers(news), std::vector<std::uint64_t>{0});
+  EXPECT_TRUE(news.job.finished());
 }
 
 TEST_F(Feed, KnowsNoOtherJobs) {

@@ -4,7 +4,7 @@
 
 #include "kernels_cache/postgres/postgres.h"
 
-/// The PostgreSQL database that a test may empty. tests/fleet/run.py starts a server and names it.
+/// The PostgreSQL database that a test may empty. tests/fleet/stores.py starts a server and names it.
 namespace schaas::test_support {
 
 constexpr const char* no_test_database = "SCHAAS_TEST_DATABASE names no database; ctest -L fleet does";

@@ -434,6 +434,16 @@ TEST_P(ScheduleStores, ServeSeveralThreadsAtOnce) {
   EXPECT_EQ(*store_->statistics(), (Statistics{25, 0, 100}));
 }
 
+TEST_P(ScheduleStores, TellWhatNobodyHolds) {
+  Claims& claims = store_->claims();
+  auto held = claims.try_take("a").value();
+  ASSERT_NE(held, nullptr);
+  EXPECT_EQ(claims.try_take("a").value(), nullptr);
+  EXPECT_EQ(claims.not_held({"b", "a", "c"}).value(), (std::vector<std::string>{"b", "c"}));
+  held.reset();
+  EXPECT_EQ(claims.not_held({"a"}).value(), std::vector<std::string>{"a"});
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Kinds, ScheduleStores,
     testing::Values(
