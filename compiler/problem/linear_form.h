@@ -30,8 +30,8 @@ struct CoordinateComparison {
 std::optional<CoordinateComparison> comparison_of(const index_notation::Expression& expression,
                                                   bool multiplies);
 
-/// Returns comparisons of coordinates that hold wherever the value differs from 0: factors of products, parts
-/// of an `and`, conditions of a `where` that is 0 otherwise.
+/// Returns comparisons of coordinates that hold wherever the value differs from 0. They are factors of
+/// products, parts of an `and`, and conditions of a `where` that is 0 otherwise.
 std::vector<CoordinateComparison> comparisons_of(const index_notation::Expression& value, bool multiplies);
 
 /// Tells whether a product has an equation of coordinates among its factors, outside of which it is 0.

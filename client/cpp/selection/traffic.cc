@@ -163,8 +163,8 @@ class TrafficModel::Work {
     return std::nullopt;
   }
 
-  // Returns the share of elements that loops reference whose coordinates add up: m and n values of two loops
-  // are m + n - 1 coordinates, where independent loops reference m * n.
+  // Returns the share of elements that loops reference whose coordinates add up. m and n values of two such
+  // loops are m + n - 1 coordinates, those of independent loops m * n.
   static double overlap(const Nest::Access& access, std::span<const Loop> loops, std::size_t begin) {
     double share = 1;
     for (const std::uint32_t together : access.sums) {

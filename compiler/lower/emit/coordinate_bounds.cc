@@ -6,8 +6,8 @@
 
 // Comparisons as linear forms: `a <= b` is `a - b <= 0`, which is solved for the index where its factor is 1
 // or -1. Bounds are whole numbers, so `<` and `<=` differ by one. An equation that determines a loop below
-// bounds the index from both sides. Coordinates of loops below may be anything from 0 to their extents, so
-// each takes the end at which the bound is the loosest, or the tightest where all of them have to fit.
+// bounds the index from both sides. Coordinates of loops below may be anything from 0 to their extents. Each
+// takes the end at which the bound is the loosest, or the tightest where all of them have to fit.
 namespace schaas::lower {
 namespace {
 

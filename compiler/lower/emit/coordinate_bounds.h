@@ -18,8 +18,8 @@ struct CoordinateRange {
 CoordinateRange bounded_by_coordinates(const Loop& loop, const loop_ir::Range& all, const Scope& scope,
                                        KernelBuilder& builder);
 
-/// Returns the part of the range, which may be empty, in which every loop with one value below that follows
-/// the index has its value, whatever the coordinates of other loops below are.
+/// Returns the part of the range, which may be empty, in which every loop with one value below has it. Other
+/// coordinates below may be anything; loops that do not follow the index are left out.
 CoordinateRange with_all_values(const Loop& loop, const loop_ir::Range& all, const Scope& scope,
                                 KernelBuilder& builder);
 

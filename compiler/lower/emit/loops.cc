@@ -294,8 +294,8 @@ void Loops::emit_range(const Loop& loop, const LoopSpace& space, const Scope& sc
   out.push_back(make(std::move(range)));
 }
 
-/// Emits a vector loop over the part of the range in which loops with one value below have theirs, and loops
-/// without lanes before and behind it.
+/// Emits a vector loop over the part of the range in which loops with one value below have theirs. The rest
+/// has loops without lanes.
 void Loops::emit_around(const Loop& loop, const LoopSpace& space, const Scope& scope,
                         const loop_ir::Range& all, const CoordinateRange& inside, Statements& out,
                         const Body& body) const {

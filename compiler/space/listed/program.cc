@@ -320,8 +320,8 @@ class Search {
     }
   };
 
-  /// The trips of a cost that depend on which loops stand outside: merges, parallel or not, and all of them
-  /// where an equation determines the innermost one of several loops.
+  /// The trips of a cost that depend on which loops stand outside: merges, parallel or not. Where an equation
+  /// determines the innermost one of several loops, all of them do.
   static std::vector<cost::Term> trips_of(const cost::Cost& cost, bool all) {
     std::vector<cost::Term> trips;
     for (const cost::Term term : cost.time)
