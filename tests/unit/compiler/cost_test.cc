@@ -165,6 +165,23 @@ TEST(LeafNests, TermsOfASumAreNests) {
   EXPECT_EQ(nests_of("distribute(path={}, depth=1)"), 2U);
 }
 
+TEST(LeafNests, LoopsOfAWindowMoveItsOperandTogether) {
+  const auto problem = problem_of("A(i) = B(i+k-1) * w(k)", {});
+  const auto trace = schedule::parse("reorder(path={}, order={i,k,B_mode1})").value();
+  const auto nests = leaf_nests(schedule::apply(trace, problem).value(), problem);
+  ASSERT_EQ(nests.size(), 1U);
+  ASSERT_EQ(nests[0].loops.size(), 2U);
+  const auto at = [&](const std::string& tensor) {
+    return *std::find_if(nests[0].accesses.begin(), nests[0].accesses.end(),
+                         [&](const NestAccess& each) { return each.tensor == tensor; });
+  };
+  EXPECT_EQ(at("B").loops, 3U);
+  EXPECT_EQ(at("B").unit, 3U);
+  EXPECT_EQ(at("B").sums, std::vector<std::uint32_t>{3});
+  EXPECT_EQ(at("w").loops, 2U);
+  EXPECT_TRUE(at("w").sums.empty());
+}
+
 TEST(LeafNests, SayWhatEachLoopMoves) {
   const auto problem = problem_of("A(i,l) = B(i,j) * C(j,k) * D(k,l)", {{"B", "csr"}});
   const auto nests = [&](const std::string& trace) {
