@@ -28,6 +28,7 @@ constexpr std::int64_t max_iterations = std::int64_t{1} << 24;
 /// The oracle takes every point of all indices, some 0.3 us each: all runs of a trial stay below half of the
 /// server's limit.
 constexpr std::int64_t max_all_iterations = std::int64_t{1} << 24;
+constexpr std::size_t many_indices = 7;
 constexpr std::int64_t wide = 67;  ///< all of a cascade of registers: 64 + 2 + 1
 /// Kernels have versions for some of them and for the registers that the others fill
 /// (compiler/lower/passes/specialisation.h).
@@ -90,7 +91,9 @@ class Trying {
       }
       shapes.push_back(shape);
     };
-    const auto few = [this] { return std::uniform_int_distribution<std::int64_t>(2, 5)(random_); };
+    // The others of many indices are two or three, so that each index still gets every size.
+    const std::int64_t most = problem_.indices.size() > many_indices ? 3 : 5;
+    const auto few = [&] { return std::uniform_int_distribution<std::int64_t>(2, most)(random_); };
     add(Pattern::full, few);
     add(Pattern::empty, few);
     add(Pattern::ragged, few);
