@@ -60,18 +60,17 @@ TEST_P(ShiftedAccesses, ComputeWhatTheOracleSaysInEveryOrder) {
   EXPECT_GT(trials.determined_elements(), 0U);
 }
 
-INSTANTIATE_TEST_SUITE_P(Windows, ShiftedAccesses,
-                         testing::Values(Window{"A(i) = B(i+k-1) * w(k)", {}},
-                                         Window{"A(i) = w(k) * B(i-k)", {{"B", "compressed"}}},
-                                         Window{"A(i) = B(2*i+k-1) * w(k)", {}},
-                                         Window{"A(i) = B(2*i+k-1) * w(k)", {{"B", "compressed"}}},
-                                         Window{"A(i) += B(i+k) * w(k)", {}}, Window{"A(i) = B(4-i)", {}},
-                                         Window{"A(i) = B(i+1) - 2 * B(i) + B(i-1)", {}},
-                                         Window{"A(i,j) = C(i+k-2,j) * w(k)", {}},
-                                         Window{"A(i,j) = C(i,j-k) * w(k)", {{"C", "csr"}}},
-                                         Window{"A(i,j) = B(i+k-1,j+l-2) * v(k,l)", {}},
-                                         Window{"A(i,j) = B(i+k-1,j+l-2) * v(k,l)", {{"B", "csr"}}},
-                                         Window{"A(i,c) = B(i+k,d) * w(k,d,c)", {}}));
+INSTANTIATE_TEST_SUITE_P(
+    Windows, ShiftedAccesses,
+    testing::Values(
+        Window{"A(i) = B(i+k-1) * w(k)", {}}, Window{"A(i) = w(k) * B(i-k)", {{"B", "compressed"}}},
+        Window{"A(i) = B(2*i+k-1) * w(k)", {}}, Window{"A(i) = B(2*i+k-1) * w(k)", {{"B", "compressed"}}},
+        Window{"A(i) += B(i+k) * w(k)", {}}, Window{"A(i) = B(4-i)", {}},
+        Window{"A(i) = B(i+1) - 2 * B(i) + B(i-1)", {}}, Window{"A(i,j) = C(i+k-2,j) * w(k)", {}},
+        Window{"A(i,j) = C(i,j-k) * w(k)", {{"C", "csr"}}}, Window{"A(i,j) = B(i+k-1,j+l-2) * v(k,l)", {}},
+        Window{"A(i,j) = B(i+k-1,j+l-2) * v(k,l)", {{"B", "csr"}}},
+        Window{"A(i,c) = B(i+k,d) * w(k,d,c)", {}},
+        Window{"A(i) = sum(k,p,q)(B(p) * C(q) * w(k) * (p == i + k) * (q == p + 2))", {}}));
 
 }  // namespace
 }  // namespace schaas

@@ -138,8 +138,9 @@ class RegisterBlocker {
   /// lanes.
   bool movable(const NestPtr& nest, int index) const {
     if (!has_more_than(nest, index)) return false;
-    std::vector<int> moved{index};
+    std::vector<int> moved;
     if (!add_following(nest, index, moved)) return false;
+    moved.push_back(index);
     for (const int number : operands_below(nest, tree_)) {
       for (const int each : moved) {
         const int level = level_of(operand(number), each);
@@ -161,7 +162,7 @@ class RegisterBlocker {
   }
 
   /// Adds the indices of loops with one value that follow the index. Returns false when one follows by other
-  /// steps than single elements, or when the index has one value itself.
+  /// steps than single elements, or follows one of these, or when the index has one value itself.
   static bool add_following(const NestPtr& nest, int index, std::vector<int>& out) {
     const auto below = [&](const NestPtr& part) { return add_following(part, index, out); };
     return std::visit(
@@ -170,6 +171,8 @@ class RegisterBlocker {
             [&](const Loop& loop) {
               if (!loop.value) return below(loop.body);
               if (loop.index == index) return false;
+              const auto follows = [&](int other) { return loop.value->factors.count(other) > 0; };
+              if (std::any_of(out.begin(), out.end(), follows)) return false;
               const auto factor = loop.value->factors.find(index);
               if (factor == loop.value->factors.end()) return below(loop.body);
               out.push_back(loop.index);
