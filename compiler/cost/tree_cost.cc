@@ -47,6 +47,8 @@ class TreeCosts::Walk {
         variables_(variables_of(problem)),
         copying_(copying(problem)),
         operands_(problem) {
+    for (const index_notation::Assignment& each : problem.statements())
+      has_coordinates_ = has_coordinates_ || !index_notation::coordinates(each.value).empty();
     for (std::size_t n = 0; n < operands_.size(); ++n) {
       auto& lists = lists_.emplace_back();
       for (const Variable& extent : variables_.extents)
@@ -149,7 +151,7 @@ class TreeCosts::Walk {
   /// An equation leaves the loop one value. A system of the papers knows none.
   std::optional<concrete_notation::DeterminedLoop> determined(const Forall& loop,
                                                               const Position& position) const {
-    if (papers_ || !in_blocks_.empty()) return std::nullopt;
+    if (papers_ || !has_coordinates_ || !in_blocks_.empty()) return std::nullopt;
     std::vector<std::string> around;
     for (const Loop& each : position.above)
       around.push_back(variables_.extents[static_cast<std::size_t>(each.index)].index);
@@ -528,6 +530,7 @@ class TreeCosts::Walk {
 
   const problem::Problem& problem_;
   bool papers_;
+  bool has_coordinates_ = false;  ///< some statement has indices as numbers
   Variables variables_;
   Cost copying_;
   Operands operands_;

@@ -89,12 +89,12 @@ int milliseconds(std::chrono::milliseconds time) {
   return static_cast<int>(std::min<std::int64_t>(time.count(), std::numeric_limits<int>::max()));
 }
 
-// Sets the limits of connections (docs/limits.md, "Connections"). No handler watches a call until its message
-// is complete, so connections have a maximum age; afterwards their calls may run as long as any request.
 // Threads that wait for requests. gRPC keeps two unless told: with more requests at once it starts and ends a
 // thread for nearly each of them.
 constexpr int waiting_threads = 8;
 
+// Sets the limits of connections (docs/limits.md, "Connections"). No handler watches a call until its message
+// is complete, so connections have a maximum age; afterwards their calls may run as long as any request.
 void set_limits(grpc::ServerBuilder& builder, const DaemonOptions& options) {
   builder.SetMaxReceiveMessageSize(options.message_bytes);
   builder.SetMaxSendMessageSize(ConnectionLimits::sent_bytes);

@@ -54,32 +54,27 @@ std::vector<LoopOrder> loop_orders_of(const Nest& nest, const problem::Problem& 
   return orders;
 }
 
-/// Returns a loop of `rest` that has one value inside the placed ones, or "".
-std::string determined_by(const Names& placed, const Names& rest, const Nest& nest,
-                          const problem::Problem& problem) {
-  const auto found = std::find_if(rest.begin(), rest.end(), [&](const std::string& index) {
-    return concrete_notation::determined_loop(nest.leaf(), index, placed, problem).has_value();
-  });
-  return found == rest.end() ? "" : *found;
-}
-
-/// Calls `visit` with `placed` followed by every legal order of `rest`; stops when it returns false. A loop
-/// with one value stands directly inside the loops that determine it: anywhere else it costs the same.
-template <class Visit>
-bool each_order(const Nest& nest, const problem::Problem& problem, Names& placed, Names& rest,
-                const std::vector<LoopOrder>& orders, const Visit& visit) {
+/// Calls `visit` with `placed` followed by every legal order of `rest`; stops when it returns false.
+/// `determined` tells loops with one value inside the placed ones. Such a loop stands directly inside of
+/// these: anywhere else it costs the same.
+template <class Determined, class Visit>
+bool each_order(Names& placed, Names& rest, const std::vector<LoopOrder>& orders,
+                const Determined& determined, const Visit& visit) {
   if (rest.empty()) return visit();
-  const std::string determined = determined_by(placed, rest, nest, problem);
-  for (std::size_t n = 0; n < rest.size(); ++n) {
+  const auto only = std::find_if(rest.begin(), rest.end(),
+                                 [&](const std::string& index) { return determined(index, placed); });
+  const bool any = only == rest.end();
+  const auto first = any ? std::size_t{0} : static_cast<std::size_t>(only - rest.begin());
+  const std::size_t past = any ? rest.size() : first + 1;
+  for (std::size_t n = first; n < past; ++n) {
     const std::string index = rest[n];
-    if (!determined.empty() && index != determined) continue;
     const bool must_wait = std::any_of(orders.begin(), orders.end(), [&](const LoopOrder& order) {
       return order.after == index && !support::contains(placed, order.before);
     });
     if (must_wait) continue;
     rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(n));
     placed.push_back(index);
-    const bool go_on = each_order(nest, problem, placed, rest, orders, visit);
+    const bool go_on = each_order(placed, rest, orders, determined, visit);
     placed.pop_back();
     rest.insert(rest.begin() + static_cast<std::ptrdiff_t>(n), index);
     if (!go_on) return false;
@@ -274,7 +269,10 @@ class Search {
     const bool has_equation = problem::has_equation(nests_[nest].leaf().value, *problem_.semiring);
     std::map<std::vector<cost::Term>, Fastest> by_trips;
     Nests tried = chosen;
-    each_order(nests_[nest], problem_, placed, rest, orders_[nest], [&] {
+    const auto determined = [&](const std::string& index, const Names& around) {
+      return has_equation && is_determined(nests_[nest], index, around);
+    };
+    each_order(placed, rest, orders_[nest], determined, [&] {
       ++below.count;
       // Beyond the limit orders are counted, and no trees are made.
       if (below.count > max_orders) return true;
@@ -292,12 +290,16 @@ class Search {
     return below;
   }
 
+  bool is_determined(const Nest& nest, const std::string& index, const Names& around) const {
+    return concrete_notation::determined_loop(nest.leaf(), index, around, problem_).has_value();
+  }
+
   /// The innermost loop of several values moves along rows of what the nest writes.
   bool moves_target(const Nest& nest, Names loops) const {
     while (loops.size() > 1) {
       const std::string innermost = loops.back();
       loops.pop_back();
-      if (concrete_notation::determined_loop(nest.leaf(), innermost, loops, problem_)) continue;
+      if (is_determined(nest, innermost, loops)) continue;
       const Names& written = nest.leaf().target.indices;
       return !written.empty() && written.back() == innermost;
     }
