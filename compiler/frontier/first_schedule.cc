@@ -1,20 +1,25 @@
 #include <algorithm>
 #include <numeric>
+#include <optional>
 #include <set>
 #include <utility>
 
+#include "compiler/concrete_notation/copies/result_copies.h"
 #include "compiler/frontier/frontier.h"
 #include "compiler/frontier/search.h"
 #include "compiler/problem/factors.h"
 #include "compiler/schedule/replay/apply.h"
+#include "compiler/space/listed/result_entries.h"
 
 // A search that its budget ends before any schedule is found is answered with one that needs no search. A
 // product of four operands and more with a dense result is computed step by step. Anything else has its
-// default nest, which gives a sparse result the fewest entries. Steps follow a greedy order of the operands,
-// as that of opt_einsum (Smith and Gray, JOSS 2018), but of one chain. From each first operand on, the next
-// one is that with which the step has the fewest loops. The chain with the least largest step is taken, among
-// equal ones that with the fewest loops in all. The trace moves the operands into this order. It splits two
-// at a time from the left, without common loops, so each storage order that one step allows is legal.
+// default nest, with the copies that give a sparse result the fewest entries. Steps follow a greedy order of
+// the operands, as that of opt_einsum (Smith and Gray, JOSS 2018), but of one chain. From each first operand
+// on, the next one is that with which the step has the fewest loops. The chain with the least largest step is
+// taken, among equal ones that with the fewest loops in all. The trace moves the operands into this order. It
+// splits two at a time from the left, without common loops, so each storage order that one step allows is
+// legal. A search of a part may find only schedules that give a sparse result more entries than a default
+// nest does, up to all elements. Those are no schedules of the result.
 namespace schaas::frontier {
 namespace {
 
@@ -91,14 +96,17 @@ class Greedy {
   std::vector<IndexNames> operands_;
 };
 
+bool has_dense_result(const problem::Problem& problem) {
+  return problem.formats.at(problem.statement.result.tensor).all_dense();
+}
+
 /// The product in steps of two operands; the empty trace for what has no such steps.
 schedule::Trace steps_of(const problem::Problem& asked) {
   const auto factors = problem::factors_of(asked);
   const problem::Problem& problem = factors ? factors->contraction : asked;
   schedule::Trace trace;
   const auto operands = problem.operands().size();
-  if (!problem::is_contraction(problem) || operands < min_stepped_operands ||
-      !problem.formats.at(problem.statement.result.tensor).all_dense())
+  if (!problem::is_contraction(problem) || operands < min_stepped_operands || !has_dense_result(problem))
     return trace;
   const std::vector<int> order = Greedy(problem).best().order;
   if (!std::is_sorted(order.begin(), order.end()))
@@ -111,9 +119,66 @@ schedule::Trace steps_of(const problem::Problem& asked) {
   return trace;
 }
 
-/// Returns a frontier of this one schedule, or of the default nest where it is not legal.
+/// A default nest, plain or with copies that give a sparse result fewer entries.
+struct DefaultNest {
+  schedule::Trace trace;
+  space::ResultEntries entries;
+};
+
+/// Returns the default nest that gives the sparse result the fewest entries.
+support::Result<DefaultNest> default_nest_with_fewest_entries(const problem::Problem& asked) {
+  const auto factors = problem::factors_of(asked);
+  const problem::Problem& problem = factors ? factors->contraction : asked;
+  std::vector<schedule::Trace> traces(1);
+  if (problem::is_contraction(problem)) {
+    for (const auto& sets :
+         {concrete_notation::result_copy_sets(problem), concrete_notation::meeting_copy_sets(problem)}) {
+      for (const auto& set : sets) {
+        auto& directives = traces.emplace_back().directives;
+        directives.insert(directives.end(), set.begin(), set.end());
+      }
+    }
+  }
+  std::vector<DefaultNest> nests;
+  std::vector<space::ResultEntries> entries;
+  std::optional<support::Diagnostic> none;
+  for (schedule::Trace& trace : traces) {
+    auto found = space::result_entries(trace, asked);
+    if (!found.ok()) {
+      if (!none) none = found.error();
+      continue;
+    }
+    entries.push_back(*found);
+    nests.push_back({std::move(trace), std::move(*found)});
+  }
+  if (nests.empty()) return *none;
+  const std::vector<bool> fewest = space::with_fewest_entries(entries);
+  const auto first = std::find(fewest.begin(), fewest.end(), true);
+  return std::move(nests[static_cast<std::size_t>(first - fewest.begin())]);
+}
+
+/// Leaves out schedules that give the sparse result more entries than a default nest does.
+support::Result<void> leave_out_more_entries(Frontier& found, const problem::Problem& problem) {
+  SCHAAS_ASSIGN_OR_RETURN(const DefaultNest nest, default_nest_with_fewest_entries(problem));
+  std::vector<Survivor> kept;
+  for (Survivor& survivor : found.survivors) {
+    SCHAAS_ASSIGN_OR_RETURN(const space::ResultEntries entries,
+                            space::result_entries(survivor.traces.front(), problem));
+    const bool has_more = space::has_no_more_entries(nest.entries, entries) &&
+                          !space::has_no_more_entries(entries, nest.entries);
+    if (!has_more) kept.push_back(std::move(survivor));
+  }
+  found.survivors = std::move(kept);
+  return {};
+}
+
+/// Returns a frontier of this one schedule, or of a default nest where it is not legal.
 support::Result<Frontier> first_schedule(const problem::Problem& problem, const std::string& why) {
   schedule::Trace trace = steps_of(problem);
+  if (!has_dense_result(problem)) {
+    SCHAAS_ASSIGN_OR_RETURN(DefaultNest nest, default_nest_with_fewest_entries(problem));
+    trace = std::move(nest.trace);
+  }
   auto tree = schedule::apply(trace, problem);
   if (!tree.ok() && !trace.directives.empty()) {
     trace = {};
@@ -135,11 +200,21 @@ support::Result<Frontier> first_schedule(const problem::Problem& problem, const 
 support::Result<Frontier> compute(const problem::Problem& problem, const Options& options,
                                   const Progress& progress, const support::Cancellation& cancellation) {
   auto found = search(problem, options, progress, cancellation);
-  const bool is_without = !found.ok() && found.error().family == support::Family::exhausted;
-  if (!is_without || problem.profile != problem::Profile::standard) return found;
+  if (problem.profile != problem::Profile::standard) return found;
+  std::string why;
+  if (found.ok()) {
+    if (found->complete || has_dense_result(problem)) return found;
+    SCHAAS_RETURN_IF_ERROR(leave_out_more_entries(*found, problem));
+    if (!found->survivors.empty()) return found;
+    why = "the schedules that were found give the result more entries than others do";
+  } else if (found.error().family == support::Family::exhausted) {
+    why = found.error().message;
+  } else {
+    return found;
+  }
   SCHAAS_RETURN_IF_ERROR(cancellation.check("searching schedules"));
-  auto first = first_schedule(problem, found.error().message);
-  return first.ok() ? std::move(first) : std::move(found);
+  auto first = first_schedule(problem, why);
+  return first.ok() || found.ok() ? std::move(first) : std::move(found);
 }
 
 }  // namespace schaas::frontier

@@ -80,10 +80,7 @@ support::Result<void> keep_fewest_entries(space::ListedMembers& found, const pro
       found.limited = ended_while_listed;
       break;
     }
-    SCHAAS_ASSIGN_OR_RETURN(const auto problem, schedule::problem_of(member.trace, asked));
-    SCHAAS_ASSIGN_OR_RETURN(const auto tree, schedule::apply_own(member.trace, asked));
-    SCHAAS_ASSIGN_OR_RETURN(const auto nests, schedule::nests_and_terms_of(tree));
-    entries.push_back(space::result_entries(nests, problem));
+    SCHAAS_ASSIGN_OR_RETURN(entries.emplace_back(), space::result_entries(member.trace, asked));
   }
   found.members.erase(found.members.begin() + static_cast<std::ptrdiff_t>(entries.size()),
                       found.members.end());

@@ -682,6 +682,21 @@ TEST_F(Service, SendsFirstKernelsWhileFullOnesHoldEveryPermitOrWait) {
   for (auto& reader : readers) (void)reader->Finish();
 }
 
+// Without copies there are loops over all elements alone, which would store each.
+TEST_F(PartialFrontiers, HaveNoScheduleThatGivesTheResultMoreEntries) {
+  counted_->hold_search = true;
+  v1::ScheduleRequest request = spmm();
+  request.mutable_problem()->set_expression("A(i,k) = B(i,j) * C(k,j)");
+  request.mutable_problem()->clear_constraints();
+  for (const char* tensor : {"A", "B", "C"}) (*request.mutable_problem()->mutable_formats())[tensor] = "csr";
+  grpc::ClientContext context;
+  const auto reader = client_->stub().Schedule(&context, request);
+  EXPECT_EQ(first_kernel(*reader).trace(), "store(tensor=C, order={1,0})");
+  counted_->hold_search = false;
+  context.TryCancel();
+  (void)reader->Finish();
+}
+
 TEST_F(PartialFrontiers, AreNotSentForStoredAnswers) {
   must(chain());
   const Scheduled hit = must(chain());

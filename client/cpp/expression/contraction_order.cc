@@ -124,8 +124,9 @@ class Orders {
   NodePtr tree_of(std::size_t set, const std::vector<NodePtr>& trees,
                   const std::vector<std::size_t>& division, const std::vector<IndexBits>& left_over) const {
     if ((set & (set - 1)) == 0) return trees[static_cast<std::size_t>(std::countr_zero(set))];
-    return contracted(tree_of(division[set], trees, division, left_over),
-                      tree_of(set - division[set], trees, division, left_over), left_over[set]);
+    // The left part has the first operand, so that a chain of matrices is multiplied as it is written.
+    return contracted(tree_of(set - division[set], trees, division, left_over),
+                      tree_of(division[set], trees, division, left_over), left_over[set]);
   }
 
   /// Contracts, again and again, the two trees whose result is smallest beside them. `noise` 0: no noise.

@@ -8,6 +8,7 @@
 #include "compiler/concrete_notation/loop_order.h"
 #include "compiler/cost/iteration_space.h"
 #include "compiler/index_notation/printer.h"
+#include "compiler/schedule/replay/apply.h"
 
 // Entries of a sparse result, found from a schedule's nests without running them. Iteration spaces
 // (cost/iteration_space.h) are followed from temporary to reader. A temporary is known as a scalar or a
@@ -200,6 +201,13 @@ class Entries {
 
 ResultEntries result_entries(const Nests& nests, const problem::Problem& problem) {
   return Entries(nests, problem).run();
+}
+
+support::Result<ResultEntries> result_entries(const schedule::Trace& trace, const problem::Problem& problem) {
+  SCHAAS_ASSIGN_OR_RETURN(const auto with_copies, schedule::problem_of(trace, problem));
+  SCHAAS_ASSIGN_OR_RETURN(const auto tree, schedule::apply_own(trace, problem));
+  SCHAAS_ASSIGN_OR_RETURN(const auto nests, schedule::nests_and_terms_of(tree));
+  return result_entries(nests, with_copies);
 }
 
 bool has_no_more_entries(const ResultEntries& a, const ResultEntries& b) {

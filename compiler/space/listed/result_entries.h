@@ -28,6 +28,9 @@ struct ResultEntries {
 /// result's workspace, the result's last.
 ResultEntries result_entries(const schedule::Nests& nests, const problem::Problem& problem);
 
+/// Returns those of a schedule of the problem. Errors: those of schedule::apply_own.
+support::Result<ResultEntries> result_entries(const schedule::Trace& trace, const problem::Problem& problem);
+
 /// Wherever a schedule with `a` appends an entry, one with `b` does, too.
 bool has_no_more_entries(const ResultEntries& a, const ResultEntries& b);
 
