@@ -33,7 +33,7 @@ constexpr std::int64_t min_converted_by_team = std::int64_t{1} << 16;
 
 // Converts one matrix. `rows_` describes the entries in the order in which the new tensor has them: those of
 // the original first, those of its transpose after transpose().
-template <class Position, class Value>
+template <class Position, class Word>
 class MatrixConversion {
  public:
   MatrixConversion(const PackedTensor& from, const format::TensorFormat& to, const ConvertOptions& options)
@@ -46,7 +46,7 @@ class MatrixConversion {
   }
 
   Result<PackedTensor> run() {
-    SCHAAS_ASSIGN_OR_RETURN(builder_.values, array<Value>(rows_.entries, written));
+    SCHAAS_ASSIGN_OR_RETURN(builder_.values, array<Word>(rows_.entries, written));
     SCHAAS_ASSIGN_OR_RETURN(builder_.levels[1].crd, array<Position>(rows_.entries, written));
     if (builder_.format.mode_order == from_.format().mode_order) {
       copy(builder_.values, from_.values());
@@ -132,8 +132,8 @@ class MatrixConversion {
     begin[columns] = next;
   }
   void scatter(Position* offset, std::int64_t first, std::int64_t last) {
-    const Value* const from = from_.values().template as<Value>();
-    auto* const to = builder_.values.template as<Value>();
+    const Word* const from = from_.values().template as<Word>();
+    auto* const to = builder_.values.template as<Word>();
     auto* const crd = builder_.levels[1].crd.template as<Position>();
     for (std::int64_t k = first; k < last; ++k) {
       const Position row = rows_.outer(k);
@@ -226,8 +226,8 @@ class MatrixConversion {
 template <class Position>
 Result<PackedTensor> convert_matrix(const PackedTensor& tensor, const format::TensorFormat& format,
                                     const ConvertOptions& options) {
-  return for_type(tensor.value_type(), [&](auto zero) {
-    return MatrixConversion<Position, decltype(zero)>(tensor, format, options).run();
+  return for_width(tensor.value_type(), [&](auto word) {
+    return MatrixConversion<Position, decltype(word)>(tensor, format, options).run();
   });
 }
 

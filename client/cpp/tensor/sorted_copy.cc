@@ -24,7 +24,7 @@ bool is_coo(const schaas_tensor& view) {
          view.levels[1].format == SCHAAS_LEVEL_SINGLETON;
 }
 
-template <class Position, class Value>
+template <class Position, class Word>
 class Sorting {
  public:
   Sorting(const PackedTensor& from, const std::string& name)
@@ -35,7 +35,7 @@ class Sorting {
     is_coo_ = is_coo;
     // Repeated entries are added up last, so the arrays are made for all entries.
     SCHAAS_ASSIGN_OR_RETURN(crd_, array<Position>(entries));
-    SCHAAS_ASSIGN_OR_RETURN(values_, array<Value>(entries));
+    SCHAAS_ASSIGN_OR_RETURN(values_, array<Word>(entries));
     if (is_coo) {
       SCHAAS_RETURN_IF_ERROR(gather_rows());
     } else {
@@ -65,9 +65,9 @@ class Sorting {
     const auto entries = static_cast<std::size_t>(from_.stored());
     const auto *row = from_.levels()[0].crd.template as<Position>(),
                *column = from_.levels()[1].crd.template as<Position>();
-    const auto* const value = from_.values().template as<Value>();
+    const auto* const value = from_.values().template as<Word>();
     auto *const pos = pos_.template as<Position>(), *const crd = crd_.template as<Position>();
-    auto* const values = values_.template as<Value>();
+    auto* const values = values_.template as<Word>();
     for (std::size_t q = 0; q < entries; ++q) ++pos[row[q] + 1];
     std::partial_sum(pos, pos + rows_ + 1, pos);
     for (std::size_t q = 0; q < entries; ++q) {  // pos[r] becomes the end of row r
@@ -80,17 +80,30 @@ class Sorting {
     return {};
   }
 
-  // Sorts each row and adds up repeated entries. Rows are compacted in the same pass: `kept` never passes
-  // `q`, so nothing is overwritten before it is read.
   void sort_rows() {
     auto *const pos = pos_.template as<Position>(), *const crd = crd_.template as<Position>();
-    auto* const values = values_.template as<Value>();
-    Position kept = 0;
+    auto* const values = values_.template as<Word>();
+    bool repeats = false;
     for (std::int64_t r = 0; r < rows_; ++r) {
-      const Position begin = std::exchange(end_, pos[r + 1]);
-      sort_row(crd + begin, values + begin, static_cast<std::size_t>(end_ - begin));
+      Position *const begin = crd + pos[r], *const end = crd + pos[r + 1];
+      sort_row(begin, values + pos[r], static_cast<std::size_t>(end - begin));
+      repeats = repeats || std::adjacent_find(begin, end) != end;
+    }
+    entries_ = pos[rows_];
+    if (repeats) for_type(from_.value_type(), [&](auto zero) { add_repeated<decltype(zero)>(); });
+  }
+
+  // Adds up repeated entries of sorted rows. Rows are compacted in the same pass: `kept` never passes `q`, so
+  // nothing is overwritten before it is read.
+  template <class Value>
+  void add_repeated() {
+    auto *const pos = pos_.template as<Position>(), *const crd = crd_.template as<Position>();
+    auto* const values = values_.template as<Value>();
+    Position kept = 0, end = 0;
+    for (std::int64_t r = 0; r < rows_; ++r) {
+      const Position begin = std::exchange(end, pos[r + 1]);
       const Position first = kept;
-      for (Position q = begin; q < end_; ++q) {
+      for (Position q = begin; q < end; ++q) {
         if (kept > first && crd[kept - 1] == crd[q]) {
           values[kept - 1] += values[q];
           continue;
@@ -103,13 +116,13 @@ class Sorting {
     entries_ = kept;
   }
 
-  void sort_row(Position* crd, Value* values, std::size_t count) {
+  void sort_row(Position* crd, Word* values, std::size_t count) {
     constexpr std::size_t by_insertion = 24;
     if (std::is_sorted(crd, crd + count)) return;
     if (count > by_insertion) return sort_long_row(crd, values, count);
     for (std::size_t n = 1; n < count; ++n) {
       const Position coordinate = crd[n];
-      const Value value = values[n];
+      const Word value = values[n];
       std::size_t at = n;
       for (; at > 0 && crd[at - 1] > coordinate; --at) {
         crd[at] = crd[at - 1];
@@ -120,7 +133,7 @@ class Sorting {
     }
   }
 
-  void sort_long_row(Position* crd, Value* values, std::size_t count) {
+  void sort_long_row(Position* crd, Word* values, std::size_t count) {
     row_.clear();
     for (std::size_t n = 0; n < count; ++n) row_.push_back({crd[n], values[n]});
     std::stable_sort(row_.begin(), row_.end(),
@@ -137,7 +150,7 @@ class Sorting {
     builder.fill_value = from_.fill_value();
     // Entries that were added up leave room at the end of both arrays.
     crd_.resize(static_cast<std::size_t>(entries_) * sizeof(Position));
-    values_.resize(static_cast<std::size_t>(entries_) * sizeof(Value));
+    values_.resize(static_cast<std::size_t>(entries_) * sizeof(Word));
     if (is_coo_) {
       SCHAAS_RETURN_IF_ERROR(add_coordinates(builder));
     } else {
@@ -167,15 +180,14 @@ class Sorting {
   const std::string what_;
   bool is_coo_ = false;
   std::int64_t rows_ = 0, entries_ = 0;
-  Position end_ = 0;  ///< end of the current row before entries were added up
   Buffer pos_, crd_, values_;
-  std::vector<std::pair<Position, Value>> row_;
+  std::vector<std::pair<Position, Word>> row_;
 };
 
 template <class Position>
 Result<PackedTensor> sorted(const PackedTensor& tensor, const std::string& name, bool is_coo) {
-  return for_type(tensor.value_type(),
-                  [&](auto zero) { return Sorting<Position, decltype(zero)>(tensor, name).run(is_coo); });
+  return for_width(tensor.value_type(),
+                   [&](auto word) { return Sorting<Position, decltype(word)>(tensor, name).run(is_coo); });
 }
 
 }  // namespace

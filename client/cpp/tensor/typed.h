@@ -1,4 +1,5 @@
 #pragma once
+#include <array>
 #include <complex>
 #include <cstdint>
 #include <type_traits>
@@ -65,6 +66,31 @@ decltype(auto) for_type(ValueType type, Work&& work) {
       return std::forward<Work>(work)(std::complex<double>{});
   }
   SCHAAS_CHECK(false, "a value type without a case");
+}
+
+/// A value that is moved as it is, whatever its type.
+template <std::size_t bytes>
+struct Word {
+  alignas(bytes < 8 ? bytes : 8) std::array<char, bytes> bits;
+};
+
+/// Calls `work` with a word as wide as values of the type, so that what only moves values is compiled for
+/// each width.
+template <class Work>
+decltype(auto) for_width(ValueType type, Work&& work) {
+  switch (bytes_of(type)) {
+    case 1:
+      return std::forward<Work>(work)(Word<1>{});
+    case 2:
+      return std::forward<Work>(work)(Word<2>{});
+    case 4:
+      return std::forward<Work>(work)(Word<4>{});
+    case 8:
+      return std::forward<Work>(work)(Word<8>{});
+    case 16:
+      return std::forward<Work>(work)(Word<16>{});
+  }
+  SCHAAS_CHECK(false, "a width without a case");
 }
 
 template <class Value>
