@@ -7,6 +7,7 @@
 #include "compiler/concrete_notation/copies/result_copies.h"
 #include "compiler/frontier/frontier.h"
 #include "compiler/frontier/search.h"
+#include "compiler/index_notation/printer.h"
 #include "compiler/problem/factors.h"
 #include "compiler/schedule/replay/apply.h"
 #include "compiler/space/listed/result_entries.h"
@@ -18,8 +19,8 @@
 // on, the next one is that with which the step has the fewest loops. The chain with the least largest step is
 // taken, among equal ones that with the fewest loops in all. The trace moves the operands into this order. It
 // splits two at a time from the left, without common loops, so each storage order that one step allows is
-// legal. A search of a part may find only schedules that give a sparse result more entries than a default
-// nest does, up to all elements. Those are no schedules of the result.
+// legal. A search of a part may find only schedules that give a sparse result more entries than those of the
+// whole do, up to all elements. Those are no schedules of the result.
 namespace schaas::frontier {
 namespace {
 
@@ -157,16 +158,26 @@ support::Result<DefaultNest> default_nest_with_fewest_entries(const problem::Pro
   return std::move(nests[static_cast<std::size_t>(first - fewest.begin())]);
 }
 
-/// Leaves out schedules that give the sparse result more entries than a default nest does.
-support::Result<void> leave_out_more_entries(Frontier& found, const problem::Problem& problem) {
-  SCHAAS_ASSIGN_OR_RETURN(const DefaultNest nest, default_nest_with_fewest_entries(problem));
+/// Entries where every sparse operand of a product is stored: no schedule gives the result fewer.
+space::ResultEntries fewest_possible_entries(const problem::Problem& problem) {
+  std::set<std::string> stored;
+  for (const auto& operand : problem.operands())
+    if (!problem.formats.at(operand.tensor).all_dense()) stored.insert(index_notation::print(operand));
+  return {{std::move(stored)}, false};
+}
+
+bool has_more_entries(const space::ResultEntries& a, const space::ResultEntries& b) {
+  return space::has_no_more_entries(b, a) && !space::has_no_more_entries(a, b);
+}
+
+/// Leaves out schedules that give the sparse result more entries than these.
+support::Result<void> leave_out_more_entries(Frontier& found, const space::ResultEntries& most,
+                                             const problem::Problem& problem) {
   std::vector<Survivor> kept;
   for (Survivor& survivor : found.survivors) {
     SCHAAS_ASSIGN_OR_RETURN(const space::ResultEntries entries,
                             space::result_entries(survivor.traces.front(), problem));
-    const bool has_more = space::has_no_more_entries(nest.entries, entries) &&
-                          !space::has_no_more_entries(entries, nest.entries);
-    if (!has_more) kept.push_back(std::move(survivor));
+    if (!has_more_entries(entries, most)) kept.push_back(std::move(survivor));
   }
   found.survivors = std::move(kept);
   return {};
@@ -201,12 +212,17 @@ support::Result<Frontier> compute(const problem::Problem& problem, const Options
                                   const Progress& progress, const support::Cancellation& cancellation) {
   auto found = search(problem, options, progress, cancellation);
   if (problem.profile != problem::Profile::standard) return found;
+  const bool is_part = options.operand_orders != 0;
   std::string why;
   if (found.ok()) {
-    if (found->complete || has_dense_result(problem)) return found;
-    SCHAAS_RETURN_IF_ERROR(leave_out_more_entries(*found, problem));
+    if ((found->complete && !is_part) || has_dense_result(problem)) return found;
+    SCHAAS_ASSIGN_OR_RETURN(const DefaultNest nest, default_nest_with_fewest_entries(problem));
+    // The whole space may have schedules with fewer entries than a default nest.
+    const space::ResultEntries most = is_part ? fewest_possible_entries(problem) : nest.entries;
+    SCHAAS_RETURN_IF_ERROR(leave_out_more_entries(*found, most, problem));
     if (!found->survivors.empty()) return found;
     why = "the schedules that were found give the result more entries than others do";
+    if (has_more_entries(nest.entries, most)) return support::unsupported("no-schedule", why);
   } else if (found.error().family == support::Family::exhausted) {
     why = found.error().message;
   } else {

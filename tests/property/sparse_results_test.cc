@@ -14,6 +14,7 @@
 #include "compiler/frontier/frontier.h"
 #include "compiler/problem/problem.h"
 #include "compiler/schedule/replay/apply.h"
+#include "compiler/space/listed/result_entries.h"
 #include "tests/support/kernel_queue.h"
 
 namespace schaas {
@@ -298,6 +299,52 @@ TEST(Entries, AreThoseThatFactorsOfRowsAllow) {
 
 /// Loops of reductions walk what is stored, whatever the monoid: rows times entries of a row, no rows times
 /// columns.
+/// Entries of each schedule of a frontier.
+std::vector<space::ResultEntries> entries_of(const frontier::Frontier& found,
+                                             const problem::Problem& problem) {
+  std::vector<space::ResultEntries> out;
+  for (const auto& survivor : found.survivors)
+    out.push_back(space::result_entries(survivor.traces.front(), problem).value());
+  return out;
+}
+
+// A part of a space, and a search that ends before it has any schedule, may know no loops but those over all
+// elements.
+TEST(Entries, AreNoMoreOfPartsAndOfFirstSchedules) {
+  const std::vector<std::string> expressions = {
+      "A(i,k) = B(i,j) * C(j,k)",          "A(i,k) = B(i,j) * C(k,j)",
+      "A(i,k) = B(j,i) * C(j,k)",          "A(i,k) = 2 * B(i,j) * C(k,j)",
+      "A(i,k) = B(j,i) * C(k,j) / 3",      "A(i,j) = D(i,j) * B(i,k) * C(j,k)",
+      "A(i,l) = B(i,j) * C(k,j) * D(k,l)", "A(i,j) = B(j,i)"};
+  std::size_t kept = 0;
+  for (const std::string& expression : expressions) {
+    for (const bool by_rows : {true, false}) {
+      const std::string format = by_rows ? "csr" : "csc";
+      const auto problem = problem_of(expression, {{"A", "csr"}, {"B", "csr"}, {"C", format}, {"D", "csr"}});
+      const auto whole = entries_of(frontier_of(problem), problem);
+      for (const std::size_t orders : {0, 1, 4}) {
+        SCOPED_TRACE(expression + ", " + format + ", operand orders " + std::to_string(orders));
+        frontier::Options options = frontier::options_for(problem.profile);
+        options.search_seconds = orders == 0 ? 1e-9 : 1;
+        options.operand_orders = orders;
+        const auto found = frontier::compute(problem, options, {}, {});
+        if (!found.ok()) continue;  // a part may have no schedule
+        for (const space::ResultEntries& entries : entries_of(*found, problem)) {
+          ++kept;
+          for (const space::ResultEntries& others : whole) {
+            // The schedule that needs no search has the fewest entries of a default nest.
+            EXPECT_FALSE(entries.filled && !others.filled);
+            if (orders == 0) continue;
+            EXPECT_FALSE(space::has_no_more_entries(others, entries) &&
+                         !space::has_no_more_entries(entries, others));
+          }
+        }
+      }
+    }
+  }
+  EXPECT_GT(kept, 30U);
+}
+
 TEST(StoredReductions, WalkEntries) {
   for (const std::string expression :
        {"y(i) = max(j)(B(i,j))", "y(i) = min(j)(B(i,j) * C(i,j))", "y(i) = or(j)(B(i,j) > 2)",
