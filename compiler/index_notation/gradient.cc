@@ -264,12 +264,12 @@ class Reverse {
   std::map<std::string, std::vector<QuotientTerm>> terms_;
 };
 
-// Returns the first place in the program where the coordinate of an index is a number.
-std::optional<support::SourceRange> place_of_coordinate(const Expression& value, const std::string& index) {
+// Returns the range in the program where the coordinate of an index is first a number.
+std::optional<support::SourceRange> range_of_coordinate(const Expression& value, const std::string& index) {
   const auto* coordinate = std::get_if<Coordinate>(&value.node);
   if (coordinate != nullptr && coordinate->index == index) return value.range;
   for (const Expression& part : parts(value))
-    if (auto place = place_of_coordinate(part, index)) return place;
+    if (auto range = range_of_coordinate(part, index)) return range;
   return std::nullopt;
 }
 
@@ -281,8 +281,8 @@ Result<void> check_index(const Program& program, const std::string& of, std::str
                                                                     "numbers, which have no derivative"),
                       "give the numbers in an operand, as in `t(" + of + ")`, and differentiate by that");
   for (const Assignment& statement : program.statements)
-    if (const auto place = place_of_coordinate(statement.value, of))
-      return support::at(std::move(refused), "expression", std::string(source), *place);
+    if (const auto range = range_of_coordinate(statement.value, of))
+      return support::at(std::move(refused), "expression", std::string(source), *range);
   return refused;
 }
 
