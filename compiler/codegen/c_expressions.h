@@ -84,7 +84,9 @@ class CExpressions {
   /// (For::prefetch_distance) or for gathered sums.
   const std::set<std::string>& coordinates_beyond_rows() const { return beyond_rows_; }
   std::optional<GatheredSums> gathered_sums_of(const loop_ir::For& loop) const {
-    if (complex_) return std::nullopt;  // four values do not fit a register
+    // Four complex values do not fit a register. Products of a few narrow integers are made one by one
+    // anyway.
+    if (complex_ || value_bytes_ < 4) return std::nullopt;
     return gathered_sums(loop, operands_, monoids_);
   }
   /// The sums are made by gather instructions where these pay.

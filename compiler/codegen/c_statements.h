@@ -156,6 +156,9 @@ class CVectorLoops {
   void print_atomic(const loop_ir::Store& store, const Block& block, int part, const std::string& value);
   std::string apply(const loop_ir::Apply& apply, const Block& block, int part) const;
   std::string complex_apply(const loop_ir::Apply& apply, const Block& block, int part) const;
+  std::string complex_sum(const std::string& sum, const loop_ir::ExpressionPtr& value, const Block& block,
+                          int part) const;
+  std::string scaled_arguments(const loop_ir::Apply& product, const Block& block, int part) const;
   std::string counted(const loop_ir::ExpressionPtr& index, const Block& block, int part) const;
   static std::string offset(const std::string& first, const Block& block, int part);
   /// Returns one register, broadcast where the expression does not vary.

@@ -221,6 +221,12 @@ bool CVectorLoops::may_end_in_part(const StatementPtr& body) const {
 /// part.
 void CVectorLoops::print_partial_remainder(const loop_ir::For& loop, int most) {
   const std::string& v = loop.variable;
+  if (expressions_.is_complex()) {  // one value by its parts: most of a register would be idle
+    text_.open("if (" + v + " + 1 == " + v + "_end)");
+    print_body(loop.body, {"value", 1});
+    text_.line("++" + v + ";");
+    text_.close();
+  }
   for (int count = most; count >= 1; --count) {
     const std::string whole = std::to_string(count - 1) + " * WIDTH(vec)";
     text_.open("if (" + v + " + " + whole + " < " + v + "_end)");

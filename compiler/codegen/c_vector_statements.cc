@@ -96,13 +96,36 @@ std::string CVectorLoops::apply(const loop_ir::Apply& apply, const Block& block,
   return text;
 }
 
+/// Returns the arguments of a product with one value: the value and the register.
+std::string CVectorLoops::scaled_arguments(const loop_ir::Apply& product, const Block& block,
+                                           int part) const {
+  const bool first_varies = varies(product.arguments[0]);
+  return vector_expression(product.arguments[first_varies ? 1 : 0], block, part) + ", " +
+         vector_expression(product.arguments[first_varies ? 0 : 1], block, part);
+}
+
+/// Returns the sum of a complex register and a product, as two fused multiplications; "" where the value is
+/// no product, and where so few sums are made side by side that each would wait for both.
+std::string CVectorLoops::complex_sum(const std::string& sum, const ExpressionPtr& value, const Block& block,
+                                      int part) const {
+  const auto* apply = std::get_if<loop_ir::Apply>(&value->node);
+  constexpr int enough = 4;
+  if (!expressions_.is_complex() || block.type == "value" || block.count < enough || apply == nullptr ||
+      apply->function != operators::Function::multiply || !varies(value))
+    return "";
+  const auto &a = apply->arguments[0], &b = apply->arguments[1];
+  if (varies(a) != varies(b))
+    return block.type + "_add_scaled(" + sum + ", " + scaled_arguments(*apply, block, part) + ")";
+  return block.type + "_add_product(" + sum + ", " + register_of(a, block, part) + ", " +
+         register_of(b, block, part) + ")";
+}
+
 /// Prints arithmetic of complex registers. Products with one value need its parts but once.
 std::string CVectorLoops::complex_apply(const loop_ir::Apply& apply, const Block& block, int part) const {
   const auto &a = apply.arguments[0], &b = apply.arguments[1];
   const bool multiplies = apply.function == operators::Function::multiply;
   if (multiplies && block.type != "value" && varies(a) != varies(b))
-    return block.type + "_scale(" + vector_expression(varies(a) ? b : a, block, part) + ", " +
-           vector_expression(varies(a) ? a : b, block, part) + ")";
+    return block.type + "_scale(" + scaled_arguments(apply, block, part) + ")";
   const std::string x = register_of(a, block, part), y = register_of(b, block, part);
   if (multiplies) return block.type + "_multiply(" + x + ", " + y + ")";
   if (apply.function == operators::Function::divide) return block.type + "_divide(" + x + ", " + y + ")";
@@ -144,11 +167,16 @@ void CVectorLoops::print_accumulator(const loop_ir::Accumulator& accumulator, co
 void CVectorLoops::print_accumulate(const loop_ir::Accumulate& accumulate, const Block& block) {
   const auto monoid = expressions_.monoid_of(accumulate.name);
   for (int part = 0; part < block.count; ++part) {
+    const std::string target = sum_name(accumulate.name, block.first_sum + part, block);
+    if (const std::string sum = complex_sum(target, accumulate.value, block, part);
+        monoid == operators::Monoid::sum && !sum.empty()) {
+      text_.line(target + " = " + sum + ";");
+      continue;
+    }
     const std::string value = takes_a_number(monoid) && !expressions_.is_complex()
                                   ? vector_expression(accumulate.value, block, part)
                                   : register_of(accumulate.value, block, part);
-    text_.line(expressions_.fold(block.type, monoid, sum_name(accumulate.name, block.first_sum + part, block),
-                                 value));
+    text_.line(expressions_.fold(block.type, monoid, target, value));
   }
 }
 

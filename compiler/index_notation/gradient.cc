@@ -264,7 +264,29 @@ class Reverse {
   std::map<std::string, std::vector<QuotientTerm>> terms_;
 };
 
-Result<void> check_operand(const Program& program, const std::string& of) {
+// Returns the range in the program where the coordinate of an index is first a number.
+std::optional<support::SourceRange> range_of_coordinate(const Expression& value, const std::string& index) {
+  const auto* coordinate = std::get_if<Coordinate>(&value.node);
+  if (coordinate != nullptr && coordinate->index == index) return value.range;
+  for (const Expression& part : parts(value))
+    if (auto range = range_of_coordinate(part, index)) return range;
+  return std::nullopt;
+}
+
+// Coordinates are whole numbers: nothing lies between them to differentiate by.
+Result<void> check_index(const Program& program, const std::string& of, std::string_view source) {
+  if (!support::contains(index_variables(program.statements), of)) return {};
+  auto refused =
+      support::noting(support::unsupported("gradient", quoted(of) + " is an index; its coordinates are whole "
+                                                                    "numbers, which have no derivative"),
+                      "give the numbers in an operand, as in `t(" + of + ")`, and differentiate by that");
+  for (const Assignment& statement : program.statements)
+    if (const auto range = range_of_coordinate(statement.value, of))
+      return support::at(std::move(refused), "expression", std::string(source), *range);
+  return refused;
+}
+
+Result<void> check_operand(const Program& program, const std::string& of, std::string_view source) {
   std::vector<std::string> known;
   const std::string name = quoted(of), text = quoted(print(program));
   for (const Assignment& statement : program.statements) {
@@ -281,6 +303,7 @@ Result<void> check_operand(const Program& program, const std::string& of) {
         "one");
   }
   if (support::contains(known, of)) return {};
+  SCHAAS_RETURN_IF_ERROR(check_index(program, of, source));
   return support::invalid("unknown-tensor",
                           text + " has no operand " + name + support::did_you_mean(of, known));
 }
@@ -359,7 +382,7 @@ Result<Program> gradient(const Program& given, const GradientOptions& options, s
                                              "; derivatives are of sums and products"),
         "write reductions out, as in `D(i,k) = min(j)(B(i,j) + C(j,k))`");
   }
-  SCHAAS_RETURN_IF_ERROR(check_operand(program, options.of));
+  SCHAAS_RETURN_IF_ERROR(check_operand(program, options.of, source));
   for (const Assignment& statement : program.statements)
     SCHAAS_RETURN_IF_ERROR(check_functions(statement.value, source));
   FreshNames names(program);

@@ -43,5 +43,22 @@ TEST(RandomKernels, ComputeWhatTheOracleSays) {
   EXPECT_EQ(failures < 5 ? problems : computed, computed);
 }
 
+/// Registers of complex numbers times one number, in few and in many registers side by side.
+TEST(RandomKernels, OfComplexNumbersScaleRegisters) {
+  std::mt19937_64 random(seed());
+  test_support::QuickToolchain toolchain;
+  for (const char* type : {"c64", "c128"}) {
+    problem::ProblemText text;
+    text.expression = "A(i,k) = B(i,j) * C(j,k)";
+    text.formats["B"] = "csr";
+    text.value_type = type;
+    const auto problem = problem::build(text).value();
+    const test_support::Trials trials(problem, 12, random());
+    const std::vector<schedule::Trace> schedules{schedule::Trace{},
+                                                 schedule::parse("reorder(path={}, order={i,j,k})").value()};
+    for (const auto& failure : trials.failures(schedules, 12, *toolchain, random)) ADD_FAILURE() << failure;
+  }
+}
+
 }  // namespace
 }  // namespace schaas

@@ -12,8 +12,9 @@
 // those of one or two with coordinates of the indices, as an element of a matrix, as sums of its rows and as
 // a sum of all, with every operand and a matrix result in every named format; compiled and run as f64, and
 // without quotients also in another type or with an operand in a narrower one, on random tensors, against the
-// dense oracle. The fast test takes every n-th. Of three operands at most one has a format that results do
-// not have; the others then are dense, csr or dcsr.
+// dense oracle; and as c64 or c128, by turns under conj, imag or abs, where elements need no order. The fast
+// test takes every n-th. Of three operands at most one has a format that results do not have; the others then
+// are dense, csr or dcsr.
 namespace schaas {
 namespace {
 
@@ -81,6 +82,15 @@ std::string another_type(const std::string& expression, std::size_t number) {
   return types[number % types.size()];
 }
 
+/// Returns the expression, with a function of complex numbers of its first operand by turns.
+std::string with_complex_function(std::string expression, std::size_t number) {
+  static const Formats functions{"", "conj", "imag", "abs"};
+  const std::string& function = functions[number / 2 % functions.size()];
+  if (function.empty()) return expression;
+  const std::string operand = "B(i,j)";
+  return expression.replace(expression.find(operand), operand.size(), function + "(" + operand + ")");
+}
+
 /// All problems, by a visitor that may leave most of them out.
 template <class Visit>
 void for_all(const Visit& visit) {
@@ -141,6 +151,7 @@ TEST_P(SmallWorld, AgreesWithDenseEvaluation) {
     add(other);
     other = text;
     other.value_type = number / step % 2 == 0 ? "c128" : "c64";
+    other.expression = with_complex_function(text.expression, number / step);
     if (number / step % 8 == 3) other.formats["B"] += number / step % 16 == 3 ? "@f32" : "@i8";
     if (problem::build(other).ok()) add(other);  // complex numbers have no order
   });

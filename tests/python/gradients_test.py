@@ -136,6 +136,43 @@ class Derivatives(unittest.TestCase):
             with self.assertRaisesRegex(schaas.Invalid, why):
                 schaas.gradient(*arguments)
 
+    def test_refuses_what_has_none(self):
+        """Each refusal in full. Functions that are constant almost everywhere have the slope 0."""
+        values = "unsupported [gradient]: `x` is stored as {}; derivatives are by real numbers\n  note: {}"
+        real = "store it as f64, f32, bf16 or f16; operands that are no variables may be integers"
+        parts = "compute with real and imaginary parts in operands of their own"
+        integers = [name for name in schaas_types() if name[0] in "iu" or name == "bool"]
+        self.assertEqual(len(integers), 9)
+        for name in [*integers, "c64", "c128"]:
+            with self.assertRaises(schaas.Unsupported) as caught:
+                schaas.gradient("y(i) = A(i,j) * x(j)", "x", A="csr", x=f"dense@{name}")
+            self.assertEqual(str(caught.exception), values.format(name, parts if name[0] == "c" else real))
+            self.assertEqual(schaas.gradient("y(i) = A(i,j) * x(j)", "x", A=f"csr@{name}"), "dx(j) = dy(i) * A(i,j)")
+        for name in ("f64", "f32", "bf16", "f16"):
+            self.assertEqual(schaas.gradient("y(i) = A(i,j) * x(j)", "x", x=f"dense@{name}"), "dx(j) = dy(i) * A(i,j)")
+        with self.assertRaises(schaas.Unsupported) as caught:
+            schaas.gradient("A(i,j) = where(i < j, x(i), j)", "j")
+        self.assertEqual(str(caught.exception),
+                         "unsupported [gradient]: `j` is an index; its coordinates are whole numbers, which have no derivative\n"
+                         "  --> expression:1:20\n  | A(i,j) = where(i < j, x(i), j)\n  |                    ^\n"
+                         "  note: give the numbers in an operand, as in `t(j)`, and differentiate by that")
+        for function in ("conj", "real", "imag"):
+            with self.assertRaises(schaas.Unsupported) as caught:
+                schaas.gradient(f"y(i) = {function}(x(i))", "x")
+            self.assertEqual(str(caught.exception), f"unsupported [gradient]: `{function}(x(i))` has no derivative as real functions do\n"
+                             f"  --> expression:1:8\n  | y(i) = {function}(x(i))\n  |        ^~~~~~~~~~\n  note: {parts}")
+        with self.assertRaisesRegex(schaas.Unsupported, "is under min-plus; derivatives are of sums and products\n  note: write reductions out"):
+            schaas.gradient("min-plus: y(i) = B(i,j) * x(j)", "x")
+        x = np.array([-1.5, 0.25, 2.0])
+        for function in ("sign", "floor", "ceil", "round", "not"):
+            f = kernel(schaas.gradient(f"y(i) = {function}(x(i))", "x"))
+            np.testing.assert_array_equal(f(x=x), 0 * x)
+
+
+def schaas_types():
+    from schaas._tensors import TYPE_NAMES
+    return TYPE_NAMES.values()
+
 
 if __name__ == "__main__":
     with_server.main()

@@ -104,6 +104,27 @@ class Tensors(unittest.TestCase):
         np.testing.assert_array_equal(np.asarray(other), 2 * b.toarray())
         del kept
 
+    def test_are_not_made_dense_unasked(self):
+        large = schaas.tensor([[0, 7], [1, 0]], [1.0, 2.0], (200_000, 200_000))
+        d = np.ones((200_000, 1))
+        compute = '; compute with `schaas.einsum("ij,jk->ik", b, d)` or `schaas.kernel("C(i,k) = B(i,j) * D(j,k)")(B=b, D=d)`, '
+        for work in (lambda: np.asarray(large), lambda: np.trace(large), lambda: d.T.dot(large), lambda: sp.eye(200_000, format="csr") @ large):
+            with self.assertRaises(schaas.Unsupported) as caught:
+                work()
+            self.assertEqual(str(caught.exception), f"unsupported [dense-size]: numpy wants all elements of {large!r} in one array, which takes 298.0 GiB"
+                             + compute + "take the entries with `.coords()`, or call `.todense()` to have it all the same")
+        for work, name in ((lambda: large @ d, "matmul"), (lambda: d.T @ large, "matmul"), (lambda: d * large, "multiply"),
+                           (lambda: np.sqrt(large), "sqrt"), (lambda: np.sum(large), "add")):
+            with self.assertRaises(schaas.Unsupported) as caught:
+                work()
+            self.assertEqual(str(caught.exception), f"unsupported [numpy-function]: `numpy.{name}` does not know sparse tensors such as {large!r}"
+                             + compute + "or pass `.todense()`, which takes 298.0 GiB")
+        self.assertEqual(schaas.einsum("ij,jk->ik", large, d)[7, 0], 2)
+        small = schaas.tensor([[0, 1], [1, 0]], [1.0, 2.0], (2, 2))
+        np.testing.assert_array_equal(small, [[0, 1], [2, 0]])
+        np.testing.assert_array_equal(small.todense(), np.asarray(small))
+        self.assertEqual(np.asarray(small, np.float32).dtype, np.float32)
+
     def test_explain_themselves(self):
         tensor = schaas.tensor([[0, 1], [1, 0], [0, 1]], [1.0, 2.0], (3, 3, 2))
         self.assertEqual(repr(tensor), "<schaas.Tensor csf of shape (3, 3, 2), 2 stored values of float64, 72 B>")

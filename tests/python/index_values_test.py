@@ -32,6 +32,34 @@ class IndexValues(unittest.TestCase):
             with self.subTest(operand=operand, result=result):
                 self.check(np.triu(B), "A(i,j) = (i <= j) * B(i,j)", {"A": result}, B=stored(B, operand))
 
+    def test_diagonals_are_written_sparse(self):
+        """Diagonals on the left, and identity matrices: sparse results store the diagonal alone."""
+        B, x = matrix(6, 6, 11), np.arange(1.0, 7)
+        both = B + np.diag(x)
+        for statement, expected in (("D(i,i) = x(i)", np.diag(x)), ("D(i,j) = x(i) * select(i,j)", np.diag(x)),
+                                    ("D(i,j) = x(i) * x(j) * select(i,j)", np.diag(x * x))):
+            for result in ("dense", "csr", "dcsr", "coo"):
+                self.check(expected, statement, {"D": result}, x=x)
+            self.assertEqual(kernel(statement, D="csr")(x=x).nnz, 6, statement)
+        for statement, expected, entries in (("D(i,i) = B(i,j) * x(j)", np.diag(B @ x), 6),
+                                             ("D(i,j) = B(i,j) + x(i) * select(i,j)", both, np.count_nonzero(both))):
+            for format in FORMATS:
+                with self.subTest(statement, format=format):
+                    self.check(expected, statement, {"D": "csr"}, B=stored(B, format), x=x)
+            self.assertEqual(kernel(statement, D="csr")(B=stored(B, "csr"), x=x).nnz, entries, statement)
+        self.check(np.ones((6, 6)) + np.diag(x), "D(i,i) += x(i)", D=np.ones((6, 6)), x=x)
+
+    def test_says_how_a_diagonal_is_written(self):
+        x = np.arange(3.0)
+        for value in ("where(i == j, x(i), 0)", "x(i) * (j == i)"):
+            with self.assertRaises(schaas.Invalid) as caught:
+                kernel(f"A(i,j) = {value}", A="csr")(x=x)
+            self.assertEqual(str(caught.exception),
+                             "invalid [missing-extent]: index `j` has no extent: no operand has it; give the extent of `j`\n"
+                             "  note: a diagonal is written with one index, as in `A(i,i) = x(i)`, or by the identity matrix `select(i,j)`: sparse "
+                             "results then store its elements alone")
+            self.check(np.diag(x)[:, :2], f"A(i,j) = {value}", x=x, extents={"j": 2})
+
     def test_positions(self):
         x = np.random.default_rng(3).random(11)
         i = np.arange(11)

@@ -33,11 +33,14 @@ constexpr double doubt = 1e-3;
 
 /// A value, what it is made of, and whether every order of operations gives it exactly, in f32 too.
 struct Number {
-  double value = 0;
+  double value = 0;  ///< of complex numbers the real part
   double magnitude = 0;
   bool exact = true;
+  double imaginary = 0;
 
   bool open() const { return std::isnan(magnitude); }
+  bool is_zero() const { return value == 0 && imaginary == 0; }
+  std::complex<double> both_parts() const { return {value, imaginary}; }
 };
 
 /// Returns a number for which any result is right.
@@ -56,18 +59,28 @@ Number made(double value, double magnitude, bool exact) {
   return {value, std::max(magnitude, size), exact && few_bits(value, magnitude)};
 }
 
-Number leaf(double value) { return made(value, std::fabs(value), true); }
+/// The same of a complex value, whose parts are rounded relative to the magnitude of the whole.
+Number made(std::complex<double> value, double magnitude, bool exact) {
+  const double x = value.real(), y = value.imag();
+  if (y == 0) return made(x, magnitude, exact);
+  const double size = std::hypot(x, y);
+  if (!std::isfinite(size) || size > 1e30 || size < 1e-30) return open_number();
+  return {x, std::max(magnitude, size), exact && few_bits(x, magnitude) && few_bits(y, magnitude), y};
+}
+
+Number leaf(std::complex<double> value) { return made(value, std::abs(value), true); }
 
 /// Rounding may carry `x` over `border`.
 bool near(const Number& x, double border) {
-  return !x.exact && std::fabs(x.value - border) <= doubt * std::max(x.magnitude, 1e-30);
+  return !x.exact && std::hypot(x.value - border, x.imaginary) <= doubt * std::max(x.magnitude, 1e-30);
 }
 
 Number truth(bool yes) { return {yes ? 1.0 : 0.0, 1, true}; }
 
 /// Compares two numbers; open where rounding may decide.
 Number comparison(Function function, const Number& a, const Number& b) {
-  const Number difference{a.value - b.value, a.magnitude + b.magnitude, a.exact && b.exact};
+  const Number difference{a.value - b.value, a.magnitude + b.magnitude, a.exact && b.exact,
+                          a.imaginary - b.imaginary};
   if (std::isfinite(difference.value) && near(difference, 0)) return open_number();
   switch (function) {
     case Function::less:
@@ -79,9 +92,9 @@ Number comparison(Function function, const Number& a, const Number& b) {
     case Function::greater_equal:
       return truth(a.value >= b.value);
     case Function::equal:
-      return truth(a.value == b.value);
+      return truth(a.value == b.value && a.imaginary == b.imaginary);
     default:
-      return truth(a.value != b.value);
+      return truth(a.value != b.value || a.imaginary != b.imaginary);
   }
 }
 
@@ -91,8 +104,12 @@ Number combined(Function function, const Number& a, const Number& b) {
   switch (function) {
     case Function::add:
       if (std::isinf(a.value) && b.value == -a.value) return open_number();  // or a sum times infinity
-      return made(a.value + b.value, a.magnitude + b.magnitude, exact);
+      return made(a.both_parts() + b.both_parts(), a.magnitude + b.magnitude, exact);
     case Function::multiply: {
+      if (a.imaginary != 0 || b.imaginary != 0) {
+        if (!std::isfinite(a.value) || !std::isfinite(b.value)) return open_number();
+        return made(a.both_parts() * b.both_parts(), a.magnitude * b.magnitude, exact);
+      }
       const double product = a.value * b.value;
       if (std::isnan(product) && (a.value == 0 || b.value == 0)) return open_number();
       return made(product, a.magnitude * b.magnitude, exact);
@@ -105,8 +122,8 @@ Number combined(Function function, const Number& a, const Number& b) {
     }
     default: {  // and, or
       if (near(a, 0) || near(b, 0)) return open_number();
-      const bool x = a.value != 0;
-      const bool y = b.value != 0;
+      const bool x = !a.is_zero();
+      const bool y = !b.is_zero();
       return truth(function == Function::logical_and ? x && y : x || y);
     }
   }
@@ -118,16 +135,17 @@ Number of_one(Function function, const Number& x) {
   const double m = x.magnitude;
   switch (function) {
     case Function::logical_not:
-      return near(x, 0) ? open_number() : truth(v == 0);
+      return near(x, 0) ? open_number() : truth(x.is_zero());
     case Function::negate:
-      return made(-v, m, x.exact);
+      return made(-x.both_parts(), m, x.exact);
     case Function::abs:
-      return made(std::fabs(v), m, x.exact);
+      return x.imaginary == 0 ? made(std::fabs(v), m, x.exact) : made(std::hypot(v, x.imaginary), m, false);
     case Function::conj:
+      return made(std::conj(x.both_parts()), m, x.exact);
     case Function::real:
       return made(v, m, x.exact);
     case Function::imag:
-      return made(0, m, x.exact);
+      return made(x.imaginary, m, x.exact);
     case Function::relu:
       return made(v > 0 ? v : 0, m, x.exact);
     case Function::sign:
@@ -169,8 +187,13 @@ Number of_one(Function function, const Number& x) {
 
 /// Divides; exact only if the quotient times the divisor is the dividend.
 Number quotient(const Number& a, const Number& b) {
-  if (b.value == 0 || (a.value == 0 && std::isnan(b.value))) return open_number();  // which zero: +0 or -0
+  if (b.is_zero() || (a.value == 0 && std::isnan(b.value))) return open_number();  // which zero: +0 or -0
   if (near(b, 0)) return open_number();
+  if (a.imaginary != 0 || b.imaginary != 0) {
+    const double size = std::abs(b.both_parts());
+    return made(a.both_parts() / b.both_parts(), a.magnitude / size * std::max(1.0, b.magnitude / size),
+                false);
+  }
   const double value = a.value / b.value;
   const bool exact = a.exact && b.exact && std::isfinite(value) && std::fma(value, b.value, -a.value) == 0;
   const double size = std::fabs(b.value);
@@ -329,11 +352,13 @@ class Evaluation {
   /// The semiring's product, in which zero is what is not stored: it annihilates, or not, as the kernel
   /// likes.
   Number multiplied(const Number& a, const Number& b) const {
-    const bool zero = a.value == semiring_.zero || b.value == semiring_.zero;
+    const bool zero = is_zero(a) || is_zero(b);
     const Number product = both(semiring_.product, a, b);
     if (!zero || product.open()) return product;
-    return product.value == semiring_.zero ? product : open_number();
+    return is_zero(product) ? product : open_number();
   }
+
+  bool is_zero(const Number& x) const { return x.value == semiring_.zero && x.imaginary == 0; }
 
   /// Evaluates a call; `where` evaluates only the branch that it chooses.
   Number called(const Call& call, Point& point) const {
@@ -341,7 +366,7 @@ class Evaluation {
     if (call.function == Function::where) {
       const Number condition = value(call.arguments[0], point);
       if (condition.open() || near(condition, 0)) return open_number();
-      return value(call.arguments[condition.value != 0 ? 1 : 2], point);
+      return value(call.arguments[condition.is_zero() ? 2 : 1], point);
     }
     for (const auto& each : call.arguments) arguments.push_back(value(each, point));
     for (const auto& each : arguments) {
@@ -394,6 +419,12 @@ DenseTensor zeros(std::vector<std::int64_t> extents) {
   return {std::move(extents), std::vector<double>(size, 0.0)};
 }
 
+void DenseTensor::set(std::size_t n, std::complex<double> number) {
+  values.at(n) = number.real();
+  if (imaginary.empty() && number.imag() != 0) imaginary.resize(values.size(), 0.0);
+  if (!imaginary.empty()) imaginary[n] = number.imag();
+}
+
 std::size_t offset(const std::vector<std::int64_t>& extents, const std::vector<std::int64_t>& coordinates) {
   std::int64_t out = 0;
   for (std::size_t mode = 0; mode < extents.size(); ++mode) {
@@ -409,7 +440,7 @@ Evaluated evaluate(const index_notation::Program& program, const std::map<std::s
   std::map<std::string, std::vector<std::int64_t>> shapes;
   for (const auto& [name, tensor] : operands) {
     shapes[name] = tensor.extents;
-    for (const double value : tensor.values) tensors[name].push_back(leaf(value));
+    for (std::size_t n = 0; n < tensor.values.size(); ++n) tensors[name].push_back(leaf(tensor.number(n)));
   }
   std::vector<Number> last;
   for (const auto& statement : program.statements) {
@@ -428,8 +459,7 @@ Evaluated evaluate(const index_notation::Program& program, const std::map<std::s
       }
       last.push_back(evaluation.term(statement.value, point));
       if (statement.update && before && !last.back().open()) {
-        last.back() =
-            combined(operators::combine(*statement.update), leaf(before->values.at(n)), last.back());
+        last.back() = combined(operators::combine(*statement.update), leaf(before->number(n)), last.back());
       }
       // Integers wrap around, and so do sums with the largest one, which an extreme of nothing is.
       const bool may_wrap = std::isinf(last.back().value)
@@ -443,7 +473,7 @@ Evaluated evaluate(const index_notation::Program& program, const std::map<std::s
   const auto& shape = shapes.at(program.statements.back().result.tensor);
   Evaluated out{zeros(shape), zeros(shape)};
   for (std::size_t n = 0; n < last.size(); ++n) {
-    out.value.values[n] = last[n].value;
+    out.value.set(n, last[n].both_parts());
     out.magnitude.values[n] = last[n].magnitude;
   }
   return out;
@@ -459,11 +489,10 @@ double relative_error(const DenseTensor& got, const Evaluated& want) {
   if (got.extents != want.value.extents || got.values.size() != want.value.values.size()) return infinite;
   double worst = 0;
   for (std::size_t n = 0; n < got.values.size(); ++n) {
-    const double right = want.value.values[n];
-    const double found = got.values[n];
+    const auto right = want.value.number(n), found = got.number(n);
     if (std::isnan(want.magnitude.values[n])) continue;
-    if (found == right || (std::isnan(found) && std::isnan(right))) continue;
-    const double error = std::fabs(found - right) / want.magnitude.values[n];
+    if (found == right || (std::isnan(found.real()) && std::isnan(right.real()))) continue;
+    const double error = std::abs(found - right) / want.magnitude.values[n];
     if (!(error <= std::numeric_limits<double>::max())) return infinite;
     worst = std::max(worst, error);
   }

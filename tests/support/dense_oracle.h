@@ -1,4 +1,5 @@
 #pragma once
+#include <complex>
 #include <cstdint>
 #include <limits>
 #include <map>
@@ -14,6 +15,12 @@ namespace schaas::test_support {
 struct DenseTensor {
   std::vector<std::int64_t> extents;
   std::vector<double> values;
+  std::vector<double> imaginary{};  ///< imaginary parts; empty: all are 0
+
+  std::complex<double> number(std::size_t n) const {
+    return {values.at(n), imaginary.empty() ? 0 : imaginary.at(n)};
+  }
+  void set(std::size_t n, std::complex<double> number);
 };
 
 DenseTensor zeros(std::vector<std::int64_t> extents);
@@ -33,10 +40,11 @@ struct Evaluated {
 using Extents = std::map<std::string, std::int64_t>;  ///< of every index variable
 
 /// The independent oracle: evaluates statement by statement by definition (docs/language.md), over all values
-/// of all index variables, in double arithmetic. Shares no code with the compiler but the nodes of index
-/// notation and the tables of operators. Exponential in the number of indices: extents of a few. `operands`
-/// hold the semiring's zero where nothing is stored; `before` is what an updated result holds. An element of
-/// a magnitude of `largest` or more has no right value, as integers that wrap around in other types.
+/// of all index variables, in double arithmetic, complex where an operand is. Shares no code with the
+/// compiler but the nodes of index notation and the tables of operators. Exponential in the number of
+/// indices: extents of a few. `operands` hold the semiring's zero where nothing is stored; `before` is what
+/// an updated result holds. An element of a magnitude of `largest` or more has no right value, as integers
+/// that wrap around in other types.
 Evaluated evaluate(const index_notation::Program& program, const std::map<std::string, DenseTensor>& operands,
                    const Extents& extents, const DenseTensor* before = nullptr,
                    double largest = std::numeric_limits<double>::infinity());

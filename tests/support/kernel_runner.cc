@@ -127,7 +127,12 @@ void fold_integers(std::int32_t fold, void* into, const void* from, std::int64_t
 void fold_element(std::int32_t type, std::int32_t fold, void* into, const void* from, std::int64_t n) {
   if (type == SCHAAS_I64) return fold_integers<std::int64_t>(fold, into, from, n);
   if (type == SCHAAS_I32) return fold_integers<std::int32_t>(fold, into, from, n);
-  write_number(into, type, n, folded(fold, read_number(into, type, n), read_number(from, type, n)));
+  const auto a = read_complex_number(into, type, n), b = read_complex_number(from, type, n);
+  const bool complex = a.imag() != 0 || b.imag() != 0;
+  if (complex && (fold == SCHAAS_FOLD_SUM || fold == SCHAAS_FOLD_PRODUCT))
+    return write_complex_number(into, type, n, fold == SCHAAS_FOLD_SUM ? a + b : a * b);
+  const auto number = [&](std::complex<double> x) { return complex ? (x != 0.0 ? 1.0 : 0.0) : x.real(); };
+  write_number(into, type, n, folded(fold, number(a), number(b)));
 }
 
 /// Returns the identity of a monoid of the ABI.

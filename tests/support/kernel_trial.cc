@@ -44,13 +44,19 @@ double tolerance(problem::ValueType type) {
   return operators::part_type(type) == problem::ValueType::f32 ? 1e-4 : 1e-10;
 }
 
+/// "1.5", "1.5+2i"
+std::string written(std::complex<double> number) {
+  if (number.imag() == 0) return std::to_string(number.real());
+  return std::to_string(number.real()) + (number.imag() < 0 ? "" : "+") + std::to_string(number.imag()) + "i";
+}
+
 /// " at 3: 1.5 instead of 2"
 std::string first_difference(const DenseTensor& found, const Evaluated& want) {
   for (std::size_t n = 0; n < found.values.size() && n < want.value.values.size(); ++n) {
-    const Evaluated one{{{1}, {want.value.values[n]}}, {{1}, {want.magnitude.values[n]}}};
-    if (relative_error({{1}, {found.values[n]}}, one) > 1e-5) {
-      return " at " + std::to_string(n) + ": " + std::to_string(found.values[n]) + " instead of " +
-             std::to_string(want.value.values[n]);
+    const auto got = found.number(n), right = want.value.number(n);
+    const Evaluated one{{{1}, {right.real()}, {right.imag()}}, {{1}, {want.magnitude.values[n]}}};
+    if (relative_error({{1}, {got.real()}, {got.imag()}}, one) > 1e-5) {
+      return " at " + std::to_string(n) + ": " + written(got) + " instead of " + written(right);
     }
   }
   return "";

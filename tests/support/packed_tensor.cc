@@ -260,11 +260,12 @@ std::vector<Coordinates> stored_coordinates(const RandomTensor& tensor, const st
 }
 
 /// Looks up the value at coordinates in level order.
-double value_of(const RandomTensor& tensor, const Coordinates& by_level, const std::vector<int>& mode_order) {
+std::complex<double> value_of(const RandomTensor& tensor, const Coordinates& by_level,
+                              const std::vector<int>& mode_order) {
   Coordinates by_mode(by_level.size());
   for (std::size_t l = 0; l < by_level.size(); ++l)
     by_mode[static_cast<std::size_t>(mode_order[l])] = by_level[l];
-  return tensor.dense.values[offset(tensor.dense.extents, by_mode)];
+  return tensor.dense.number(offset(tensor.dense.extents, by_mode));
 }
 
 }  // namespace
@@ -278,9 +279,11 @@ struct PackedTensor::Arrays {
   schaas_tensor abi{};
 
   std::size_t size() const { return values.data.size() / value_bytes(abi.value_type); }
-  double value(std::int64_t n) const { return read_number(values.data.data(), abi.value_type, n); }
-  void set(std::size_t n, double value) {
-    write_number(values.data.data(), abi.value_type, static_cast<std::int64_t>(n), value);
+  std::complex<double> value(std::int64_t n) const {
+    return read_complex_number(values.data.data(), abi.value_type, n);
+  }
+  void set(std::size_t n, std::complex<double> value) {
+    write_complex_number(values.data.data(), abi.value_type, static_cast<std::int64_t>(n), value);
   }
 };
 
@@ -332,7 +335,7 @@ DenseTensor PackedTensor::unpack(double fill) const {
   out.values.assign(out.values.size(), fill);
   Coordinates by_mode(arrays_->extents.size());
   unpack_level(arrays_->abi, 0, 0, by_mode,
-               [&](std::int64_t p) { out.values[offset(out.extents, by_mode)] = arrays_->value(p); });
+               [&](std::int64_t p) { out.set(offset(out.extents, by_mode), arrays_->value(p)); });
   return out;
 }
 
@@ -366,8 +369,8 @@ PackedTensor pack(const RandomTensor& tensor, const format::TensorFormat& format
            a.values.data.data()};
   for (std::size_t n = 0; n < positions.size(); ++n) {
     const bool stored = positions[n].begin < positions[n].end;
-    a.set(n,
-          stored ? value_of(tensor, sorted[positions[n].begin], format.mode_order) : problem.semiring->zero);
+    a.set(n, stored ? value_of(tensor, sorted[positions[n].begin], format.mode_order)
+                    : std::complex<double>(problem.semiring->zero));
   }
   return out;
 }

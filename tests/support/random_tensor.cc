@@ -55,10 +55,12 @@ RandomTensor random_tensor(const std::vector<std::int64_t>& extents, const Rando
   RandomTensor out{zeros(extents), {}};
   std::bernoulli_distribution is_stored(options.density);
   std::bernoulli_distribution is_zero(options.explicit_zeros);
-  for (double& value : out.dense.values) {
-    const bool stored = is_stored(random);
+  for (std::size_t n = 0; n < out.dense.values.size(); ++n) {
+    const bool stored = is_stored(random), counts = stored && !is_zero(random);
     out.stored.push_back(stored);
-    value = stored && !is_zero(random) ? random_value(options, random) : options.semiring->zero;
+    const double value = counts ? random_value(options, random) : options.semiring->zero;
+    const bool has_both = counts && options.complex && random() % 4 != 0;
+    out.dense.set(n, {value, has_both ? random_value(options, random) : 0});
   }
   return out;
 }
@@ -96,6 +98,7 @@ RandomInput random_input(const problem::Problem& problem, const Extents& given, 
     if (operators::is_integer(problem.value_type) || operators::is_integer(type)) options.unit = 1;
     options.negative = !operators::is_unsigned(type) && !operators::is_unsigned(problem.value_type);
     if (type == problem::ValueType::boolean) options.largest = 1;
+    options.complex = operators::is_complex(type);
     // Empty tensors now and then only: they hide every mistake but one.
     const auto choice = random() % 16;
     options.density = dense ? 1.0 : choice == 0 ? densities[0] : densities[1 + choice % 4];

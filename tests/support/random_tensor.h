@@ -24,10 +24,12 @@ struct RandomTensorOptions {
   double unit = 0.25;    ///< values are multiples of it
   int largest = 8;       ///< units of the largest value
   bool negative = true;  ///< so are some values
+  bool complex = false;  ///< most values have an imaginary part as well
 };
 
 /// Values are +-1 to +-8 units (quarters, of integers ones) without 0, so that sums and products of a few are
-/// exact in f32 too; of max-times and of types without a sign not negative, of or-and and of bool 1.
+/// exact in f32 too, imaginary parts likewise; of max-times and of types without a sign not negative, of
+/// or-and and of bool 1.
 RandomTensor random_tensor(const std::vector<std::int64_t>& extents, const RandomTensorOptions& options,
                            std::mt19937_64& random);
 

@@ -1,5 +1,6 @@
 #pragma once
 #include <cmath>
+#include <complex>
 #include <cstdint>
 #include <cstring>
 #include <limits>
@@ -70,7 +71,7 @@ auto with_type(std::int32_t type, Work work) {
   }
 }
 
-/// Numbers of tests have no imaginary part: one that has is told as no number.
+/// The real part of a complex number; one with an imaginary part is told as no number.
 template <class Part>
 double read_complex(const void* values, std::int64_t n) {
   return read_as<Part>(values, 2 * n + 1) == 0 ? read_as<Part>(values, 2 * n) : std::nan("");
@@ -112,6 +113,20 @@ inline void write_number(void* values, std::int32_t type, std::int64_t n, double
     return;
   }
   with_type(type, [&](auto zero) { write_as<decltype(zero)>(values, n, number); });
+}
+
+/// A number with its imaginary part, which is 0 in types without one.
+inline std::complex<double> read_complex_number(const void* values, std::int32_t type, std::int64_t n) {
+  if (type == SCHAAS_C64) return {read_as<float>(values, 2 * n), read_as<float>(values, 2 * n + 1)};
+  if (type == SCHAAS_C128) return {read_as<double>(values, 2 * n), read_as<double>(values, 2 * n + 1)};
+  return read_number(values, type, n);
+}
+
+inline void write_complex_number(void* values, std::int32_t type, std::int64_t n,
+                                 std::complex<double> number) {
+  write_number(values, type, n, number.real());
+  if (type == SCHAAS_C64) write_as<float>(values, 2 * n + 1, number.imag());
+  if (type == SCHAAS_C128) write_as<double>(values, 2 * n + 1, number.imag());
 }
 
 }  // namespace schaas::test_support

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "compiler/index_notation/nodes.h"
+
 namespace schaas::client {
 
 support::Result<void> Extents::bind(const std::string& index, std::int64_t extent,
@@ -53,6 +55,38 @@ support::Result<void> Extents::link(const std::vector<std::pair<std::string, std
   return {};
 }
 
+namespace {
+
+/// Returns the index whose coordinate an expression compares with that of `index` for equality; "" for none.
+std::string equated_with(const index_notation::Expression& value, const std::string& index) {
+  const auto* call = std::get_if<index_notation::Call>(&value.node);
+  if (call != nullptr && call->function == operators::Function::equal) {
+    const auto* a = std::get_if<index_notation::Coordinate>(&call->arguments[0].node);
+    const auto* b = std::get_if<index_notation::Coordinate>(&call->arguments[1].node);
+    if (a != nullptr && b != nullptr && (a->index == index) != (b->index == index))
+      return a->index == index ? b->index : a->index;
+  }
+  for (const auto& part : index_notation::parts(value))
+    if (std::string found = equated_with(part, index); !found.empty()) return found;
+  return "";
+}
+
+/// Names the ways to write a diagonal where the index has an extent only through it.
+support::Diagnostic with_diagonals(support::Diagnostic missing, const Program& program,
+                                   const std::string& index) {
+  for (const auto& statement : program.statements) {
+    const std::string other = equated_with(statement.value, index);
+    if (other.empty()) continue;
+    return support::noting(std::move(missing),
+                           "a diagonal is written with one index, as in `A(" + other + "," + other +
+                               ") = x(" + other + ")`, or by the identity matrix `select(" + other + "," +
+                               index + ")`: sparse results then store its elements alone");
+  }
+  return missing;
+}
+
+}  // namespace
+
 support::Result<std::map<std::string, std::int64_t>> Extents::all(
     const Program& program, const std::function<std::string(const std::string&)>& way_out) const {
   std::map<std::string, std::int64_t> extents;
@@ -63,7 +97,9 @@ support::Result<std::map<std::string, std::int64_t>> Extents::all(
     } else if (least != least_.end()) {
       extents[index] = least->second;
     } else {
-      return support::invalid("missing-extent", "index `" + index + "` has no extent: " + way_out(index));
+      return with_diagonals(
+          support::invalid("missing-extent", "index `" + index + "` has no extent: " + way_out(index)),
+          program, index);
     }
   }
   return extents;

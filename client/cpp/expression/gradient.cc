@@ -10,6 +10,22 @@
 #include "schaas/expression.h"
 
 namespace schaas::client {
+namespace {
+
+/// Checks the type in which the operand is stored, where its format says one.
+support::Result<void> check_type(const Access& of, const format::TensorFormat& format) {
+  if (!format.values || (!operators::is_integer(*format.values) && !operators::is_complex(*format.values)))
+    return {};
+  const bool complex = operators::is_complex(*format.values);
+  const std::string name = operators::facts(*format.values).name;
+  return support::noting(
+      support::unsupported("gradient",
+                           "`" + of.tensor + "` is stored as " + name + "; derivatives are by real numbers"),
+      complex ? "compute with real and imaginary parts in operands of their own"
+              : "store it as f64, f32, bf16 or f16; operands that are no variables may be integers");
+}
+
+}  // namespace
 
 support::Result<std::string> gradient(std::string_view expression, const GradientOptions& options) {
   SCHAAS_ASSIGN_OR_RETURN(const Program program, parse_program(expression));
@@ -27,6 +43,7 @@ support::Result<std::string> gradient(std::string_view expression, const Gradien
     SCHAAS_ASSIGN_OR_RETURN(
         const auto format,
         format::parse(format::without_blocks(text), static_cast<int>(access->indices.size()), tensor));
+    if (tensor == options.of) SCHAAS_RETURN_IF_ERROR(check_type(*access, format));
     if (!format.all_dense()) how.sparse.insert(tensor);
   }
   SCHAAS_ASSIGN_OR_RETURN(const Program made, index_notation::gradient(program, how, expression));

@@ -9,9 +9,8 @@ import scipy.sparse as sp
 
 from . import _library as library
 from ._errors import Error, Exhausted, invalid, unsupported
-from ._tensors import Tensor
+from ._tensors import MAX_FILLED, Tensor
 
-_MAX_FILLED = 2**28  # elements of an array that is stored as a whole for its fill value
 _ARRAY_TYPE = getattr(sp, "sparray", None)
 
 
@@ -177,7 +176,7 @@ def _pydata(name, given, zero):
         raise invalid("fill-value", f"`{name}` is {fill} where it stores nothing, but the semiring reads such elements as {zero}; give it "
                                     f"with fill_value={zero}, or `.todense()`")
     if given.ndim == 0 or not fill == zero:
-        if given.size > _MAX_FILLED:
+        if given.size > MAX_FILLED:
             raise unsupported("fill-value", f"`{name}` is {fill} at {given.size - given.nnz:,} elements that it does not store: too many to "
                                             f"store them all; subtract it, and treat it in the expression")
         return dense(np.asarray(given.todense()), given, False)

@@ -1,6 +1,7 @@
 """Tensors that the library owns: what scipy has no type for (orders above two, dcsr, csf, ...)."""
 
 import ctypes
+import math
 import operator
 import os
 import sys
@@ -8,7 +9,7 @@ import sys
 import numpy as np
 
 from . import _library as library
-from ._errors import did_you_mean, invalid
+from ._errors import did_you_mean, invalid, unsupported
 from ._frontier import size_text
 
 F8, F4 = np.dtype(np.float64), np.dtype(np.float32)
@@ -23,6 +24,7 @@ TYPES = dict(_NAMED, bfloat16=BF16)
 NUMBERS = {dtype: number for number, (_, dtype) in enumerate(_NAMED)}
 TYPE_NAMES = {dtype: name for name, dtype in _NAMED}
 _KINDS = {number: dtype for dtype, number in NUMBERS.items()}
+MAX_FILLED = 2**28  # elements of an array that is stored as a whole without being asked for
 _NAMES = ", ".join(name for name, _ in _NAMED[:-1]) + " or " + _NAMED[-1][0]
 
 
@@ -69,6 +71,9 @@ def whole(name, array, wanted):
             (one for one in (array.min(), array.max()) if not limits.min <= int(one) <= limits.max), None)) is not None:
         raise invalid("value-type", f"`{name}` holds {wrong}, which {wanted} does not have")
     return np.require(array, wanted, ["C", "A"])
+
+
+_COMPUTE = 'compute with `schaas.einsum("ij,jk->ik", b, d)` or `schaas.kernel("C(i,k) = B(i,j) * D(j,k)")(B=b, D=d)`'
 
 
 class _Memory(ctypes.Array):
@@ -180,12 +185,28 @@ class Tensor:
             entries = self.convert("coo")
         return np.array([level[2] for level in entries.levels], np.int64).reshape(self.ndim, -1), np.array(entries.values)
 
-    def __array__(self, dtype=None):
+    def __array__(self, dtype=None, copy=None):
+        """For `np.asarray`. numpy asks for it unasked as well, so that large arrays are refused here: `todense` makes them."""
+        if math.prod(self.shape) > MAX_FILLED and any(level[0] != library.DENSE for level in self.levels):
+            raise unsupported("dense-size", f"numpy wants all elements of {self!r} in one array, which takes {self._dense_text()}; {_COMPUTE}, "
+                                            "take the entries with `.coords()`, or call `.todense()` to have it all the same")
+        return self._dense(dtype)
+
+    def __array_ufunc__(self, function, method, *inputs, **options):
+        """Refuses arithmetic of numpy, which has no word for what is not stored and would compute with every element."""
+        raise unsupported("numpy-function", f"`numpy.{function.__name__}` does not know sparse tensors such as {self!r}; {_COMPUTE}, "
+                                            f"or pass `.todense()`, which takes {self._dense_text()}")
+
+    def _dense_text(self):
+        return size_text(math.prod(self.shape) * self.dtype.itemsize)
+
+    def _dense(self, dtype=None):
         dense = self.convert(",".join(["dense"] * self.ndim)) if self.ndim else self
         return np.array(dense.values.reshape(self.shape), dtype)
 
     def todense(self):
-        return np.asarray(self)
+        """All elements in one array of numpy, however large it is."""
+        return self._dense()
 
     @property
     def format(self):

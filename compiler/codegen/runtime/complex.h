@@ -1,7 +1,8 @@
 /// Complex values and registers, which hold pairs of a real and an imaginary part. Products are those of numpy:
 /// four products of parts, without the cases of C for infinite parts, so that no library is called. Quotients
 /// scale by the larger part of the divisor (R. L. Smith, Algorithm 116, Communications of the ACM 5, 1962).
-/// A product with one value takes two multiplications and a swap of a register.
+/// A product with one value takes two multiplications and a swap of a register; added to a sum, the multiplications
+/// are fused with the additions.
 #pragma once
 #include "vector.h"
 #define PARTS_OF(real, imaginary) __builtin_complex((value_part)(real), (value_part)(imaginary))
@@ -47,6 +48,16 @@ UNUSED static inline value value_divide(value a, value b) {
   UNUSED static ALWAYS_INLINE type type##_multiply(type a, type b) {                          \
     const type y = IMAGS_##n(a), turned = MIX_##n(-y, y);                                     \
     return REALS_##n(a) * b + turned * SWAP_##n(b);                                           \
+  }                                                                                           \
+  UNUSED static ALWAYS_INLINE type type##_add_scaled(type sum, value x, type b) {             \
+    const type y = __imag__ x - (type){0}, turned = MIX_##n(-y, y);                           \
+    sum += __real__ x * b;                                                                    \
+    return sum + turned * SWAP_##n(b);                                                        \
+  }                                                                                           \
+  UNUSED static ALWAYS_INLINE type type##_add_product(type sum, type a, type b) {             \
+    const type y = IMAGS_##n(a), turned = MIX_##n(-y, y);                                     \
+    sum += REALS_##n(a) * b;                                                                  \
+    return sum + turned * SWAP_##n(b);                                                        \
   }                                                                                           \
   UNUSED static inline type type##_divide(type a, type b) {                                   \
     for (int lane = 0; lane < WIDTH(type); ++lane)                                            \

@@ -71,10 +71,12 @@ UNUSED static ALWAYS_INLINE value value_of_f16(const uint16_t* p) {
 UNUSED static ALWAYS_INLINE value value_of_f16(const uint16_t* p) { return vec4_from_halves((words_vec4){*p})[0]; }
 #endif
 #if defined(__F16C__) && VALUE_BYTES == 4
+typedef long long halves_of_words __attribute__((vector_size(16)));
+/* Through one word: GCC makes a half-written register by way of memory, which a load of the whole waits for. */
 UNUSED static ALWAYS_INLINE half_8 four_halves(const uint16_t* p) {
-  half_8 four = {0};
+  long long four;
   memcpy(&four, p, 8);
-  return four;
+  return (half_8)(halves_of_words){four, 0};
 }
 DEFINE_FLOATS(f16, vec16, (floats_vec16)__builtin_ia32_vcvtph2ps(four_halves(p)))
 DEFINE_FLOATS(f16, vec32, (floats_vec32)__builtin_ia32_vcvtph2ps256(*(const half_8*)p))

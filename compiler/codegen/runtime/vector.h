@@ -59,6 +59,7 @@ UNUSED static const unsigned char mask_bytes[192] = {[64 ... 127] = 255};
 UNUSED static ALWAYS_INLINE vec load_first(const value* p, int64_t count) {
 #if defined(VALUE_IS_COMPLEX)
   const int64_t elements = 2 * count;
+  if (__builtin_constant_p(count) && count == 1) return (vec){__real__ *p, __imag__ *p};
 #else
   const int64_t elements = count;
   if (__builtin_constant_p(count) && count == 1) return (vec){*p};

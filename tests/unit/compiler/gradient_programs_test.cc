@@ -147,5 +147,31 @@ TEST(Gradient, SaysWhatIsRefused) {
       derivative_of("T(k,i) = B(i); a = T(k,i) + C(k)", "B"));
 }
 
+TEST(Gradient, RefusesIndicesAndComplexFunctionsWithTheirPlace) {
+  EXPECT_EQ(
+      "unsupported [gradient]: `i` is an index; its coordinates are whole numbers, which have no derivative\n"
+      "  --> expression:1:15\n"
+      "  | y(i) = x(i) * i\n"
+      "  |               ^\n"
+      "  note: give the numbers in an operand, as in `t(i)`, and differentiate by that",
+      derivative_of("y(i) = x(i) * i", "i"));
+  EXPECT_EQ(
+      "unsupported [gradient]: `j` is an index; its coordinates are whole numbers, which have no derivative\n"
+      "  note: give the numbers in an operand, as in `t(j)`, and differentiate by that",
+      derivative_of("y(i) = A(i,j)", "j"));
+  for (const std::string function : {"conj", "real", "imag"})
+    EXPECT_EQ("unsupported [gradient]: `" + function +
+                  "(x(i))` has no derivative as real functions do\n"
+                  "  --> expression:1:15\n"
+                  "  | y(i) = z(i) * " +
+                  function +
+                  "(x(i))\n"
+                  "  |               " +
+                  "^" + std::string(function.size() + 5, '~') +
+                  "\n"
+                  "  note: compute with real and imaginary parts in operands of their own",
+              derivative_of("y(i) = z(i) * " + function + "(x(i))", "x"));
+}
+
 }  // namespace
 }  // namespace schaas::index_notation

@@ -43,6 +43,41 @@ DenseTensor evaluated(const std::string& program, const std::map<std::string, De
   return evaluate(problem_of(program, {}).program(), operands, extents).value;
 }
 
+TEST(DenseOracle, ComputesWithComplexNumbersByHand) {
+  const DenseTensor x{{2}, {1, 3}, {2, 0}}, y{{2}, {0, 1}, {1, -1}};  // 1+2i, 3 and i, 1-i
+  const std::map<std::string, DenseTensor> operands{{"x", x}, {"y", y}};
+  const auto found = [&](const std::string& expression) {
+    const DenseTensor result = evaluated("z(i) = " + expression, operands, {{"i", 2}});
+    return std::vector<std::complex<double>>{result.number(0), result.number(1)};
+  };
+  using Numbers = std::vector<std::complex<double>>;
+  EXPECT_EQ(found("x(i) * y(i)"), (Numbers{{-2, 1}, {3, -3}}));
+  EXPECT_EQ(found("x(i) - y(i)"), (Numbers{{1, 1}, {2, 1}}));
+  EXPECT_EQ(found("x(i) / y(i)"), (Numbers{{2, -1}, {1.5, 1.5}}));
+  EXPECT_EQ(found("conj(x(i)) + imag(y(i))"), (Numbers{{2, -2}, {2, 0}}));
+  EXPECT_EQ(found("(x(i) == 3) + not(y(i))"), (Numbers{0, 1}));
+  EXPECT_EQ(evaluated("s = x(i) * conj(x(i))", operands, {{"i", 2}}).number(0), 14.0);
+  const Evaluated want{{{1}, {1}, {2}}, {{1}, {4}}};
+  EXPECT_EQ(relative_error({{1}, {1}, {2}}, want), 0);
+  EXPECT_EQ(relative_error({{1}, {1}, {3}}, want), 0.25);
+  EXPECT_EQ(relative_error({{1}, {1}}, want), 0.5);
+}
+
+TEST(PackedTensor, HoldsImaginaryParts) {
+  std::mt19937_64 random(1);
+  problem::ProblemText text;
+  text.expression = "y(i) = B(i,j)";
+  for (const char* type : {"c64", "c128"}) {
+    for (const char* format : {"dense", "csr", "coo", "dcsr"}) {
+      text.value_type = type;
+      text.formats["B"] = format;
+      const auto problem = problem::build(text).value();
+      const RandomTensor tensor = random_input(problem, {{"i", 7}, {"j", 9}}, random).operands.at("B");
+      EXPECT_EQ(pack(tensor, problem.formats.at("B"), problem).unpack().imaginary, tensor.dense.imaginary);
+    }
+  }
+}
+
 TEST(DenseOracle, EvaluatesProgramsByHand) {
   constexpr double inf = std::numeric_limits<double>::infinity();
   const DenseTensor b{{2, 2}, {1, 2, 3, 4}};
