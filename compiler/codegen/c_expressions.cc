@@ -152,6 +152,13 @@ void CExpressions::learn_prefetch(const loop_ir::For& loop) {
   if (!gathers.loads.empty()) beyond_rows_.insert(gathers.coordinates);
 }
 
+// Sums are computed beyond a row's end, at coordinates of the next rows.
+void CExpressions::learn(const GatheredSums& sums) {
+  beyond_rows_.insert(sums.coordinates);
+  needs_gathers_ = needs_gathers_ || gathers_by_instruction(sums);
+  needs_eight_ = needs_eight_ || needs_gathers_ || adds_eight(sums);
+}
+
 void CExpressions::learn(Monoid monoid) {
   if (monoid != Monoid::sum && monoid != Monoid::product) needs_functions_ = true;
 }
@@ -213,11 +220,7 @@ void CExpressions::learn(const loop_ir::StatementPtr& statement) {
                  [&](const loop_ir::For& x) {
                    learn(x.body);
                    if (x.prefetch_distance > 0) learn_prefetch(x);
-                   // Sums are computed beyond a row's end, at coordinates of the next rows.
-                   if (const auto sums = gathered_sums_of(x)) {
-                     beyond_rows_.insert(sums->coordinates);
-                     needs_gathers_ = needs_gathers_ || gathers_by_instruction(*sums);
-                   }
+                   if (const auto sums = gathered_sums_of(x)) learn(*sums);
                  },
                  [&](const loop_ir::Merge& x) {
                    needs_selection_ = needs_selection_ || is_union_of_two(x);

@@ -93,6 +93,10 @@ class CExpressions {
   bool gathers_by_instruction(const loop_ir::StatementPtr& statement) const;
   /// Some loop of the kernel has.
   bool needs_gathers() const { return needs_gathers_; }
+  /// The sums gather nothing, and load eight adjacent entries at a time where vectors have 64 bytes.
+  bool adds_eight(const GatheredSums& sums) const;
+  /// Some loop of the kernel has such sums, or sums that are gathered.
+  bool needs_eight() const { return needs_eight_; }
   /// Returns the type of a register of eight values, where vectors have 64 bytes.
   const char* eight_values() const { return value_bytes_ == 8 ? "vec" : "vec32"; }
 
@@ -101,6 +105,8 @@ class CExpressions {
   void learn(const loop_ir::ExpressionPtr& expression);
   void learn(operators::Monoid monoid);
   void learn_prefetch(const loop_ir::For& loop);
+  void learn(const GatheredSums& sums);
+  bool load_eight_in_part(const GatheredSums& sums) const;
   std::string apply(const loop_ir::Apply& apply, const Loadable& loadable) const;
   std::string apply_to_indices(const loop_ir::Apply& apply) const;
   std::vector<std::string> index_arguments(const loop_ir::Apply& apply) const;
@@ -128,6 +134,7 @@ class CExpressions {
   bool needs_find_ = false;
   bool needs_atomics_ = false;
   bool needs_gathers_ = false;
+  bool needs_eight_ = false;
 };
 
 /// The merge is a union of two lists without repeated coordinates around statements without loops. It is

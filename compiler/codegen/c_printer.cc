@@ -146,7 +146,7 @@ void KernelPrinter::print_prologue() {
   if (expressions_.needs_sort()) once("SORT", std::string(sort_declarations()));
   if (!expressions_.coordinates_beyond_rows().empty()) once("PREFETCH", std::string(prefetch_declarations()));
   if (!expressions_.streaming_target().empty()) once("STREAMS", std::string(streaming_store_declarations()));
-  if (expressions_.needs_gathers()) once("GATHERS", std::string(gather_declarations()));
+  if (expressions_.needs_eight()) once("GATHERS", std::string(gather_declarations()));
   if (expressions_.needs_occupancy()) once("OCCUPANCY", std::string(occupancy_declarations()));
   if (expressions_.needs_coordinates()) once("COORDINATES", std::string(coordinate_declarations()));
   if (expressions_.needs_terms()) once("TERMS", std::string(term_declarations()));
