@@ -224,6 +224,7 @@ void CExpressions::learn(const loop_ir::StatementPtr& statement) {
                  },
                  [&](const loop_ir::Merge& x) {
                    needs_selection_ = needs_selection_ || is_union_of_two(x);
+                   needs_runs_ = needs_runs_ || walks_long_runs(x);
                    learn(x.body);
                  },
                  [&](const loop_ir::Fill& x) { learn(x.value); },
@@ -371,6 +372,14 @@ bool is_union_of_two(const loop_ir::Merge& merge) {
   return merge.kind == loop_ir::MergeKind::any && !merge.over && merge.cursors.size() == 2 &&
          std::none_of(merge.cursors.begin(), merge.cursors.end(), repeats) &&
          !loop_ir::any_of(merge.body, loops);
+}
+
+// A phase finds the ends of its share by conditions; lists of one parent end at positions.
+bool walks_long_runs(const loop_ir::Merge& merge) {
+  if (merge.cursors.size() != 1 || merge.over) return false;
+  const loop_ir::Cursor& cursor = merge.cursors.front();
+  return !cursor.until.empty() && !cursor.coordinates.empty() && cursor.present.empty() &&
+         std::holds_alternative<loop_ir::Choose>(cursor.end->node);
 }
 
 std::string CExpressions::real(double value) {

@@ -77,6 +77,7 @@ class CExpressions {
   bool needs_supernodes() const { return needs_supernodes_; }
   bool needs_selection() const { return needs_selection_; }
   bool needs_find() const { return needs_find_; }
+  bool needs_runs() const { return needs_runs_; }
   bool needs_atomics() const { return needs_atomics_; }
   /// Returns the result's values when vector loops set them, so that streaming stores apply; else "".
   const std::string& streaming_target() const { return streaming_target_; }
@@ -132,6 +133,7 @@ class CExpressions {
   OperandArrays operands_;
   bool needs_selection_ = false;
   bool needs_find_ = false;
+  bool needs_runs_ = false;
   bool needs_atomics_ = false;
   bool needs_gathers_ = false;
   bool needs_eight_ = false;
@@ -140,5 +142,7 @@ class CExpressions {
 /// The merge is a union of two lists without repeated coordinates around statements without loops. It is
 /// printed as a loop without branches on coordinates.
 bool is_union_of_two(const loop_ir::Merge& merge);
+/// The merge walks the repeated coordinates of one list that a phase divides, so that it is long.
+bool walks_long_runs(const loop_ir::Merge& merge);
 
 }  // namespace schaas::codegen
