@@ -81,6 +81,7 @@ class Walk {
     const auto operand = operands_.values.find(load.array);
     if (operand == operands_.values.end()) return false;
     if (is_name(load.index, position_)) return is_of(operand->second);
+    gathers_ = true;
     at_coordinates_ = at_coordinates_ && is_at_coordinate;
     return is_affine(load.index);
   }
