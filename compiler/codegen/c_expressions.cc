@@ -152,6 +152,13 @@ void CExpressions::learn_prefetch(const loop_ir::For& loop) {
   if (!gathers.loads.empty()) beyond_rows_.insert(gathers.coordinates);
 }
 
+// Sums are computed beyond a row's end, at coordinates of the next rows.
+void CExpressions::learn(const GatheredSums& sums) {
+  beyond_rows_.insert(sums.coordinates);
+  needs_gathers_ = needs_gathers_ || gathers_by_instruction(sums);
+  needs_eight_ = needs_eight_ || needs_gathers_ || adds_eight(sums);
+}
+
 void CExpressions::learn(Monoid monoid) {
   if (monoid != Monoid::sum && monoid != Monoid::product) needs_functions_ = true;
 }
@@ -213,14 +220,11 @@ void CExpressions::learn(const loop_ir::StatementPtr& statement) {
                  [&](const loop_ir::For& x) {
                    learn(x.body);
                    if (x.prefetch_distance > 0) learn_prefetch(x);
-                   // Sums are computed beyond a row's end, at coordinates of the next rows.
-                   if (const auto sums = gathered_sums_of(x)) {
-                     beyond_rows_.insert(sums->coordinates);
-                     needs_gathers_ = needs_gathers_ || gathers_by_instruction(*sums);
-                   }
+                   if (const auto sums = gathered_sums_of(x)) learn(*sums);
                  },
                  [&](const loop_ir::Merge& x) {
                    needs_selection_ = needs_selection_ || is_union_of_two(x);
+                   needs_runs_ = needs_runs_ || walks_long_runs(x);
                    learn(x.body);
                  },
                  [&](const loop_ir::Fill& x) { learn(x.value); },
@@ -368,6 +372,14 @@ bool is_union_of_two(const loop_ir::Merge& merge) {
   return merge.kind == loop_ir::MergeKind::any && !merge.over && merge.cursors.size() == 2 &&
          std::none_of(merge.cursors.begin(), merge.cursors.end(), repeats) &&
          !loop_ir::any_of(merge.body, loops);
+}
+
+// A phase finds the ends of its share by conditions; lists of one parent end at positions.
+bool walks_long_runs(const loop_ir::Merge& merge) {
+  if (merge.cursors.size() != 1 || merge.over) return false;
+  const loop_ir::Cursor& cursor = merge.cursors.front();
+  return !cursor.until.empty() && !cursor.coordinates.empty() && cursor.present.empty() &&
+         std::holds_alternative<loop_ir::Choose>(cursor.end->node);
 }
 
 std::string CExpressions::real(double value) {

@@ -77,6 +77,7 @@ class CExpressions {
   bool needs_supernodes() const { return needs_supernodes_; }
   bool needs_selection() const { return needs_selection_; }
   bool needs_find() const { return needs_find_; }
+  bool needs_runs() const { return needs_runs_; }
   bool needs_atomics() const { return needs_atomics_; }
   /// Returns the result's values when vector loops set them, so that streaming stores apply; else "".
   const std::string& streaming_target() const { return streaming_target_; }
@@ -95,6 +96,10 @@ class CExpressions {
   bool gathers_by_instruction(const loop_ir::StatementPtr& statement) const;
   /// Some loop of the kernel has.
   bool needs_gathers() const { return needs_gathers_; }
+  /// The sums gather nothing, and load eight adjacent entries at a time where vectors have 64 bytes.
+  bool adds_eight(const GatheredSums& sums) const;
+  /// Some loop of the kernel has such sums, or sums that are gathered.
+  bool needs_eight() const { return needs_eight_; }
   /// Returns the type of a register of eight values, where vectors have 64 bytes.
   const char* eight_values() const { return value_bytes_ == 8 ? "vec" : "vec32"; }
 
@@ -103,6 +108,8 @@ class CExpressions {
   void learn(const loop_ir::ExpressionPtr& expression);
   void learn(operators::Monoid monoid);
   void learn_prefetch(const loop_ir::For& loop);
+  void learn(const GatheredSums& sums);
+  bool load_eight_in_part(const GatheredSums& sums) const;
   std::string apply(const loop_ir::Apply& apply, const Loadable& loadable) const;
   std::string apply_to_indices(const loop_ir::Apply& apply) const;
   std::vector<std::string> index_arguments(const loop_ir::Apply& apply) const;
@@ -128,12 +135,16 @@ class CExpressions {
   OperandArrays operands_;
   bool needs_selection_ = false;
   bool needs_find_ = false;
+  bool needs_runs_ = false;
   bool needs_atomics_ = false;
   bool needs_gathers_ = false;
+  bool needs_eight_ = false;
 };
 
 /// The merge is a union of two lists without repeated coordinates around statements without loops. It is
 /// printed as a loop without branches on coordinates.
 bool is_union_of_two(const loop_ir::Merge& merge);
+/// The merge walks the repeated coordinates of one list that a phase divides, so that it is long.
+bool walks_long_runs(const loop_ir::Merge& merge);
 
 }  // namespace schaas::codegen

@@ -17,11 +17,12 @@ struct OperandArrays {
 };
 OperandArrays operand_arrays(const loop_ir::Kernel& kernel);
 
-/// Sums, or alternatives, over stored entries of an operand whose factors are gathered at the entries'
-/// coordinates.
+/// Sums, or alternatives, over stored entries of an operand. Their factors are at the entries' positions, or
+/// are gathered at the entries' coordinates.
 struct GatheredSums {
   std::string coordinates;                ///< the array that the loop's positions index
   std::vector<loop_ir::Accumulate> sums;  ///< values in terms of the loop's variable alone: lets are inlined
+  bool gathers = false;                   ///< something is gathered
   bool gathers_at_coordinates = false;    ///< something is gathered, and all of it at the very coordinates
 };
 /// Returns the sums of a loop over positions that does nothing else, or nothing. The values may be computed

@@ -143,10 +143,11 @@ void KernelPrinter::print_prologue() {
   if (expressions_.needs_atomics()) once("ATOMICS", std::string(atomic_declarations()));
   if (expressions_.needs_find()) once("FIND", std::string(find_declarations()));
   if (expressions_.needs_selection()) once("MERGE", std::string(merge_declarations()));
+  if (expressions_.needs_runs()) once("RUNS", std::string(run_declarations()));
   if (expressions_.needs_sort()) once("SORT", std::string(sort_declarations()));
   if (!expressions_.coordinates_beyond_rows().empty()) once("PREFETCH", std::string(prefetch_declarations()));
   if (!expressions_.streaming_target().empty()) once("STREAMS", std::string(streaming_store_declarations()));
-  if (expressions_.needs_gathers()) once("GATHERS", std::string(gather_declarations()));
+  if (expressions_.needs_eight()) once("GATHERS", std::string(gather_declarations()));
   if (expressions_.needs_occupancy()) once("OCCUPANCY", std::string(occupancy_declarations()));
   if (expressions_.needs_coordinates()) once("COORDINATES", std::string(coordinate_declarations()));
   if (expressions_.needs_terms()) once("TERMS", std::string(term_declarations()));

@@ -145,7 +145,7 @@ class CVectorLoops {
                              const Adjacent& adjacent) const;
   std::string adjacent_truths(const loop_ir::Apply& apply, const std::string& position,
                               const Adjacent& adjacent) const;
-  void print_sums_by_gathers(const loop_ir::For& loop, const GatheredSums& sums, const Block& block);
+  void print_sums_of_eight(const loop_ir::For& loop, const GatheredSums& sums, const Block& block);
   void print_sums_by_loads(const loop_ir::For& loop, const GatheredSums& sums, const Block& block);
   void print_iteration(const loop_ir::For& loop, const Block& block);
   void print_prefetch(const loop_ir::For& loop, const Block& block);

@@ -18,6 +18,9 @@ std::string_view complex_declarations();
 /// Functions of complex values and registers, in place of function_declarations() and those of vectors. Needs
 /// MATH.
 std::string_view complex_function_declarations();
+/// known_runs and RUN_END(coordinates, end, runs): the ends of the runs of equal coordinates in a long list,
+/// one after another; where vectors have 64 bytes.
+std::string_view run_declarations();
 /// Functions that widen narrow operands to complex values, in place of narrow_declarations().
 std::string_view complex_narrow_declarations();
 /// PREFETCH, and the sizes above which prefetching pays: several L2 caches; more for wide rows, which

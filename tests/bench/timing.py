@@ -15,11 +15,9 @@ def least_milliseconds(work, times=7):
 
 
 def settle(f, operands, threads, seconds):
-    """Calls until the baseline kernel, which is compiled quickly, is replaced, or so many seconds are over."""
-    end = time.monotonic() + seconds
-    while f.describe(**operands, threads=threads)["baseline"] and time.monotonic() < end:
-        time.sleep(0.1)
-        f(**operands, threads=threads)
+    """A call that waits, so many seconds at most, for the best kernel of the whole frontier. Full kernels of a part of the search come
+    earlier, and may take several times as long."""
+    f(**operands, threads=threads, wait=seconds)
 
 
 def in_turns(f, operands, theirs, rounds, threads, kept=None):

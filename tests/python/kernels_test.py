@@ -34,6 +34,28 @@ class Results(unittest.TestCase):
         np.testing.assert_allclose(found, self.b @ self.c, rtol=1e-13)
         np.testing.assert_allclose(f(self.b, self.c), found, rtol=1e-13)  # by place: in order of appearance
 
+    def test_rows_of_all_lengths_are_scipys_in_lists_and_in_rows(self):
+        """Ends of rows fall on all places of the 64 entries whose ends are found at once, and of the eight that are added at once."""
+        lengths = [*range(70), 0, 0, 300, 1, *self.random.integers(0, 12, 500), 64, 0]
+        rows = np.repeat(np.arange(len(lengths)), lengths)
+        columns = np.concatenate([np.sort(self.random.choice(400, count, replace=False)) for count in lengths])
+        x, zeros = self.random.random(400), self.random.random(rows.size) < 0.2
+        for values in (np.float64, np.float32):
+            data = np.where(zeros, 0, self.random.random(rows.size) - 0.5).astype(values)
+            for index in (np.int32, np.int64):
+                listed = sp.coo_matrix((data, (rows, columns)), shape=(len(lengths), 400))
+                listed.row, listed.col = listed.row.astype(index), listed.col.astype(index)
+                by_rows = listed.tocsr()
+                for threads in (1, 3):
+                    for b in (listed, by_rows):
+                        tolerance = 1e-12 if values is np.float64 else 1e-4
+                        product = schaas.kernel("y(i) = B(i,j) * x(j)")(B=b, x=x.astype(values), threads=threads, wait=60)
+                        np.testing.assert_allclose(product, b @ x.astype(values), rtol=tolerance, atol=tolerance)
+                        sums = schaas.kernel("y(i) = B(i,j)")(B=b, threads=threads, wait=60)
+                        np.testing.assert_allclose(sums, np.asarray(b.sum(1)).ravel(), rtol=tolerance, atol=tolerance)
+                        counts = schaas.kernel("y(i) = B(i,j) != 0")(B=b, threads=threads, wait=60)
+                        np.testing.assert_array_equal(counts, np.bincount(rows[data != 0], minlength=len(lengths)))
+
     def test_calls_like_earlier_ones_and_unlike_them(self):
         f = schaas.kernel("A[i,k] = B[i,j]*C[j,k]")
         f(B=self.b, C=self.c)

@@ -311,10 +311,19 @@ class Kernel:
 
     def _compute_prepared(self, operands, threads, out):
         """None: they are not like those of some earlier call, or something is wrong with them."""
-        looked_at = []  # nobody else uses them meanwhile
+        prepared = self._prepared
         try:
+            last = prepared.pop()  # nobody else uses it meanwhile
+        except IndexError:
+            return None
+        looked_at = None
+        try:
+            result = last(operands, threads, out)
+            if result is not None:
+                return result
+            looked_at = [last]
             while len(looked_at) < _SHAPES:
-                looked_at.append(self._prepared.pop())
+                looked_at.append(prepared.pop())
                 result = looked_at[-1](operands, threads, out)
                 if result is not None:
                     return result
@@ -325,7 +334,10 @@ class Kernel:
             if error.code not in ("tensor-structure", "cancelled"):  # cancelled: no kernel is at hand
                 raise
         finally:
-            self._prepared.extend(looked_at)
+            if looked_at is None:
+                prepared.append(last)
+            else:
+                prepared.extend(looked_at)
         return None
 
     def _call(self, operands, out=None, threads=0, extents=None, schedule=None, deterministic=False, stream=None, wait=None):

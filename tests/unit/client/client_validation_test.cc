@@ -109,6 +109,40 @@ TYPED_TEST(EntryOrder, AgreesWithPlainLoopsOnDamagedLists) {
   EXPECT_GT(refused, 1000);
 }
 
+TYPED_TEST(EntryOrder, ComparesPairsUnderOneParentLikePlainLoops) {
+  std::mt19937_64 random(9);
+  int refused = 0;
+  for (int round = 0; round < 400; ++round) {
+    Lists<TypeParam> lists;
+    lists.extents = {40, 50};
+    lists.crd.resize(2);
+    for (TypeParam row = 0; row < 40; ++row) {
+      for (auto column = static_cast<TypeParam>(random() % 20); column < 50;
+           column = static_cast<TypeParam>(column + 1 + random() % 20)) {
+        lists.crd[0].push_back(row);
+        lists.crd[1].push_back(column);
+      }
+    }
+    lists.pos = {0, static_cast<TypeParam>(lists.crd[0].size())};
+    ASSERT_TRUE(in_order(lists.view(), 1));
+    auto& level = lists.crd[random() % 2];
+    const std::size_t at = random() % level.size();
+    const TypeParam values[] = {-1,
+                                0,
+                                40,
+                                50,
+                                level[at == 0 ? 0 : at - 1],
+                                std::numeric_limits<TypeParam>::max(),
+                                std::numeric_limits<TypeParam>::min(),
+                                static_cast<TypeParam>(level[at] - 1)};
+    level[at] = values[random() % std::size(values)];
+    const bool expected = plain_in_order(lists);
+    refused += expected ? 0 : 1;
+    ASSERT_EQ(in_order(lists.view(), 1), expected) << "round " << round << ", entry " << at;
+  }
+  EXPECT_GT(refused, 200);
+}
+
 TYPED_TEST(EntryOrder, FindsOneDamagedEntryAmongManyOnSeveralThreads) {
   std::mt19937_64 random(6);
   auto lists = random_lists<TypeParam>(random, 1, 60000, 20);
