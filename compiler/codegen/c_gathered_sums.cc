@@ -17,9 +17,9 @@
 // fast as four loads on Zen where rows lie in cache, and faster on others. The client tells a kernel for
 // AVX-512 whether they pay. Then eight entries at a time, masked, take 0.6 of the time for rows of one to
 // nine. Rejected: eight loads beyond the end, slower for rows of two.
-// Where nothing is gathered, as in y(i) = B(i,j), every processor with AVX-512 adds eight at a time, masked:
-// rows of zero to ten entries take 0.45 of the time, rows of zero to forty 0.65, and rows that all have
-// five 1.0.
+// Where nothing is gathered, as in y(i) = B(i,j), every processor with AVX-512 adds eight at a time, masked.
+// Rows of zero to ten entries take 0.45 of the time, of zero to forty 0.65. Rows that all have five take
+// about the same.
 namespace schaas::codegen {
 namespace {
 

@@ -16,7 +16,7 @@
 // offending entry is unknown then, and the error report searches for it. Rejected: counting the entries that
 // do not follow, and the first ones among them. It reads two scattered coordinates for each parent and takes
 // 2.5 times as long where rows are short. Two levels under one parent, as in coo, have one first entry and
-// need no flags: one pass compares pairs of coordinates, in 0.3 of the time.
+// need no flags. One pass compares pairs of coordinates.
 
 #define SCHAAS_INLINE inline __attribute__((always_inline))  // into loops for a processor
 

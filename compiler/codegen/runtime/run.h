@@ -1,4 +1,4 @@
-/// Ends of the runs of equal coordinates in a long ascending list. The entries that begin a run are found for 64 at a time, as bits: a loop to
+/// Ends of the runs of equal coordinates in a long ascending list. The entries that begin a run are found for 64 at a time, as bits. A loop to
 /// the end of each run is mispredicted where runs differ in length. Needs AVX-512.
 #pragma once
 #include "vector.h"
