@@ -19,8 +19,8 @@
 // on, the next one is that with which the step has the fewest loops. The chain with the least largest step is
 // taken, among equal ones that with the fewest loops in all. The trace moves the operands into this order. It
 // splits two at a time from the left, without common loops, so each storage order that one step allows is
-// legal. A search of a part may find only schedules that give a sparse result more entries than those of the
-// whole do, up to all elements. Those are no schedules of the result.
+// legal. A search of a part may find only schedules that give a sparse result more entries than the whole
+// has to. Those are no schedules of the result.
 namespace schaas::frontier {
 namespace {
 
