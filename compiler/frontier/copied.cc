@@ -49,9 +49,7 @@ class Joined {
         found_.limited = "the budget ended before every set of copies was searched";
         break;
       }
-      schedule::Trace copies;
-      for (const auto& request : set) copies.directives.emplace_back(request);
-      SCHAAS_RETURN_IF_ERROR(add(copies));
+      SCHAAS_RETURN_IF_ERROR(add(trace_of(set)));
     }
     // A set without schedules is no error, unless every set is.
     if (found_.members.empty() && none_) return *none_;
@@ -111,6 +109,12 @@ void begin_with(const schedule::Trace& first, Frontier& frontier) {
     for (schedule::Trace& trace : survivor.traces)
       trace.directives.insert(trace.directives.begin(), first.directives.begin(), first.directives.end());
   }
+}
+
+schedule::Trace trace_of(const std::vector<problem::CopyRequest>& copies) {
+  schedule::Trace trace;
+  for (const problem::CopyRequest& request : copies) trace.directives.emplace_back(request);
+  return trace;
 }
 
 Result<Frontier> compute_copied(const problem::Problem& problem, const CopySets& sets, const Options& options,

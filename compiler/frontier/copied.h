@@ -9,6 +9,9 @@ namespace schaas::frontier {
 /// Every trace of the answer after these directives.
 void begin_with(const schedule::Trace& first, Frontier& frontier);
 
+/// Returns the trace that makes these copies and nothing else.
+schedule::Trace trace_of(const std::vector<problem::CopyRequest>& copies);
+
 /// The frontier of a problem whose schedules may read copies of operands. `without` makes those of the
 /// problem with each set of copies, which are joined and pruned against each other. Sets are
 /// concrete_notation::copy_sets with SpaceOption::copies, and result_copy_sets for sparse results. Exact:

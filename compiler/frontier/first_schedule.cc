@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "compiler/concrete_notation/copies/result_copies.h"
+#include "compiler/frontier/copied.h"
 #include "compiler/frontier/frontier.h"
 #include "compiler/frontier/search.h"
 #include "compiler/index_notation/printer.h"
@@ -97,18 +98,13 @@ class Greedy {
   std::vector<IndexNames> operands_;
 };
 
-bool has_dense_result(const problem::Problem& problem) {
-  return problem.formats.at(problem.statement.result.tensor).all_dense();
-}
-
-/// The product in steps of two operands; the empty trace for what has no such steps.
+/// The product, with a dense result, in steps of two operands; the empty trace for what has no such steps.
 schedule::Trace steps_of(const problem::Problem& asked) {
   const auto factors = problem::factors_of(asked);
   const problem::Problem& problem = factors ? factors->contraction : asked;
   schedule::Trace trace;
   const auto operands = problem.operands().size();
-  if (!problem::is_contraction(problem) || operands < min_stepped_operands || !has_dense_result(problem))
-    return trace;
+  if (!problem::is_contraction(problem) || operands < min_stepped_operands) return trace;
   const std::vector<int> order = Greedy(problem).best().order;
   if (!std::is_sorted(order.begin(), order.end()))
     trace.directives.emplace_back(schedule::Permute{{}, order});
@@ -118,6 +114,10 @@ schedule::Trace steps_of(const problem::Problem& asked) {
     path.push_back(1);
   }
   return trace;
+}
+
+bool has_dense_result(const problem::Problem& problem) {
+  return problem.formats.at(problem.statement.result.tensor).all_dense();
 }
 
 /// A default nest, plain or with copies that give a sparse result fewer entries.
@@ -134,10 +134,7 @@ support::Result<DefaultNest> default_nest_with_fewest_entries(const problem::Pro
   if (problem::is_contraction(problem)) {
     for (const auto& sets :
          {concrete_notation::result_copy_sets(problem), concrete_notation::meeting_copy_sets(problem)}) {
-      for (const auto& set : sets) {
-        auto& directives = traces.emplace_back().directives;
-        directives.insert(directives.end(), set.begin(), set.end());
-      }
+      for (const auto& set : sets) traces.push_back(trace_of(set));
     }
   }
   std::vector<DefaultNest> nests;
@@ -183,13 +180,9 @@ support::Result<void> leave_out_more_entries(Frontier& found, const space::Resul
   return {};
 }
 
-/// Returns a frontier of this one schedule, or of a default nest where it is not legal.
-support::Result<Frontier> first_schedule(const problem::Problem& problem, const std::string& why) {
-  schedule::Trace trace = steps_of(problem);
-  if (!has_dense_result(problem)) {
-    SCHAAS_ASSIGN_OR_RETURN(DefaultNest nest, default_nest_with_fewest_entries(problem));
-    trace = std::move(nest.trace);
-  }
+/// Returns a frontier of this one schedule, or of the plain default nest where it is not legal.
+support::Result<Frontier> frontier_of(schedule::Trace trace, const problem::Problem& problem,
+                                      const std::string& why) {
   auto tree = schedule::apply(trace, problem);
   if (!tree.ok() && !trace.directives.empty()) {
     trace = {};
@@ -212,25 +205,31 @@ support::Result<Frontier> compute(const problem::Problem& problem, const Options
                                   const Progress& progress, const support::Cancellation& cancellation) {
   auto found = search(problem, options, progress, cancellation);
   if (problem.profile != problem::Profile::standard) return found;
-  const bool is_part = options.operand_orders != 0;
-  std::string why;
-  if (found.ok()) {
-    if ((found->complete && !is_part) || has_dense_result(problem)) return found;
-    SCHAAS_ASSIGN_OR_RETURN(const DefaultNest nest, default_nest_with_fewest_entries(problem));
-    // The whole space may have schedules with fewer entries than a default nest.
-    const space::ResultEntries most = is_part ? fewest_possible_entries(problem) : nest.entries;
-    SCHAAS_RETURN_IF_ERROR(leave_out_more_entries(*found, most, problem));
-    if (!found->survivors.empty()) return found;
-    why = "the schedules that were found give the result more entries than others do";
-    if (has_more_entries(nest.entries, most)) return support::unsupported("no-schedule", why);
-  } else if (found.error().family == support::Family::exhausted) {
-    why = found.error().message;
-  } else {
+  const bool is_part = options.operand_orders != 0, is_dense = has_dense_result(problem);
+  if (found.ok() ? is_dense || (found->complete && !is_part)
+                 : found.error().family != support::Family::exhausted)
     return found;
+  schedule::Trace first;
+  std::string why;
+  if (is_dense) {
+    first = steps_of(problem);
+  } else {
+    auto nest = default_nest_with_fewest_entries(problem);
+    if (!nest.ok()) return found.ok() ? support::Result<Frontier>(nest.error()) : std::move(found);
+    first = std::move(nest->trace);
+    if (found.ok()) {
+      // The whole space may have schedules with fewer entries than a default nest.
+      const space::ResultEntries most = is_part ? fewest_possible_entries(problem) : nest->entries;
+      SCHAAS_RETURN_IF_ERROR(leave_out_more_entries(*found, most, problem));
+      if (!found->survivors.empty()) return found;
+      why = "the schedules that were found give the result more entries than others do";
+      if (has_more_entries(nest->entries, most)) return support::unsupported("no-schedule", why);
+    }
   }
+  if (!found.ok()) why = found.error().message;
   SCHAAS_RETURN_IF_ERROR(cancellation.check("searching schedules"));
-  auto first = first_schedule(problem, why);
-  return first.ok() || found.ok() ? std::move(first) : std::move(found);
+  auto one = frontier_of(std::move(first), problem, why);
+  return one.ok() || found.ok() ? std::move(one) : std::move(found);
 }
 
 }  // namespace schaas::frontier

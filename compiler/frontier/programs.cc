@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "compiler/concrete_notation/copies/needed_copies.h"
+#include "compiler/frontier/copied.h"
 #include "compiler/frontier/listed.h"
 #include "compiler/frontier/stopwatch.h"
 #include "compiler/problem/factors.h"
@@ -126,8 +127,7 @@ support::Result<Frontier> compute_program(const problem::Problem& asked, const O
   const std::size_t without_more = first.size();
   for (auto& requests : {concrete_notation::row_copies(asked), concrete_notation::counting_copies(asked)}) {
     if (options.operand_orders != 0) break;
-    schedule::Trace more;
-    for (const auto& request : requests) more.directives.emplace_back(request);
+    schedule::Trace more = trace_of(requests);
     const bool known = std::find(first.begin(), first.end(), more) != first.end();
     if (!more.directives.empty() && !known) first.push_back(std::move(more));
   }
