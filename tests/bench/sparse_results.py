@@ -7,8 +7,9 @@ Products: C(i,k) = A(i,j) * B(j,k), all csr, B a copy of A, against the papers' 
 rows without order (`dense,compressed(unordered)`). Sums of 2 to
 8 operands: random matrices of the same shape and number of entries, one statement against the papers' loops at once and pairwise, Eigen's one expression, Eigen
 pairwise, GraphBLAS pairwise, and our own pairwise sums. Ours and the others in turn, --rounds times; times are medians of the rounds' medians
-(--json also has their spread and the least), all with huge pages. Ours finds the structure of the result in each run, but writes to the
-arrays of the run before; the others allocate their results in each run. Plain calls with allocation on both sides: fresh_results.py, calls.py. The number of entries and the sum of values
+(--json also has their spread and the least), all with huge pages. `ours` finds the structure of the result in each run, but writes to the
+arrays of the run before. `calls` are plain calls from Python, which allocate their results in each run, as the others do: ratios are of those. They need numpy, SCHAAS_LIBRARY and
+PYTHONPATH (fresh_results.py). The number of entries and the sum of values
 of every other program must agree with our result's, which is verified besides: exits 1 with the first that does not. g++ -O3 -march=native builds
 the others; without Eigen (libeigen3-dev) or GraphBLAS (libgraphblas-dev) their columns say -.
 """
@@ -19,6 +20,7 @@ import random
 import subprocess
 import sys
 import tempfile
+import time
 
 import schaas_runs
 from schaas_runs import mean
@@ -74,6 +76,32 @@ class Ours:
         return schaas_runs.our_batch(schaas_runs.run(self.options, *self.words, "--repeat", self.options.repeat, verify=False))
 
 
+class Calls:
+    """Plain calls from Python: each makes a new result. The first waits for the best kernel; the last result is compared with `total`."""
+
+    def __init__(self, options, expression, files, total):
+        import schaas
+        self.repeat, self.total, self.expression = options.repeat, total, expression
+        self.operands = {name: schaas.read(stem + ".mtx").tocsr() for name, stem in files.items()}
+        self.kernel = schaas.kernel(expression, C="csr")
+        self.kernel(**self.operands, threads=1, wait=60)
+
+    def __call__(self):
+        seconds = []
+        for _ in range(self.repeat):
+            start = time.perf_counter()
+            result = self.kernel(**self.operands, threads=1)
+            seconds.append(time.perf_counter() - start)
+        check(f"{self.expression} called", result.nnz, float(result.data.sum()), self.total)
+        return schaas_runs.batch(seconds)
+
+
+def check(what, entries, values, total):
+    expected, sum_of_values, size = total
+    if entries != expected or not abs(values - sum_of_values) <= 1e-9 * size:
+        sys.exit(f"{what}: {entries} entries, values {values} in all; ours: {expected}, {sum_of_values}")
+
+
 class Theirs:
     """An operation of another program; each call compares its result with `total`."""
 
@@ -83,9 +111,7 @@ class Theirs:
     def __call__(self):
         seconds, result = schaas_runs.competitor(self.options, *self.command).splitlines()
         entries, values = result.split()
-        expected, sum_of_values, size = self.total
-        if int(entries) != expected or not abs(float(values) - sum_of_values) <= 1e-9 * size:
-            sys.exit(f"{' '.join(map(str, self.command))}: {entries} entries, values {values} in all; ours: {expected}, {sum_of_values}")
+        check(" ".join(map(str, self.command)), int(entries), float(values), self.total)
         return schaas_runs.batch([float(word) for word in seconds.split()])
 
 
@@ -108,8 +134,8 @@ def ratio(figures, name, other, width):
 
 def products(options, figures):
     print("C(i,k) = A(i,j) * B(j,k), csr, one thread")
-    print(f"  {'set':18} {'entries':>9} {'of C':>10} {'ours ms':>9} {'+-':>4} {'unsorted':>9} {'plain ms':>9} {'Eigen ms':>9} {'GraphBLAS':>9} {'plain/ours':>10} "
-          f"{'Eigen/ours':>10} {'GraphBLAS/ours':>14} {'sorted/unsorted':>15}")
+    print(f"  {'set':18} {'entries':>9} {'of C':>10} {'ours ms':>9} {'unsorted':>9} {'calls ms':>9} {'+-':>4} {'plain ms':>9} {'Eigen ms':>9} {'GraphBLAS':>9} {'plain/calls':>11} "
+          f"{'Eigen/calls':>11} {'GraphBLAS/calls':>15}")
     statement, of_products = "C(i,k) = A(i,j) * B(j,k)", []
     for name in options.sets.split(","):
         rows, columns, entries = read_market(os.path.join(options.data, "matrices", name + ".mtx.gz"))
@@ -120,25 +146,25 @@ def products(options, figures):
         contestants = {"ours": Ours(options, statement, {"A": stem, "B": stem}),
                        "unsorted": Ours(options, statement, {"A": stem, "B": stem}, "dense,compressed(unordered)")}
         total = contestants["ours"].total
+        contestants["calls"] = Calls(options, statement, {"A": stem, "B": stem}, total)
         for library in options.programs:
             contestants[library] = Theirs(options, library, "product", [stem, stem], total)
         found = in_turns(options, contestants)
         of_products.append(found)
         figures.append({"operation": "product", "set": name, "entries": total[0], "seconds": found})
-        print(f"  {name:18} {len(entries):9} {total[0]:10} {milliseconds(found, 'ours', 9)} {schaas_runs.spread(found['ours']):4.0%} "
-              + " ".join(milliseconds(found, other, 9) for other in ("unsorted", "plain", "eigen", "graphblas"))
-              + f" {ratio(found, 'plain', 'ours', 10)} {ratio(found, 'eigen', 'ours', 10)} {ratio(found, 'graphblas', 'ours', 14)} "
-              f"{ratio(found, 'ours', 'unsorted', 15)}", flush=True)
-    for name in [*options.programs, "unsorted"] if of_products else []:
-        ratios = [found[name]["median"] / found["ours"]["median"] for found in of_products]
-        print(f"  {name} / ours: geometric mean {mean(ratios):.2f}, least {min(ratios):.2f}")
+        print(f"  {name:18} {len(entries):9} {total[0]:10} " + " ".join(milliseconds(found, other, 9) for other in ("ours", "unsorted", "calls"))
+              + f" {schaas_runs.spread(found['calls']):4.0%} " + " ".join(milliseconds(found, other, 9) for other in ("plain", "eigen", "graphblas"))
+              + f" {ratio(found, 'plain', 'calls', 11)} {ratio(found, 'eigen', 'calls', 11)} {ratio(found, 'graphblas', 'calls', 15)}", flush=True)
+    for name in [*options.programs, "ours", "unsorted"] if of_products else []:
+        ratios = [found[name]["median"] / found["calls"]["median"] for found in of_products]
+        print(f"  {name} / calls: geometric mean {mean(ratios):.2f}, least {min(ratios):.2f}")
     print()
 
 
 def sums(options, figures):
     print(f"C = A1 + ... + An, csr, {options.rows} x {options.rows}, {options.entries} random entries each, one thread; ms")
-    print(f"  {'n':>2} {'ours':>9} {'+-':>4} {'ours pairwise':>14} {'plain':>9} {'plain pairwise':>14} {'Eigen':>9} {'Eigen pairwise':>14} {'GraphBLAS':>9} "
-          f"{'pairwise over ours: ours':>24} {'plain':>6} {'Eigen':>6} {'GraphBLAS':>9}")
+    print(f"  {'n':>2} {'ours':>9} {'calls':>9} {'+-':>4} {'ours pairwise':>14} {'plain':>9} {'plain pairwise':>14} {'Eigen':>9} {'Eigen pairwise':>14} {'GraphBLAS':>9} "
+          f"{'pairwise/ours: ours':>19} {'pairwise/calls: plain':>21} {'Eigen':>6} {'GraphBLAS':>9}")
     draw = random.Random(1)
     stems = []
     for n in range(8):
@@ -148,18 +174,19 @@ def sums(options, figures):
         write_both(stems[-1], options.rows, options.rows, entries)
     names = ["A", "B", "D", "E", "F", "G", "H", "K"]
     for n in range(2, 9):
-        ours = Ours(options, "C(i,j) = " + " + ".join(f"{name}(i,j)" for name in names[:n]), dict(zip(names[:n], stems)))
-        contestants = {"ours": ours, "pairwise": Pairwise(options, stems[:n], ours.total)}
+        statement, files = "C(i,j) = " + " + ".join(f"{name}(i,j)" for name in names[:n]), dict(zip(names[:n], stems))
+        ours = Ours(options, statement, files)
+        contestants = {"ours": ours, "calls": Calls(options, statement, files, ours.total), "pairwise": Pairwise(options, stems[:n], ours.total)}
         for name, program, operation in (("plain", "plain", "sum"), ("plain_pairwise", "plain", "pairwise"), ("eigen", "eigen", "sum"), ("eigen_pairwise", "eigen", "pairwise"),
                                          ("graphblas", "graphblas", "pairwise")):
             if program in options.programs:
                 contestants[name] = Theirs(options, program, operation, stems[:n], ours.total)
         found = in_turns(options, contestants)
         figures.append({"operation": "sum", "operands": n, "entries": ours.total[0], "seconds": found})
-        print(f"  {n:2} {milliseconds(found, 'ours', 9)} {schaas_runs.spread(found['ours']):4.0%} {milliseconds(found, 'pairwise', 14)} "
+        print(f"  {n:2} {milliseconds(found, 'ours', 9)} {milliseconds(found, 'calls', 9)} {schaas_runs.spread(found['calls']):4.0%} {milliseconds(found, 'pairwise', 14)} "
               f"{milliseconds(found, 'plain', 9)} {milliseconds(found, 'plain_pairwise', 14)} {milliseconds(found, 'eigen', 9)} "
-              f"{milliseconds(found, 'eigen_pairwise', 14)} {milliseconds(found, 'graphblas', 9)} {ratio(found, 'pairwise', 'ours', 24)} "
-              f"{ratio(found, 'plain_pairwise', 'ours', 6)} {ratio(found, 'eigen_pairwise', 'ours', 6)} {ratio(found, 'graphblas', 'ours', 9)}", flush=True)
+              f"{milliseconds(found, 'eigen_pairwise', 14)} {milliseconds(found, 'graphblas', 9)} {ratio(found, 'pairwise', 'ours', 19)} "
+              f"{ratio(found, 'plain_pairwise', 'calls', 21)} {ratio(found, 'eigen_pairwise', 'calls', 6)} {ratio(found, 'graphblas', 'calls', 9)}", flush=True)
 
 
 class Pairwise:
