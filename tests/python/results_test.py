@@ -146,6 +146,25 @@ class SparseResults(unittest.TestCase):
                 for result, (b, c) in zip(results, pairs):
                     self.assertLess(abs(sp.csr_matrix(result) - theirs(b, c)).max(), 1e-12, (text, threads))
 
+    def test_formats_give_results_of_their_own_by_calls_and_bound(self):
+        for format in ("csr", "csc", "coo", "dcsr", "hashed", "dense:1,0"):
+            f = schaas.kernel("A(i,j) = 2 * B(i,j)", A=format)
+            b = sp.csr_matrix(sp.random(40, 30, 0.1, random_state=3))
+            bound = f.bind(B=b)
+            results = []
+            for factor in (1, 3, 5):
+                b.data[:] = factor
+                results += [(factor, compute()) for compute in (lambda: f(B=b), bound, bound)]
+            self.assertEqual(len({type(result) for _, result in results}), 1, format)
+            for factor, result in results:
+                dense = result.toarray() if sp.issparse(result) else np.asarray(result)
+                self.assertEqual(abs(dense - 2 * factor * (b.toarray() != 0)).max(), 0, format)
+                if sp.issparse(result):
+                    self.assertEqual((result.format, result.shape), (format, (40, 30)))
+                    again = type(result)(result)  # scipy's constructor checks its parts
+                    self.assertLessEqual(vars(again).keys(), vars(result).keys())
+                    self.assertEqual((again != result).nnz, 0)
+
     def test_results_outlive_the_kernel_and_are_freed(self):
         b = self.matrices()[0]
         for _ in range(3):

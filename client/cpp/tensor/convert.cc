@@ -235,6 +235,13 @@ int position_bits(const PackedTensor& tensor, const ConvertOptions& options) {
   return options.position_bits != 0 ? options.position_bits : tensor.position_bits();
 }
 
+bool is_stored_so(const PackedTensor& tensor, const format::TensorFormat& format,
+                  const ConvertOptions& options) {
+  return tensor.format().levels == format.levels && tensor.format().mode_order == format.mode_order &&
+         format.values.value_or(tensor.value_type()) == tensor.value_type() &&
+         position_bits(tensor, options) == tensor.position_bits();
+}
+
 // Counting costs the extent of the new outer mode.
 bool worth_counting(const PackedTensor& tensor, const format::TensorFormat& format) {
   return format.mode_order == tensor.format().mode_order ||
@@ -247,6 +254,14 @@ Result<PackedTensor> convert(const PackedTensor& tensor, const format::TensorFor
                              const ConvertOptions& options) {
   SCHAAS_RETURN_IF_ERROR(check_format(tensor.order(), format, options.name));
   const int bits = position_bits(tensor, options);
+  if (is_stored_so(tensor, format, options)) {
+    const auto copied = [](const Buffer& array) { return array.copy(); };
+    try {
+      return with_arrays(tensor, copied, copied);
+    } catch (const std::bad_alloc&) {
+      return too_large("a copy of `" + options.name + "`", bytes_text(static_cast<double>(tensor.bytes())));
+    }
+  }
   // Dense tensors may differ in mode order alone; entries would lose values that equal the fill value.
   if (tensor.format().all_dense() && format.all_dense()) {  // every value as it is, -0 and fill values too
     SCHAAS_ASSIGN_OR_RETURN(const DenseTensor values, to_dense(tensor));

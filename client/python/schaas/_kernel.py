@@ -19,7 +19,7 @@ from ._operands import F4, F8, I4, I8, View, in_order, level_text, view_of
 from ._memory import empty
 from ._prepared import Prepared
 from ._recognise import is_scipy_array, is_torch, recognise, wants_gradient
-from ._results import Compressed, natural
+from ._results import maker_like, natural
 from ._session import Session, current
 from ._promotion import computed_type, told_types, without_types
 from ._tensors import BF16, F2, NUMBERS, Tensor, description_of, value_type
@@ -595,8 +595,9 @@ class Bound:
         view = library.api.schaas_result(self._handle).contents
         if self._like is None:
             made = natural(_Running(self, view), self._arrays)
-            self._like = Compressed.like(made)
-            return made.copy()
+            self._like = maker_like(made)
+            if self._like is None:
+                return made.copy()
         return self._like.copy_of(view)
 
     def describe(self):
@@ -648,13 +649,6 @@ class _Running(Tensor):
     def __init__(self, bound, view):
         self._bound, self._view = bound, view
         self._fill = library.api.schaas_result_fill(bound._handle)
-
-    def copy(self):
-        return self.convert(_own_format(self))
-
-
-def _own_format(tensor):
-    return level_text(tensor.levels, tensor.mode_order) or ",".join(["dense"] * tensor.ndim)
 
 
 def kernel(expression, **options):

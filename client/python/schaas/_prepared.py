@@ -12,7 +12,7 @@ from ._array_fields import address, noted
 from ._memory import maker
 from ._operands import EXACT, IN_PLACE
 from ._recognise import is_scipy_array
-from ._results import Compressed, natural
+from ._results import maker_like, natural
 from ._tensors import Tensor
 
 _ROWS = tuple(getattr(sp, name) for name in ("csr_matrix", "csr_array") if hasattr(sp, name))
@@ -210,5 +210,5 @@ class Prepared:
         if self._like is not None:
             return self._like.of(handle)
         result = natural(Tensor(handle), self._arrays)
-        self._like = Compressed.like(result)
+        self._like = maker_like(result)
         return result
