@@ -106,11 +106,12 @@ class CVectorLoops {
   void print_body(const loop_ir::StatementPtr& statement, const Block& block);
   void open_range(const loop_ir::For& loop);
   void open_extent(const loop_ir::For& loop);
-  void cascade(const loop_ir::For& loop, const Block& block, const char* keyword, int most = 0);
+  void cascade(const loop_ir::For& loop, const Block& block, const char* keyword, int most = 0,
+               int most_of_64 = 0);
   static bool may_repeat_elements(const loop_ir::StatementPtr& body);
   void print_overlapping_remainder(const loop_ir::For& loop, int widest);
   bool may_end_in_part(const loop_ir::StatementPtr& body) const;
-  void print_partial_remainder(const loop_ir::For& loop, int most);
+  void print_partial_remainder(const loop_ir::For& loop, int most, int least);
   void step(const loop_ir::For& loop, const Folds& folds, const Block& block, const char* keyword,
             const std::function<void(const loop_ir::Accumulate&, int)>& each);
   void print_whole_registers(const loop_ir::For& loop, const Folds& folds);

@@ -106,11 +106,20 @@ void CVectorLoops::print(const loop_ir::For& loop) {
     cascade(loop, {"vec", 2 * widest}, "while");
     text_.directive("#endif");
   }
-  const int most = in_part && live_ > 0 ? std::clamp(register_budget / live_, widest, max_in_part) : widest;
+  const auto most_in_part = [&](int budget) {
+    return in_part && live_ > 0 ? std::clamp(budget / live_, widest, max_in_part) : widest;
+  };
   // Loops inside are walked once for a rest of more registers than the block has, where they fit.
-  cascade(loop, {"vec", widest}, "while", most);
+  const int most = most_in_part(register_budget),
+            most_of_64 = many ? most_in_part(2 * register_budget) : most;
+  cascade(loop, {"vec", widest}, "while", most, most_of_64);
   if (in_part) {
-    print_partial_remainder(loop, most);
+    if (most_of_64 > most) {
+      text_.directive("#if VECTOR_BYTES > 32");
+      print_partial_remainder(loop, most_of_64, most + 1);
+      text_.directive("#endif");
+    }
+    print_partial_remainder(loop, most, 1);
   } else if (overlaps) {
     print_overlapping_remainder(loop, std::max(widest / 2, 1));
   } else if (many) {
@@ -130,14 +139,20 @@ void CVectorLoops::print(const loop_ir::For& loop) {
 }
 
 /// Prints a block of the loop's elements, run while (or if) it fits, and the rest is not between it and
-/// `most` registers.
-void CVectorLoops::cascade(const loop_ir::For& loop, const Block& block, const char* keyword, int most) {
+/// `most` registers (`most_of_64` of 64 bytes).
+void CVectorLoops::cascade(const loop_ir::For& loop, const Block& block, const char* keyword, int most,
+                           int most_of_64) {
   const std::string& v = loop.variable;
-  const auto widths = [&](int count) { return std::to_string(count) + " * WIDTH(" + block.type + ")"; };
-  const std::string width = widths(block.count), fits = v + " + " + width + " <= " + v + "_end";
-  const std::string leaves = most > block.count ? " && (" + v + " + " + width + " == " + v + "_end || " + v +
-                                                      " + " + widths(most) + " < " + v + "_end)"
-                                                : "";
+  const auto widths = [&](const std::string& count) { return count + " * WIDTH(" + block.type + ")"; };
+  const std::string width = widths(std::to_string(block.count)),
+                    fits = v + " + " + width + " <= " + v + "_end";
+  const std::string bound = most_of_64 > most ? "(VECTOR_BYTES > 32 ? " + std::to_string(most_of_64) + " : " +
+                                                    std::to_string(most) + ")"
+                                              : std::to_string(most);
+  const bool may_leave = std::max(most, most_of_64) > block.count;
+  const std::string leaves = may_leave ? " && (" + v + " + " + width + " == " + v + "_end || " + v + " + " +
+                                             widths(bound) + " < " + v + "_end)"
+                                       : "";
   text_.open(std::string(keyword) + " (" + fits + leaves + ")");
   print_body(loop.body, block);
   text_.line(v + " += " + width + ";");
@@ -217,17 +232,17 @@ bool CVectorLoops::may_end_in_part(const StatementPtr& body) const {
          });
 }
 
-/// Prints what whole blocks leave over, at most so many registers. The last register is loaded and stored in
-/// part.
-void CVectorLoops::print_partial_remainder(const loop_ir::For& loop, int most) {
+/// Prints what whole blocks leave over, from `most` registers down to `least`. The last register is loaded
+/// and stored in part.
+void CVectorLoops::print_partial_remainder(const loop_ir::For& loop, int most, int least) {
   const std::string& v = loop.variable;
-  if (expressions_.is_complex()) {  // one value by its parts: most of a register would be idle
+  if (expressions_.is_complex() && least == 1) {  // one value by its parts: most of a register would be idle
     text_.open("if (" + v + " + 1 == " + v + "_end)");
     print_body(loop.body, {"value", 1});
     text_.line("++" + v + ";");
     text_.close();
   }
-  for (int count = most; count >= 1; --count) {
+  for (int count = most; count >= least; --count) {
     const std::string whole = std::to_string(count - 1) + " * WIDTH(vec)";
     text_.open("if (" + v + " + " + whole + " < " + v + "_end)");
     Block block{"vec", count};
