@@ -20,11 +20,27 @@ template <class Visit>
 class Walk {
  public:
   Walk(const PackedTensor& tensor, Visit visit)
-      : tensor_(tensor), visit_(std::move(visit)), coordinates_(tensor.order(), 0) {}
+      : tensor_(tensor), visit_(std::move(visit)), coordinates_(tensor.order(), 0) {
+    for (int l = 0; l < tensor.order(); ++l) {
+      const format::LevelFormat kind = tensor.format().levels[l];
+      const int mode = tensor.format().mode_order[l];
+      levels_.push_back({mode, tensor.extents()[mode], tensor.levels()[l], format::computes_positions(kind),
+                         format::is_sparse(kind), format::is_singleton(kind), format::coordinates(kind)});
+    }
+  }
 
   void run() { level(0, 0); }
 
  private:
+  /// What visiting an entry asks of its level, looked up once.
+  struct Level {
+    int mode;
+    std::int64_t extent;
+    const PackedTensor::Level& arrays;
+    bool computes_positions, is_sparse, is_singleton;
+    format::Coordinates coordinates;
+  };
+
   std::int64_t read(const Buffer& buffer, std::int64_t at) const {
     return tensor_.position_bits() == 32 ? buffer.as<std::int32_t>()[at] : buffer.as<std::int64_t>()[at];
   }
@@ -34,32 +50,30 @@ class Walk {
       visit_(coordinates_, parent);
       return;
     }
-    const int mode = tensor_.format().mode_order[l];
-    const PackedTensor::Level& here = tensor_.levels()[l];
-    const format::LevelFormat kind = tensor_.format().levels[l];
-    if (format::computes_positions(kind)) {
-      const std::int64_t extent = tensor_.extents()[mode];
+    const Level& here = levels_[l];
+    std::int64_t& coordinate = coordinates_[here.mode];
+    if (here.computes_positions) {
       const std::uint8_t* const held =
-          format::is_sparse(kind) ? here.crd.as<std::uint8_t>() + parent * extent : nullptr;
-      for (std::int64_t c = 0; c < extent; ++c) {
+          here.is_sparse ? here.arrays.crd.template as<std::uint8_t>() + parent * here.extent : nullptr;
+      for (std::int64_t c = 0; c < here.extent; ++c) {
         if (held != nullptr && held[c] == 0) continue;
-        coordinates_[mode] = c;
-        level(l + 1, parent * extent + c);
+        coordinate = c;
+        level(l + 1, parent * here.extent + c);
       }
       return;
     }
     // A singleton level has exactly one entry per parent, at the parent's position.
-    if (format::is_singleton(kind)) {
-      coordinates_[mode] = read(here.crd, parent);
+    if (here.is_singleton) {
+      coordinate = read(here.arrays.crd, parent);
       level(l + 1, parent);
       return;
     }
-    const std::int64_t begin = read(here.pos, parent), end = read(here.pos, parent + 1);
-    if (format::coordinates(kind) == format::Coordinates::slots) return table(l, begin, end);
-    const bool band = format::coordinates(kind) == format::Coordinates::first;
+    const std::int64_t begin = read(here.arrays.pos, parent), end = read(here.arrays.pos, parent + 1);
+    if (here.coordinates == format::Coordinates::slots) return table(l, begin, end);
+    const bool band = here.coordinates == format::Coordinates::first;
     // A band stores its first coordinate alone, one per parent; its positions are consecutive.
     for (std::int64_t p = begin; p < end; ++p) {
-      coordinates_[mode] = band ? read(here.crd, parent) + p - begin : read(here.crd, p);
+      coordinate = band ? read(here.arrays.crd, parent) + p - begin : read(here.arrays.crd, p);
       level(l + 1, p);
     }
   }
@@ -69,19 +83,20 @@ class Walk {
     std::vector<std::pair<std::int64_t, std::int64_t>> held;
     // Empty slots hold -1.
     for (std::int64_t p = begin; p < end; ++p) {
-      const std::int64_t c = read(tensor_.levels()[l].crd, p);
+      const std::int64_t c = read(levels_[l].arrays.crd, p);
       if (c >= 0) held.emplace_back(c, p);
     }
     std::sort(held.begin(), held.end());
     for (const auto& [c, p] : held) {
-      coordinates_[tensor_.format().mode_order[l]] = c;
+      coordinates_[levels_[l].mode] = c;
       level(l + 1, p);
     }
   }
 
   const PackedTensor& tensor_;
   Visit visit_;
-  std::vector<std::int64_t> coordinates_;
+  std::vector<std::int64_t> coordinates_;  ///< by mode
+  std::vector<Level> levels_;
 };
 
 // Without stored values there is nothing to visit, and arrays of inner levels may be null.
