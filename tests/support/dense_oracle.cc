@@ -217,8 +217,9 @@ Number power(const Number& a, const Number& b) {
 class Evaluation {
  public:
   Evaluation(const operators::Semiring& semiring, const std::map<std::string, std::vector<Number>>& tensors,
-             const std::map<std::string, std::vector<std::int64_t>>& shapes, const Extents& extents)
-      : semiring_(semiring), tensors_(tensors), shapes_(shapes), extents_(extents) {}
+             const std::map<std::string, std::vector<std::int64_t>>& shapes, const Extents& extents,
+             double largest)
+      : semiring_(semiring), tensors_(tensors), shapes_(shapes), extents_(extents), largest_(largest) {}
 
   /// The right side at one element of the left side: implied sums around its additive terms.
   Number term(const Expression& expression, Point& point) const {
@@ -293,7 +294,9 @@ class Evaluation {
     Number all = leaf(start);
     const std::function<void(std::size_t)> walk = [&](std::size_t n) {
       if (n == indices.size()) {
-        all = both(operators::combine(monoid), all, value(body, point));
+        const Number each = value(body, point);
+        const bool logical = monoid == Monoid::logical_or || monoid == Monoid::logical_and;
+        all = logical && may_wrap(each) ? open_number() : both(operators::combine(monoid), all, each);
         return;
       }
       for (std::int64_t at = 0; at < extents_.at(indices[n]); ++at) {
@@ -358,6 +361,9 @@ class Evaluation {
     return is_zero(product) ? product : open_number();
   }
 
+  /// An integer that wraps around: what compares it or computes with more than sums and products is open.
+  bool may_wrap(const Number& x) const { return std::isfinite(x.value) && x.magnitude >= largest_; }
+
   bool is_zero(const Number& x) const { return x.value == semiring_.zero && x.imaginary == 0; }
 
   /// Evaluates a call; `where` evaluates only the branch that it chooses.
@@ -365,13 +371,18 @@ class Evaluation {
     std::vector<Number> arguments;
     if (call.function == Function::where) {
       const Number condition = value(call.arguments[0], point);
-      if (condition.open() || near(condition, 0)) return open_number();
+      if (condition.open() || near(condition, 0) || may_wrap(condition)) return open_number();
       return value(call.arguments[condition.is_zero() ? 2 : 1], point);
     }
     for (const auto& each : call.arguments) arguments.push_back(value(each, point));
     for (const auto& each : arguments) {
       if (each.open()) return open_number();
     }
+    const bool adds = call.function == Function::add || call.function == Function::subtract ||
+                      call.function == Function::negate;
+    if (!adds &&
+        std::any_of(arguments.begin(), arguments.end(), [&](const Number& x) { return may_wrap(x); }))
+      return open_number();
     switch (call.function) {
       case Function::add:
         return folded(operators::combine(semiring_.sum), arguments);
@@ -409,6 +420,7 @@ class Evaluation {
   const std::map<std::string, std::vector<Number>>& tensors_;
   const std::map<std::string, std::vector<std::int64_t>>& shapes_;
   const Extents& extents_;
+  const double largest_;
 };
 
 }  // namespace
@@ -448,7 +460,7 @@ Evaluated evaluate(const index_notation::Program& program, const std::map<std::s
     for (const auto& index : statement.result.indices) shape.push_back(extents.at(index));
     const std::size_t count = zeros(shape).values.size();
     last.clear();
-    const Evaluation evaluation(*program.semiring, tensors, shapes, extents);
+    const Evaluation evaluation(*program.semiring, tensors, shapes, extents, largest);
     for (std::size_t n = 0; n < count; ++n) {
       Point point;
       std::size_t rest = n;

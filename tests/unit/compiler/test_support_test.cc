@@ -112,6 +112,20 @@ TEST(DenseOracle, LeavesOpenWhatHangsOnTheOrderOfOperations) {
   EXPECT_EQ(1U, open("y(i) = x(i) * (x(i) - 1)", {std::numeric_limits<double>::infinity(), 2}));
 }
 
+TEST(DenseOracle, LeavesOpenWhatComparesIntegersThatWrapAround) {
+  const auto open = [](const std::string& program) {
+    const auto result =
+        evaluate(problem_of(program, {}).program(), {{"x", {{2}, {3, 300}}}}, {{"i", 2}}, nullptr, 1e4);
+    return result.value.values.size() - determined(result);
+  };
+  EXPECT_EQ(0U, open("y(i) = x(i) * 3"));
+  EXPECT_EQ(1U, open("y(i) = x(i) * x(i)"));
+  EXPECT_EQ(1U, open("y(i) = where(x(i) * x(i) > 5, x(i), 1)"));
+  EXPECT_EQ(1U, open("y(i) = where(x(i) * x(i), x(i), 1)"));
+  EXPECT_EQ(1U, open("y(i) = relu(x(i) * x(i)) < 1"));
+  EXPECT_EQ(1U, open("y(i) = or(x(i) * x(i), 0)"));
+}
+
 TEST(PackedTensor, TellsWhatAKernelLeftUnwritten) {
   const auto problem = problem_of("A(i,j) = B(i,j)", {{"A", "csr"}});
   PackedTensor result = empty_result(problem, {{"i", 2}, {"j", 3}});
