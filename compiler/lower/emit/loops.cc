@@ -89,6 +89,18 @@ bool are_sums(const Statements& body) {
                      [&](const auto& each) { return !is_loop(each) || is_sum(each); });
 }
 
+/// Guards the body of a loop over a list of which an equation leaves one value.
+Body at_value(const Loop& loop, const Body& body) {
+  if (!loop.value) return body;
+  return [&loop, body](Scope& scope, Statements& out) {
+    Statements inside;
+    body(scope, inside);
+    const auto coordinate = loop_ir::name(scope.coordinates.at(loop.index));
+    const auto holds = loop_ir::apply(Function::equal, {coordinate, evaluated(*loop.value, scope)});
+    out.push_back(make(loop_ir::If{holds, loop_ir::block(std::move(inside))}));
+  };
+}
+
 /// Returns the scope inside a loop of this shape.
 Scope entered(const Scope& scope, Shape shape) {
   Scope inner = scope;
@@ -190,7 +202,7 @@ Body Loops::where_entries_are_made(const Loop& loop, const Body& body) const {
 void Loops::emit_over(const Loop& loop, const Scope& scope, Shape shape, Statements& out,
                       const Body& whole) const {
   if (loop.block) return emit_block_loop(loop, scope, shape, out, whole);
-  if (accumulators_.emit_list_loop(loop, scope, out, whole)) return;
+  if (accumulators_.emit_list_loop(loop, scope, out, at_value(loop, whole))) return;
   const LoopSpace space = facts_.space_of(loop);
   switch (space.kind) {
     case LoopSpace::Kind::range:
