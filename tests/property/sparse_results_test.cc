@@ -198,6 +198,15 @@ TEST(ReorderedResults, AreSearchedWithCopiesWhereSumsAreDistributed) {
   EXPECT_FALSE(frontier_of(problem::build(text).value()).survivors.empty());
 }
 
+// Issue 38: the contraction of the elements of the factors does not read the copy of a divisor.
+TEST(ReorderedResults, AreSearchedWithCopiesOfDivisors) {
+  problem::ProblemText text;
+  text.expression = "A(i) = E(i) * sum(k)(C(k,i) / B(k,i) * (D(k,i) > 0))";
+  text.formats = {{"A", "csf"}, {"D", "bitmap"}};
+  text.space = "copies";
+  EXPECT_FALSE(frontier_of(problem::build(text).value()).survivors.empty());
+}
+
 TEST(ReorderedResults, NeedNoCopiesWhereLoopsComeInOrder) {
   for (const std::string expression :
        {"A(i,k) = B(i,j) * C(j,k)", "A(i,j) = B(i,j) + C(i,j)", "A(i,j) = B(i,j) * X(i,k) * Z(j,k)"}) {
