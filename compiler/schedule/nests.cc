@@ -254,8 +254,8 @@ void keep_common(Nest& nest, const Nest& next) {
   nest.shared = common;
 }
 
-/// Keeps the leading shared loops that tree_of allows. Two producers may have a loop in common that stands in
-/// their reader inside of one on which neither depends: without that one the reader begins otherwise.
+/// Keeps the leading shared loops that tree_of allows. Two producers may share a loop that their reader has
+/// inside of another one, on which neither depends.
 void keep_legal(Nests& nests) {
   for (std::size_t n = nests.size(); n-- > 0;) {
     const std::size_t last = last_reader(nests, n);
