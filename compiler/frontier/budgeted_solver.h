@@ -13,6 +13,8 @@ class BudgetedSolver {
  public:
   BudgetedSolver(Solver& solver, const Options& options, Counts& counts)
       : solver_(solver), options_(options), counts_(counts), milliseconds_(options.solver_milliseconds) {}
+  /// Later questions end with the budget.
+  void end_with(const support::Cancellation& budget) { solver_.end_at(budget.deadline()); }
 
   /// Decides whether all relations hold at some point of the assumed constraints; unknown, and not asked,
   /// when the total budget is spent.

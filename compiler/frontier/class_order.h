@@ -17,6 +17,13 @@ inline bool stands_before(const cost::Cost& a, const cost::Cost& b, const cost::
   return ta != tb ? ta < tb : a < b;
 }
 
+/// Returns the time where every index has a thousand values and every row ten entries.
+inline double middling_time(const cost::Cost& cost) {
+  cost::Point point(cost::access_shift, 1000.0);
+  std::fill(point.begin() + cost::Variables::first_fiber, point.end(), 10.0);
+  return cost::evaluate_time(cost, point);
+}
+
 /// Sorts classes as a frontier has them.
 inline void sort_classes(std::vector<cost::Cost>& classes, const cost::Point& reference) {
   std::sort(classes.begin(), classes.end(),

@@ -5,9 +5,11 @@
 #include <utility>
 
 #include "compiler/concrete_notation/copies/result_copies.h"
+#include "compiler/frontier/class_order.h"
 #include "compiler/frontier/copied.h"
 #include "compiler/frontier/frontier.h"
 #include "compiler/frontier/search.h"
+#include "compiler/frontier/stopwatch.h"
 #include "compiler/index_notation/printer.h"
 #include "compiler/problem/factors.h"
 #include "compiler/schedule/replay/apply.h"
@@ -28,6 +30,7 @@ namespace {
 using IndexNames = std::set<std::string>;
 
 constexpr std::size_t min_stepped_operands = 4;  ///< operands of a product that is computed step by step
+constexpr std::size_t min_known_entries = 8;     ///< schedules looked at however little time is left
 
 /// An order of operands with the loops of its steps.
 struct Chain {
@@ -167,16 +170,30 @@ bool has_more_entries(const space::ResultEntries& a, const space::ResultEntries&
   return space::has_no_more_entries(b, a) && !space::has_no_more_entries(a, b);
 }
 
-/// Leaves out schedules that give the sparse result more entries than these.
+/// Leaves out schedules that give the sparse result more entries than these. When the budget ends, those that
+/// were not looked at are left out, too: the slowest.
 support::Result<void> leave_out_more_entries(Frontier& found, const space::ResultEntries& most,
-                                             const problem::Problem& problem) {
-  std::vector<Survivor> kept;
-  for (Survivor& survivor : found.survivors) {
+                                             const problem::Problem& problem,
+                                             const support::Cancellation& budget) {
+  std::vector<std::size_t> fastest(found.survivors.size());
+  std::iota(fastest.begin(), fastest.end(), std::size_t{0});
+  std::stable_sort(fastest.begin(), fastest.end(), [&](std::size_t a, std::size_t b) {
+    return middling_time(found.survivors[a].cost) < middling_time(found.survivors[b].cost);
+  });
+  std::set<std::size_t> kept;
+  std::size_t known = 0;
+  for (const std::size_t n : fastest) {
+    if (known++ >= min_known_entries && !budget.check("counting entries").ok()) {
+      found.limited += "; the time for the search ended before the entries of all schedules were known";
+      break;
+    }
     SCHAAS_ASSIGN_OR_RETURN(const space::ResultEntries entries,
-                            space::result_entries(survivor.traces.front(), problem));
-    if (!has_more_entries(entries, most)) kept.push_back(std::move(survivor));
+                            space::result_entries(found.survivors[n].traces.front(), problem));
+    if (!has_more_entries(entries, most)) kept.insert(n);
   }
-  found.survivors = std::move(kept);
+  std::vector<Survivor> survivors;
+  for (const std::size_t n : kept) survivors.push_back(std::move(found.survivors[n]));
+  found.survivors = std::move(survivors);
   return {};
 }
 
@@ -203,6 +220,7 @@ support::Result<Frontier> frontier_of(schedule::Trace trace, const problem::Prob
 
 support::Result<Frontier> compute(const problem::Problem& problem, const Options& options,
                                   const Progress& progress, const support::Cancellation& cancellation) {
+  const Stopwatch watch;
   auto found = search(problem, options, progress, cancellation);
   if (problem.profile != problem::Profile::standard) return found;
   const bool is_part = options.operand_orders != 0, is_dense = has_dense_result(problem);
@@ -220,7 +238,8 @@ support::Result<Frontier> compute(const problem::Problem& problem, const Options
     if (found.ok()) {
       // The whole space may have schedules with fewer entries than a default nest.
       const space::ResultEntries most = is_part ? fewest_possible_entries(problem) : nest->entries;
-      SCHAAS_RETURN_IF_ERROR(leave_out_more_entries(*found, most, problem));
+      const support::Cancellation budget(cancellation, watch.end_of(1, options.search_seconds));
+      SCHAAS_RETURN_IF_ERROR(leave_out_more_entries(*found, most, problem, budget));
       if (!found->survivors.empty()) return found;
       why = "the schedules that were found give the result more entries than others do";
       if (has_more_entries(nest->entries, most)) return support::unsupported("no-schedule", why);

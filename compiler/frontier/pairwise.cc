@@ -159,6 +159,7 @@ std::optional<Certificate> Pairwise::proof(const cost::Cost& winner, const cost:
 support::Result<Pairwise::Outcome> Pairwise::prune(
     std::vector<cost::Cost> classes, const std::function<void(std::uint64_t, std::uint64_t)>& progress,
     const support::Cancellation& cancellation, const support::Cancellation& budget) {
+  solver_.end_with(budget);
   std::vector<Entry> entries;
   for (const cost::Cost& cost : classes) entries.push_back(entry_of(cost));
   // Best first at the middle of the allowed sizes.

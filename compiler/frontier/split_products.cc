@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "compiler/frontier/class_order.h"
 #include "compiler/schedule/nests.h"
 #include "compiler/schedule/replay/apply.h"
 #include "compiler/schedule/section.h"
@@ -24,13 +25,6 @@ using Names = std::vector<std::string>;
 
 constexpr int min_factors = 3;
 constexpr const char* ended_while_split = "the time for the search ended while products were split";
-
-/// Returns the time where every index has a thousand values and every row ten entries.
-double middling_time(const cost::Cost& cost) {
-  cost::Point point(cost::access_shift, 1000.0);
-  std::fill(point.begin() + cost::Variables::first_fiber, point.end(), 10.0);
-  return cost::evaluate_time(cost, point);
-}
 
 /// The constraint is about indices and tensors of the product alone.
 bool speaks_of(const problem::Constraint& constraint, const std::set<std::string>& indices,

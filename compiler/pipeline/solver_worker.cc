@@ -9,8 +9,9 @@
 // A solver in a process of its own, because Z3 can be neither interrupted in time nor bounded in memory as a
 // library (docs/decisions/0008). The process starts at the first question. Constraints are sent once for each
 // process and again after a restart. Every failure is the verdict `unknown`, which is always sound: a
-// schedule is then kept. A cancelled query is no failure. After `max_failures` the solver is not started
-// again in this search, so that a crash cannot cost a start for each question.
+// schedule is then kept. A query that is cancelled, or ended by the search's budget, is no failure. After
+// `max_failures` the solver is not started again in this search, so that a crash cannot cost a start for each
+// question.
 namespace schaas::pipeline {
 namespace {
 
@@ -33,8 +34,7 @@ class SolverWorker final : public frontier::Solver {
   Verdict check_all(const std::vector<SolverRelation>& relations, int milliseconds) override {
     model_.clear();
     steps_ = 0;
-    if (failures_ >= options_.max_failures || !cancellation_.check("a solver query").ok())
-      return Verdict::unknown;
+    if (failures_ >= options_.max_failures || is_over()) return Verdict::unknown;
     auto answer = ask(relations, milliseconds);
     if (answer.ok()) {
       model_ = std::move(answer->model);
@@ -43,7 +43,7 @@ class SolverWorker final : public frontier::Solver {
     }
     // The answer may still be on its way, so the process is of no further use.
     process_.reset();
-    if (!cancellation_.check("a solver query").ok()) return Verdict::unknown;
+    if (is_over()) return Verdict::unknown;
     if (answer.error().code == "worker-busy") {
       steps_ = milliseconds * frontier::steps_per_millisecond;  // all that it was given
       return Verdict::unknown;
@@ -60,6 +60,12 @@ class SolverWorker final : public frontier::Solver {
   std::int64_t steps() const override { return steps_; }
 
  private:
+  /// Nobody waits for another answer.
+  bool is_over() const {
+    return !cancellation_.check("a solver query").ok() ||
+           time_left(std::chrono::milliseconds(1)).count() == 0;
+  }
+
   Result<void> make_ready() {
     if (process_) return {};
     toolchain::ChildOptions child;
@@ -87,10 +93,10 @@ class SolverWorker final : public frontier::Solver {
         (told_ ? "" : constraints_) + frontier::check_request(relations, milliseconds);
     told_ = true;
     const std::chrono::milliseconds limit(milliseconds);
-    SCHAAS_ASSIGN_OR_RETURN(const std::string line, process_->ask(question,
-                                                                  {limit * options_.slowness + options_.grace,
-                                                                   limit * options_.processor_slowness},
-                                                                  cancellation_));
+    const auto left = time_left(limit * options_.slowness + options_.grace);
+    SCHAAS_ASSIGN_OR_RETURN(
+        const std::string line,
+        process_->ask(question, {left, limit * options_.processor_slowness}, cancellation_));
     return frontier::parse_answer(line, variables_);
   }
 

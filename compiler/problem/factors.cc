@@ -209,6 +209,17 @@ void drop_foreign_constraints(Problem& problem) {
                 [&](const Constraint& each) { return foreign(each.lhs) || foreign(each.rhs); });
 }
 
+/// Drops copies that the statement does not read: those of divisors, which stand beside other elements.
+void drop_foreign_copies(Problem& problem) {
+  const auto reads = problem.reads();
+  std::erase_if(problem.copies, [&](const Copy& copy) {
+    const bool is_read = std::any_of(reads.begin(), reads.end(),
+                                     [&](const Access& access) { return access.tensor == copy.name; });
+    if (!is_read) problem.formats.erase(copy.name);
+    return !is_read;
+  });
+}
+
 /// Some free index of the value is none of the result's.
 bool sums_factors(const Problem& problem) {
   const auto& kept = problem.statement.result.indices;
@@ -271,6 +282,7 @@ std::optional<Factors> factors_of(const Problem& problem) {
   if (elements.empty() || elements.size() > support::Limits::factors) return std::nullopt;
   out.contraction = problem;
   out.contraction.statement.value = index_notation::product_of(std::move(elements));
+  drop_foreign_copies(out.contraction);
   drop_foreign_constraints(out.contraction);
   const bool same_indices = out.contraction.indices() == problem.indices();  // costs number them
   if (!is_contraction(out.contraction) || !same_indices || !sums_factors(problem)) return std::nullopt;

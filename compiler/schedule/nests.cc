@@ -254,6 +254,18 @@ void keep_common(Nest& nest, const Nest& next) {
   nest.shared = common;
 }
 
+/// Keeps the leading shared loops that tree_of allows. Two producers may share a loop that their reader has
+/// inside of another one, on which neither depends.
+void keep_legal(Nests& nests) {
+  for (std::size_t n = nests.size(); n-- > 0;) {
+    const std::size_t last = last_reader(nests, n);
+    std::size_t most = last == n ? 0 : nests[n].shared, legal = 0;
+    for (std::size_t m = n; m < last; ++m) most = std::min(most, nests[m].shared);
+    while (legal < most && reason_against(nests, n, nests[n].loops[legal]).empty()) ++legal;
+    nests[n].shared = legal;
+  }
+}
+
 /// Adds the paths of the sections of nests first..last below their first `depth` loops, in the order of
 /// Folding::tree.
 void add_paths(const Nests& nests, std::size_t first, std::size_t last, std::size_t depth, const Path& path,
@@ -271,7 +283,11 @@ void add_paths(const Nests& nests, std::size_t first, std::size_t last, std::siz
 
 }  // namespace
 
-Result<Nests> nests_of(const StatementPtr& tree) { return Unfolding(TermsOfSums::refused).run(tree); }
+Result<Nests> nests_of(const StatementPtr& tree) {
+  SCHAAS_ASSIGN_OR_RETURN(Nests nests, Unfolding(TermsOfSums::refused).run(tree));
+  keep_legal(nests);
+  return nests;
+}
 
 Result<Nests> nests_and_terms_of(const StatementPtr& tree) { return Unfolding(TermsOfSums::nests).run(tree); }
 

@@ -27,7 +27,8 @@ struct Nest {
 };
 using Nests = std::vector<Nest>;
 
-/// Returns the nests of a tree. A loop above a producer that does not need it is not one of its loops.
+/// Returns the nests of a tree. A loop above a producer that does not need it is not one of its loops; loops
+/// that can then not be shared are not.
 /// Errors: invalid [illegal-directive]: a section runs in blocks.
 support::Result<Nests> nests_of(const concrete_notation::StatementPtr& tree);
 

@@ -200,9 +200,10 @@ support::Result<Space::ParetoClasses> Space::pareto_classes(
     // A few orders at first, to have an answer soon; then as many as keep the threads busy.
     const std::size_t most = std::clamp<std::size_t>(kept.operand_orders, 1, roots_at_a_time);
     const auto part = roots.subspan(kept.operand_orders, std::min(most, roots.size() - kept.operand_orders));
-    by_state.add_roots(part, watch);
+    // Counted before: an end in between leaves no classes of orders that are not among the searched ones.
     mpz_class members = 0;
     for (const Side& root : part) members += implementation_->counter.of(root.state, watch);
+    if (!watch.stopped()) by_state.add_roots(part, watch);
     if (watch.stopped()) {
       if (kept.operand_orders == 0 || watch.error().code == "cancelled") return watch.error();
       kept.ended = watch.error();

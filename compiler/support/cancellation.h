@@ -1,4 +1,5 @@
 #pragma once
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <optional>
@@ -16,6 +17,12 @@ class Cancellation {
   /// Fires when `outer` does, which must outlive it, or at the deadline, if any.
   Cancellation(const Cancellation& outer, std::optional<Clock::time_point> deadline)
       : outer_(&outer), deadline_(deadline) {}
+
+  /// The earlier of the deadlines of this and of `outer`, if any.
+  std::optional<Clock::time_point> deadline() const {
+    const auto outer = outer_ != nullptr ? outer_->deadline() : std::nullopt;
+    return deadline_ && outer ? std::min(*deadline_, *outer) : deadline_ ? deadline_ : outer;
+  }
 
   void cancel() { cancelled_.store(true, std::memory_order_relaxed); }
   /// ok, or exhausted [cancelled] / [deadline] naming the stage that stopped.

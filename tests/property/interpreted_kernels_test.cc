@@ -116,6 +116,16 @@ const std::vector<Case> cases{
      {{"B", "compressed,compressed,hashed:0,2,1"}, {"C", "compressed,compressed,hashed:0,2,1"}},
      "loopfuse(path={}, loc=1, pol=left, fuse=2); loopfuse(path={1}, loc=1, pol=right, fuse=0); "
      "permute(path={0}, factors={0})"},
+    // Issue 38: loops that clear the workspace were taken for rows of products, as those that fill it are.
+    {"A(i,m,k) = where(D(k,j) > 0, sum(n)(C(n,m,j) * B(n,k)), 0) * (2 - E(j,k))",
+     {{"C", "compressed,dense,dense:2,0,1"}, {"D", "coo"}, {"E", "csr"}},
+     "store(tensor=E, order={1,0}); sequence(order={0,1}); share(nest=0, loops={k}); "
+     "reorder(path={0}, order={j,n,m}); reorder(path={1}, order={j,i,m})"},
+    // Issue 38: an equation leaves one value of a loop that walks the list of a workspace.
+    {"T(m,n) = sum(j)(C(n,j) * B(n,j) * D(n,l) - E(j,l)) * F(i,m) * (l + 1 == n); A(l) = T(l,l) * G(l)",
+     {{"A", "csf"}, {"B", "bitmap"}, {"C", "csr"}, {"D", "csr"}, {"E", "dcsc"}, {"F", "dcsr"}},
+     "sequence(order={0,1,2}); share(nest=0, loops={n}); reorder(path={0,1}, order={l,i,m}); "
+     "distribute(path={0,0}, depth=0)"},
     // Rows are coalesced unless their loop is to be unrolled.
     {"A = B(i,j)", {{"B", "csr"}}, "unroll(path={}, loop=j, factor=4)"},
 };

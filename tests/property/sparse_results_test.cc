@@ -198,6 +198,15 @@ TEST(ReorderedResults, AreSearchedWithCopiesWhereSumsAreDistributed) {
   EXPECT_FALSE(frontier_of(problem::build(text).value()).survivors.empty());
 }
 
+// Issue 38: the contraction of the elements of the factors does not read the copy of a divisor.
+TEST(ReorderedResults, AreSearchedWithCopiesOfDivisors) {
+  problem::ProblemText text;
+  text.expression = "A(i) = E(i) * sum(k)(C(k,i) / B(k,i) * (D(k,i) > 0))";
+  text.formats = {{"A", "csf"}, {"D", "bitmap"}};
+  text.space = "copies";
+  EXPECT_FALSE(frontier_of(problem::build(text).value()).survivors.empty());
+}
+
 TEST(ReorderedResults, NeedNoCopiesWhereLoopsComeInOrder) {
   for (const std::string expression :
        {"A(i,k) = B(i,j) * C(j,k)", "A(i,j) = B(i,j) + C(i,j)", "A(i,j) = B(i,j) * X(i,k) * Z(j,k)"}) {
@@ -271,6 +280,11 @@ TEST(Entries, AreThoseOfTheExpression) {
         "A(i,k) = abs(B(i,j) - C(i,j)) * D(j,k) / d(k)", "A(i,k) = D(k,j) * relu(B(i,j))",
         "P(i,j) = where(B(i,j) != 0, exp(B(i,j)), 0); S(i) = P(i,j); A(i,j) = P(i,j) / S(i)"})
     runs.add(expression, csr);
+  // Issue 38: accumulators keep what `or` has written, too.
+  runs.add("A(j) = 2 * sum(k)(C(k,j) * B(j,k)) * (E(j) - D(j)) * abs(or(l)(G(j,l) * F(l)))",
+           {{"A", "csf"}, {"C", "dcsc"}, {"D", "csf"}, {"E", "bitmap"}, {"F", "csf"}, {"G", "coo"}});
+  runs.add("A(k,m) = D(m) / (B(n,m) > 0) * tanh(or(i)(C(i,k) * B(n,i)))",
+           {{"A", "csc"}, {"B", "coo"}, {"C", "csr"}});
   for (const std::string format : {"compressed", "bitmap", "hashed", "dense"}) {
     const Formats vectors = {{"A", "csr"}, {"B", "csr"}, {"C", "dcsr"}, {"v", format}, {"w", "compressed"}};
     for (const std::string expression :

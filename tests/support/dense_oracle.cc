@@ -268,16 +268,19 @@ class Evaluation {
     return a.open() || b.open() ? open_number() : combined(function, a, b);
   }
 
-  /// Indices of accesses that neither `point` nor a reduction inside fixes.
+  /// Indices of accesses, and those that stand as numbers, that neither `point` nor a reduction inside fixes.
   static void unbound(const Expression& expression, const Point& point, std::vector<std::string> inside,
                       std::vector<std::string>& out) {
+    const auto add = [&](const std::string& index) {
+      const bool known = point.count(index) > 0 ||
+                         std::find(inside.begin(), inside.end(), index) != inside.end() ||
+                         std::find(out.begin(), out.end(), index) != out.end();
+      if (!known) out.push_back(index);
+    };
     if (const auto* access = std::get_if<Access>(&expression.node)) {
-      for (const auto& index : access->indices) {
-        const bool known = point.count(index) > 0 ||
-                           std::find(inside.begin(), inside.end(), index) != inside.end() ||
-                           std::find(out.begin(), out.end(), index) != out.end();
-        if (!known) out.push_back(index);
-      }
+      for (const auto& index : access->indices) add(index);
+    } else if (const auto* coordinate = std::get_if<Coordinate>(&expression.node)) {
+      add(coordinate->index);
     } else if (const auto* product = std::get_if<Product>(&expression.node)) {
       for (const auto& each : product->factors) unbound(each, point, inside, out);
     } else if (const auto* call = std::get_if<Call>(&expression.node)) {

@@ -1,6 +1,7 @@
 #include "compiler/concrete_notation/copies/needed_copies.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -20,8 +21,9 @@
 // Re-layouts for the default nest. In each nest of a program, storage orders of accesses are edges between
 // loops; where edges form a circle, some accesses have to be read from copies. All sets of up to ten accesses
 // are tried, those with the fewest entries first: nests are small, so the search is exhaustive. Nests follow
-// one another, since a copy made for one is read by others as well. Everything depends on the order of the
-// statements alone and is deterministic: traces and costs are found again from the problem.
+// one another, since a copy made for one is read by others as well: earlier ones are to keep their orders.
+// Everything depends on the order of the statements alone and is deterministic: traces and costs are found
+// again from the problem.
 namespace schaas::concrete_notation {
 namespace {
 
@@ -160,8 +162,8 @@ class Choice {
     if (candidates_.size() > max_tried) candidates_.erase(candidates_.begin(), candidates_.end() - max_tried);
   }
 
-  /// Returns none when nothing helps.
-  std::vector<CopyRequest> best() const {
+  /// Returns the first set of which `suits` holds; without one the first of all; none when nothing helps.
+  std::vector<CopyRequest> best(const std::function<bool(const std::vector<CopyRequest>&)>& suits) const {
     std::vector<std::tuple<double, int, unsigned>> sets;  // entries, copies, bit set of the others
     const unsigned all = (1U << candidates_.size()) - 1;
     for (unsigned set = 1; set <= all; ++set) {
@@ -175,11 +177,15 @@ class Choice {
       sets.emplace_back(entries, count, all & ~set);
     }
     std::sort(sets.begin(), sets.end());
+    std::vector<CopyRequest> first;
     for (const auto& [entries, count, left] : sets) {
       const auto order = order_without(all & ~left);
-      if (order.legal) return requests(all & ~left, order.loops);
+      if (!order.legal) continue;
+      std::vector<CopyRequest> found = requests(all & ~left, order.loops);
+      if (suits(found)) return found;
+      if (first.empty()) first = std::move(found);
     }
-    return {};
+    return first;
   }
 
  private:
@@ -220,6 +226,22 @@ class Choice {
   std::vector<std::size_t> candidates_;  ///< accesses of the nest that may read a re-layout
 };
 
+bool is_legal(const Nest& nest, const Problem& problem) {
+  return order_of(nest, orders_of(nest, problem), problem).legal;
+}
+
+/// The first `count` nests that have a loop order have one with these copies, too. A copy is read by all
+/// equal accesses, in whatever nest.
+bool keeps_orders(const std::vector<Nest>& nests, std::size_t count, const std::vector<CopyRequest>& requests,
+                  const Problem& problem, const Wanted& wanted) {
+  Problem copied = problem;
+  for (const CopyRequest& request : requests) copied = problem::with_copy(copied, request);
+  const std::vector<Nest> after = nests_of(copied, wanted);
+  for (std::size_t n = 0; n < count; ++n)
+    if (is_legal(nests[n], problem) && !is_legal(after[n], copied)) return false;
+  return true;
+}
+
 /// Copies that give each nest a loop order, as it is wanted.
 std::vector<CopyRequest> copies_for(const Problem& problem, const Wanted& wanted) {
   std::vector<CopyRequest> out;
@@ -231,12 +253,14 @@ std::vector<CopyRequest> copies_for(const Problem& problem, const Wanted& wanted
   for (std::size_t n = 0; n < nests.size(); ++n) {
     const Problem& present = changed ? now : problem;
     if (!may_contradict(nests[n], present)) continue;
-    const auto is_legal = [&] { return order_of(nests[n], orders_of(nests[n], present), present).legal; };
-    if (is_legal()) continue;
-    std::vector<CopyRequest> requests = Choice(nests[n], present).best();
+    if (is_legal(nests[n], present)) continue;
+    const auto suits = [&](const std::vector<CopyRequest>& requests) {
+      return n == 0 || keeps_orders(nests, n, requests, present, wanted);
+    };
+    std::vector<CopyRequest> requests = Choice(nests[n], present).best(suits);
     // Without a set that helps, the order of the result counts no longer.
-    if (requests.empty() && std::exchange(nests[n].appends, false) && !is_legal())
-      requests = Choice(nests[n], present).best();
+    if (requests.empty() && std::exchange(nests[n].appends, false) && !is_legal(nests[n], present))
+      requests = Choice(nests[n], present).best(suits);
     for (CopyRequest& request : requests) {
       now = problem::with_copy(changed ? now : problem, request);
       changed = true;

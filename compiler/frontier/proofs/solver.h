@@ -1,7 +1,10 @@
 #pragma once
+#include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -45,10 +48,24 @@ class Solver {
   virtual std::vector<double> model() const = 0;
   /// Returns the steps that the last question took.
   virtual std::int64_t steps() const { return 0; }
+  /// Questions that are not decided at this time stay open, whatever steps are left; nothing: no such time.
+  void end_at(std::optional<support::Cancellation::Clock::time_point> end) { end_ = end; }
 
   Verdict check(const SolverRelation& relation, int milliseconds) {
     return check_all({relation}, milliseconds);
   }
+
+ protected:
+  /// Returns the time until the end, at most `most`, at least 0.
+  std::chrono::milliseconds time_left(std::chrono::milliseconds most) const {
+    using std::chrono::milliseconds;
+    if (!end_) return most;
+    const auto left = std::chrono::ceil<milliseconds>(*end_ - support::Cancellation::Clock::now());
+    return std::clamp(left, milliseconds(0), most);
+  }
+
+ private:
+  std::optional<support::Cancellation::Clock::time_point> end_;
 };
 
 /// Makes the solver of one search; it ends with "unknown" when the search is cancelled. Thread-safe.

@@ -35,9 +35,10 @@ class Z3Solver final : public Solver {
       if (!context_) context_ = std::make_unique<Context>();
       if (!told_) context_->assume(count_, constraints_);
       told_ = true;
-      z3::solver solver = z3::try_for(z3::tactic(context_->z3, "qfnra-nlsat"),
-                                      clipped(std::int64_t{milliseconds} * max_slowness))
-                              .mk_solver();
+      const auto left = time_left(std::chrono::milliseconds(milliseconds) * max_slowness);
+      if (left.count() == 0) return Verdict::unknown;
+      z3::solver solver =
+          z3::try_for(z3::tactic(context_->z3, "qfnra-nlsat"), clipped(left.count())).mk_solver();
       z3::params limits(context_->z3);
       limits.set("rlimit", clipped(milliseconds * steps_per_millisecond));
       solver.set(limits);

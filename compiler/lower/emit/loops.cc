@@ -72,6 +72,35 @@ bool begins_with_sums(const NestPtr& nest) {
       nest->node);
 }
 
+/// There are loops among the statements, each a vector loop around loops. A phase that counts entries leaves
+/// loops over values out, and the loops that clear a workspace store without sums.
+bool are_sums(const Statements& body) {
+  const auto is_loop = [](const loop_ir::StatementPtr& each) {
+    return loop_ir::as<loop_ir::For>(each) != nullptr || loop_ir::as<loop_ir::Merge>(each) != nullptr;
+  };
+  const auto is_sum = [&](const loop_ir::StatementPtr& each) {
+    const auto* loop = loop_ir::as<loop_ir::For>(each);
+    if (loop == nullptr || loop->shape != Shape::vector) return false;
+    const Statements inside = loop_ir::statements_of(loop->body);
+    return std::any_of(inside.begin(), inside.end(), is_loop);
+  };
+  return std::any_of(body.begin(), body.end(), is_loop) &&
+         std::all_of(body.begin(), body.end(),
+                     [&](const auto& each) { return !is_loop(each) || is_sum(each); });
+}
+
+/// Guards the body of a loop over a list of which an equation leaves one value.
+Body at_value(const Loop& loop, const Body& body) {
+  if (!loop.value) return body;
+  return [&loop, body](Scope& scope, Statements& out) {
+    Statements inside;
+    body(scope, inside);
+    const auto coordinate = loop_ir::name(scope.coordinates.at(loop.index));
+    const auto holds = loop_ir::apply(Function::equal, {coordinate, evaluated(*loop.value, scope)});
+    out.push_back(make(loop_ir::If{holds, loop_ir::block(std::move(inside))}));
+  };
+}
+
 /// Returns the scope inside a loop of this shape.
 Scope entered(const Scope& scope, Shape shape) {
   Scope inner = scope;
@@ -144,10 +173,7 @@ loop_ir::StatementPtr Loops::with_facts(const Loop& loop, loop_ir::For emitted,
   const Statements body = loop_ir::statements_of(emitted.body);
   // Under a condition, the last statement is one of another block.
   const bool always = std::count(body.begin(), body.end(), last) > 0;
-  // A phase that counts entries leaves the loops over values out.
-  const bool loops = std::any_of(body.begin(), body.end(),
-                                 [](const auto& each) { return loop_ir::as<loop_ir::For>(each) != nullptr; });
-  emitted.product = always && loops && has_loops(loop.body) && begins_with_sums(loop.body);
+  emitted.product = always && are_sums(body) && has_loops(loop.body) && begins_with_sums(loop.body);
   emitted.appends = appends_.appended_by(loop, body);
   return make(std::move(emitted));
 }
@@ -176,7 +202,7 @@ Body Loops::where_entries_are_made(const Loop& loop, const Body& body) const {
 void Loops::emit_over(const Loop& loop, const Scope& scope, Shape shape, Statements& out,
                       const Body& whole) const {
   if (loop.block) return emit_block_loop(loop, scope, shape, out, whole);
-  if (accumulators_.emit_list_loop(loop, scope, out, whole)) return;
+  if (accumulators_.emit_list_loop(loop, scope, out, at_value(loop, whole))) return;
   const LoopSpace space = facts_.space_of(loop);
   switch (space.kind) {
     case LoopSpace::Kind::range:

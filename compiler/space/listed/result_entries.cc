@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "compiler/concrete_notation/loop_order.h"
+#include "compiler/concrete_notation/semantics.h"
 #include "compiler/cost/iteration_space.h"
 #include "compiler/index_notation/printer.h"
 #include "compiler/schedule/replay/apply.h"
@@ -45,7 +46,8 @@ class Entries {
   ResultEntries run() {
     for (std::size_t n = 0; n + 1 < nests_.size(); ++n) {
       const auto& leaf = nests_[n].leaf();
-      if (leaf.monoid != problem_.semiring->sum) continue;
+      // As for an accumulator (lower/analysis/occupancy.cc), which `or` has, too.
+      if (concrete_notation::start_value(leaf.monoid, problem_) != problem_.semiring->zero) continue;
       const std::vector<std::size_t> own = own_modes(n);
       const bool decides = is_workspace(leaf.target.tensor) || decides_entries(n, own);
       const std::size_t shared = shared_with_readers(n);

@@ -156,6 +156,36 @@ TEST(BudgetedSolver, GivesQuestionsAfterOpenOnesLessTime) {
   EXPECT_THAT(solver.limits, ElementsAre(80, 40, 20, 10, 10, 10, 80));
 }
 
+/// Notes the time that each question has left, of a day.
+struct TimedSolver : LimitedSolver {
+  Verdict check_all(const std::vector<SolverRelation>&, int) override {
+    left.push_back(time_left(std::chrono::hours(24)));
+    return Verdict::unknown;
+  }
+  std::vector<std::chrono::milliseconds> left;
+};
+
+TEST(BudgetedSolver, EndsQuestionsWithTheBudget) {
+  TimedSolver solver;
+  const Options options;
+  Counts counts;
+  BudgetedSolver budgeted(solver, options, counts);
+  const auto now = support::Cancellation::Clock::now();
+  const support::Cancellation outer(now + std::chrono::hours(1));
+  const support::Cancellation inner(outer, now + std::chrono::hours(2)), over(outer, now);
+  budgeted.ask({});
+  for (const support::Cancellation* budget : {&outer, &inner, &over}) {
+    budgeted.end_with(*budget);
+    budgeted.ask({});
+  }
+  ASSERT_EQ(solver.left.size(), 4U);
+  EXPECT_EQ(solver.left[0], std::chrono::hours(24));
+  EXPECT_LE(solver.left[1], std::chrono::hours(1));
+  EXPECT_GT(solver.left[1], std::chrono::minutes(30));
+  EXPECT_LE(solver.left[2], std::chrono::hours(1)) << "the earlier of two deadlines";
+  EXPECT_EQ(solver.left[3], std::chrono::hours(0));
+}
+
 // x + 2y <= log 4, y <= log 3; the objective x + y.
 const std::vector<ExactRow> rows{{{1, 2}, 4, 1}, {{0, 1}, 3, 1}};
 

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "compiler/concrete_notation/printer.h"
+#include "compiler/schedule/nests.h"
 #include "compiler/schedule/replay/apply.h"
 #include "compiler/schedule/trace.h"
 #include "tests/support/paper_kernels.h"
@@ -190,6 +191,30 @@ TEST(LoopFuse, FusesAtMostAsManyLoopsAsAsked) {
 TEST(LoopFuse, ASideMayBeLeftWithoutLoops) {
   EXPECT_EQ(applied("loopfuse(path={}, loc=1, pol=left)", problem_of("y(i) = B(i,j) * x(j)", {{"B", "csr"}})),
             "forall(i, forall(j, where(y(i) += t1 * x(j), t1 += B(i,j))))");
+}
+
+// The dense accesses to E are the same one: a copy of E for the sum would be read outside of it as well.
+TEST(DefaultNest, ACopyForOneNestKeepsTheOrdersOfOthers) {
+  const auto problem =
+      problem_of("A(l,i) = B(i,l,n) * C(i,n) * (E(n,l) - sum(j)(D(j,l,n) * C(j,l) * E(n,l)))",
+                 {{"B", "coo:2,1,0"}, {"C", "dcsr"}, {"D", "compressed,dense,dense:2,1,0"}, {"E", "dcsc"}});
+  EXPECT_EQ(print(default_trace(problem)), "store(tensor=B, order={0,1,2}); store(tensor=D, order={0,1,2})");
+  const auto nests = nests_of(default_nest(problem_of(default_trace(problem), problem).value())).value();
+  for (const Nest& nest : nests) EXPECT_EQ(nest.loops.back(), "n");
+}
+
+// Both sums depend on j, which stands inside of l where they are read, and not on l.
+TEST(Nests, OfADefaultNestShareWhatATreeAllows) {
+  const auto problem = problem_of("A(l,i) = exp(sum(k)(B(k,j) * D(i,k))) * E(l,j) * relu(sum(k)(H(i,j,k)))",
+                                  {{"D", "csc"}, {"E", "csr"}, {"H", "dense,compressed,compressed:1,2,0"}});
+  const auto nests = nests_of(default_nest(problem)).value();
+  ASSERT_EQ(nests.size(), 3U);
+  EXPECT_EQ(nests[0].loops.front(), "j");
+  EXPECT_EQ(nests[1].loops.front(), "j");
+  EXPECT_EQ(nests[2].loops.front(), "l");
+  EXPECT_EQ(nests[0].shared, 0U);
+  const auto tree = tree_of(nests);
+  EXPECT_TRUE(tree.ok()) << support::render(tree.error());
 }
 
 TEST(LoopFuse, TwoProducersMeetInOneConsumer) {

@@ -47,6 +47,16 @@ const std::map<std::string, Question>& long_searches() {
        {"T(i,m) = B(i,j) * C(j,k) * D(k,l) * E(l,m); U(i,j) = exp(T(i,j)); "
         "Y(i,m) = U(i,j) * C(j,k) * D(k,l) * E(l,m)",
         {{"B", "csr"}}}},
+      // Issue 38: entries of each schedule were counted after the end, and one question took seconds.
+      {"a sparse result of nested statements",
+       {"T(k,l) = B(i,l,k) * tanh(sum(n)(D(n,l) * C(n,l) * E(k,i))) * (H(i,l,k) / sum(m)(G(m,l) * "
+        "F(i,m,k))); "
+        "A(n,m) = (I(n,k) - C(m,k)) * J(k,n) + T(m,k)",
+        {{"A", "dcsc"}, {"C", "dcsr"}, {"D", "coo"}, {"F", "csf:0,2,1"}, {"G", "coo:1,0"}, {"J", "csr"}}}},
+      {"a product inside with a hard question",
+       {"T(n) = sum(m)((1 + sum(l)(C(l,n) * B(l,m) * C(m,n))) * where(D(n,m) > 0, B(m,n), 0) * E(n,m)); "
+        "A(n,m) = sum(j)(T(j) * F(j) * G(i,m)) * H(i,m) * I(m,n)",
+        {{"A", "dense:1,0"}, {"D", "csc"}, {"F", "bitmap"}, {"G", "csr"}, {"I", "csr"}}}},
   };
   return all;
 }

@@ -84,6 +84,16 @@ TEST(Z3Solver, LeavesOpenWhatItHasNoTimeFor) {
   EXPECT_EQ(solver->check_all(relations, 1), Verdict::unknown);
 }
 
+TEST(Solver, LeavesQuestionsOpenAfterItsEnd) {
+  const auto solver = make_z3_solver();
+  solver->assume(1, {});
+  const SolverRelation negative{{{1, {0}}}, {{0, {}}}, true};
+  solver->end_at(support::Cancellation::Clock::now());
+  EXPECT_EQ(solver->check(negative, 1000), Verdict::unknown);
+  solver->end_at({});
+  EXPECT_EQ(solver->check(negative, 1000), Verdict::unsatisfiable);
+}
+
 TEST(Simplex, MaximisesAndGivesMultipliers) {
   // x + y <= 4, x <= 3, -y <= -1: maximum of 2x + y is 7 at (3, 1).
   const Simplex program(2, {{{1, 1}, 4}, {{1, 0}, 3}, {{0, -1}, -1}});

@@ -102,6 +102,18 @@ TEST_F(Worker, AQuestionThatComputesForTooLongStaysOpenAndIsNoFailure) {
   EXPECT_THAT(log, testing::IsEmpty());
 }
 
+TEST_F(Worker, AQuestionThatOutlastsTheBudgetIsNoFailure) {
+  slowness = 500;
+  const auto solver = start(script("echo ready\nexec /bin/sleep 60\n"));
+  const auto begin = Clock::now();
+  for (int n = 0; n < 4; ++n) {
+    solver->end_at(Clock::now() + milliseconds(100));
+    EXPECT_EQ(solver->check(below_two, 1000), Verdict::unknown);
+  }
+  EXPECT_LT(Clock::now() - begin, std::chrono::seconds(20)) << "each would take 500 s";
+  EXPECT_THAT(log, testing::IsEmpty());
+}
+
 TEST_F(Worker, ACrashingSolverIsStartedAgain) {
   const std::string once = directory / "crashed";
   const auto solver = start(script("if [ -e '" + once + "' ]; then exec " + real_program + "; fi\n" +
