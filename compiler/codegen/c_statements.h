@@ -107,7 +107,7 @@ class CVectorLoops {
   void open_range(const loop_ir::For& loop);
   void open_extent(const loop_ir::For& loop);
   void cascade(const loop_ir::For& loop, const Block& block, const char* keyword, int most = 0,
-               int most_of_64 = 0);
+               int max_of_64 = 0);
   static bool may_repeat_elements(const loop_ir::StatementPtr& body);
   void print_overlapping_remainder(const loop_ir::For& loop, int widest);
   bool may_end_in_part(const loop_ir::StatementPtr& body) const;

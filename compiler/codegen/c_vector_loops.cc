@@ -106,17 +106,17 @@ void CVectorLoops::print(const loop_ir::For& loop) {
     cascade(loop, {"vec", 2 * widest}, "while");
     text_.directive("#endif");
   }
-  const auto most_in_part = [&](int budget) {
+  const auto max_registers_of = [&](int budget) {
     return in_part && live_ > 0 ? std::clamp(budget / live_, widest, max_in_part) : widest;
   };
   // Loops inside are walked once for a rest of more registers than the block has, where they fit.
-  const int most = most_in_part(register_budget),
-            most_of_64 = many ? most_in_part(2 * register_budget) : most;
-  cascade(loop, {"vec", widest}, "while", most, most_of_64);
+  const int most = max_registers_of(register_budget),
+            max_of_64 = many ? max_registers_of(2 * register_budget) : most;
+  cascade(loop, {"vec", widest}, "while", most, max_of_64);
   if (in_part) {
-    if (most_of_64 > most) {
+    if (max_of_64 > most) {
       text_.directive("#if VECTOR_BYTES > 32");
-      print_partial_remainder(loop, most_of_64, most + 1);
+      print_partial_remainder(loop, max_of_64, most + 1);
       text_.directive("#endif");
     }
     print_partial_remainder(loop, most, 1);
@@ -138,18 +138,18 @@ void CVectorLoops::print(const loop_ir::For& loop) {
   text_.close();
 }
 
-/// Prints a block of the loop's elements, run while (or if) it fits, and the rest is not between it and
-/// `most` registers (`most_of_64` of 64 bytes).
+/// Prints a block of the loop's elements, run while (or if) it fits. It leaves a rest of more registers than
+/// it has and at most `most` (`max_of_64` of 64 bytes).
 void CVectorLoops::cascade(const loop_ir::For& loop, const Block& block, const char* keyword, int most,
-                           int most_of_64) {
+                           int max_of_64) {
   const std::string& v = loop.variable;
   const auto widths = [&](const std::string& count) { return count + " * WIDTH(" + block.type + ")"; };
   const std::string width = widths(std::to_string(block.count)),
                     fits = v + " + " + width + " <= " + v + "_end";
-  const std::string bound = most_of_64 > most ? "(VECTOR_BYTES > 32 ? " + std::to_string(most_of_64) + " : " +
-                                                    std::to_string(most) + ")"
-                                              : std::to_string(most);
-  const bool may_leave = std::max(most, most_of_64) > block.count;
+  const std::string bound = max_of_64 > most ? "(VECTOR_BYTES > 32 ? " + std::to_string(max_of_64) + " : " +
+                                                   std::to_string(most) + ")"
+                                             : std::to_string(most);
+  const bool may_leave = std::max(most, max_of_64) > block.count;
   const std::string leaves = may_leave ? " && (" + v + " + " + width + " == " + v + "_end || " + v + " + " +
                                              widths(bound) + " < " + v + "_end)"
                                        : "";

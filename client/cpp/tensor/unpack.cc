@@ -32,7 +32,7 @@ class Walk {
   void run() { level(0, 0); }
 
  private:
-  /// What visiting an entry asks of its level, looked up once.
+  /// Facts of a level that each visited entry needs, looked up once.
   struct Level {
     int mode;
     std::int64_t extent;
