@@ -74,7 +74,7 @@ class AnyOrder(unittest.TestCase):
 
     def test_adds_repeated_entries_up_when_better_kernels_have_come(self):
         for expression, others, expected in CASES[:9]:
-            f = schaas.kernel(expression, wait=20)
+            f = schaas.kernel(expression, wait=60)
             b = in_disorder(N, M, 400, "csr", np.int32, float, np.random.default_rng(SEED))
             for schedule in (None, "linear"):
                 np.testing.assert_allclose(f(B=b, **others, schedule=schedule), expected(dense_of(b)), rtol=1e-12, err_msg=expression)
@@ -90,7 +90,7 @@ class AnyOrder(unittest.TestCase):
                   ("y(i) = sum(j)(B(i,j) * v(j)) - sum(k)(C(i,k) * x(k))", dict(v=X, x=Z[:40]), lambda b, c: b @ X - c @ Z[:40])]
         rows, columns = ("csr", "csr"), ("csc", "csc")
         for (expression, others, expected), kinds in [*itertools.product(chains, (rows,)), (chains[0], columns), (chains[1], ("csr", "csc"))]:
-            f = schaas.kernel(expression, wait=20)
+            f = schaas.kernel(expression, wait=60)
             height = N if "sum" in expression else M
             for threads in (1, 2):
                 b, c = in_disorder(N, M, 400, kinds[0], np.int32, float, draw), in_disorder(height, 40, 300, kinds[1], np.int32, float, draw)
