@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/random_text.h"
+
 // Nested statements as texts. A term is a product of factors over the left indices and up to two that are
 // summed, implicitly or by an explicit reduction around it. A factor is an access, or an expression whose
 // parts are factors and reductions over one more index. Six letters and at most eight reads keep the dense
@@ -12,13 +14,11 @@
 namespace schaas::test_support {
 namespace {
 
-using Indices = std::vector<std::string>;
-
 constexpr int max_reads = 8;
 
-class NestedGenerator {
+class NestedGenerator : RandomText {
  public:
-  explicit NestedGenerator(std::mt19937_64& random) : random_(random) {}
+  explicit NestedGenerator(std::mt19937_64& random) : RandomText(random) {}
 
   problem::ProblemText run() {
     problem::ProblemText text;
@@ -45,35 +45,6 @@ class NestedGenerator {
   }
 
  private:
-  bool one_in(int n) { return between(1, n) == 1; }
-  int between(int low, int high) {
-    return low + static_cast<int>(random_() % static_cast<std::uint64_t>(std::max(1, high - low + 1)));
-  }
-  template <class T>
-  const T& pick(const std::vector<T>& all) {
-    return all[random_() % all.size()];
-  }
-  static const Indices& letters() {
-    static const Indices all{"i", "j", "k", "l", "m", "n"};
-    return all;
-  }
-  Indices some_of(Indices all, int count) {
-    std::shuffle(all.begin(), all.end(), random_);
-    all.resize(std::min(all.size(), static_cast<std::size_t>(count)));
-    return all;
-  }
-  Indices others(const Indices& scope) {
-    Indices out;
-    for (const auto& index : letters())
-      if (std::find(scope.begin(), scope.end(), index) == scope.end()) out.push_back(index);
-    return out;
-  }
-  static std::string access(const std::string& tensor, const Indices& indices) {
-    std::string out = tensor;
-    for (std::size_t n = 0; n < indices.size(); ++n) out += (n ? "," : "(") + indices[n];
-    return indices.empty() ? out : out + ")";
-  }
-
   /// Draws a type that has all numbers of the expression.
   std::string value_type(const std::string& expression) {
     const auto has = [&](const Indices& words) {
@@ -222,7 +193,6 @@ class NestedGenerator {
     }
   }
 
-  std::mt19937_64& random_;
   std::map<std::string, std::size_t> orders_;
   bool is_unread_ = false;  ///< T has no reader yet
   int tensors_ = 0;

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/random_text.h"
+
 // Random programs as texts, by recursive descent through the grammar of docs/language.md. One in four has a
 // semiring drawn from all; a third has intermediates. Every intermediate is read later, and six letters,
 // depth 3 and about six reads keep the dense oracle fast. The generator does not know which programs are
@@ -13,18 +15,11 @@
 namespace schaas::test_support {
 namespace {
 
-using Indices = std::vector<std::string>;
-
-const std::vector<std::string>& letters() {
-  static const std::vector<std::string> all{"i", "j", "k", "l", "m", "n"};
-  return all;
-}
-
 /// Draws one program; each method prints a part of it.
-class Generator {
+class Generator : RandomText {
  public:
   Generator(const RandomProgramOptions& options, std::mt19937_64& random)
-      : options_(options), random_(random) {}
+      : RandomText(random), options_(options) {}
 
   problem::ProblemText run() {
     problem::ProblemText text;
@@ -68,26 +63,7 @@ class Generator {
     }
     return true;
   }
-  bool one_in(int n) { return between(1, n) == 1; }
-  int between(int low, int high) {
-    return low + static_cast<int>(random_() % static_cast<std::uint64_t>(std::max(1, high - low + 1)));
-  }
-  template <class T>
-  const T& pick(const std::vector<T>& all) {
-    return all[random_() % all.size()];
-  }
-  Indices some_of(Indices all, int count) {
-    std::shuffle(all.begin(), all.end(), random_);
-    all.resize(std::min(all.size(), static_cast<std::size_t>(count)));
-    return all;
-  }
   bool plain() const { return semiring_ == &operators::plus_times(); }
-
-  static std::string access(const std::string& tensor, const Indices& indices) {
-    std::string out = tensor;
-    for (std::size_t n = 0; n < indices.size(); ++n) out += (n ? "," : "(") + indices[n];
-    return indices.empty() ? out : out + ")";
-  }
 
   enum class Levels { dense, written, all };
 
@@ -173,15 +149,6 @@ class Generator {
     std::shuffle(indices.begin(), indices.end(), random_);
     ++reads_;
     return access(name, indices);
-  }
-
-  /// Returns the letters that are not in scope.
-  Indices others(const Indices& scope) {
-    Indices out;
-    for (const auto& index : letters()) {
-      if (std::find(scope.begin(), scope.end(), index) == scope.end()) out.push_back(index);
-    }
-    return out;
   }
 
   /// A product in which one or two indices beyond `scope` are summed, or none.
@@ -291,7 +258,6 @@ class Generator {
   }
 
   const RandomProgramOptions& options_;
-  std::mt19937_64& random_;
   const operators::Semiring* semiring_ = &operators::plus_times();
   std::map<std::string, int> orders_;
   Indices must_read_;  ///< intermediates that no statement has read yet

@@ -15,7 +15,7 @@ from ._follow import followed
 from ._forking import Lock
 from ._frames import Frame, layout_of
 from ._frontier import Frontier, size_text
-from ._operands import F4, F8, I4, I8, View, in_order, level_text, view_of
+from ._operands import F4, F8, I4, I8, View, in_order, view_of
 from ._memory import empty
 from ._prepared import Prepared
 from ._recognise import is_scipy_array, is_torch, recognise, wants_gradient
