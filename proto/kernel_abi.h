@@ -72,7 +72,7 @@
 extern "C" {
 #endif
 
-#define SCHAAS_KERNEL_ABI_VERSION 12
+#define SCHAAS_KERNEL_ABI_VERSION 13
 #define SCHAAS_KERNEL_SYMBOL "schaas_kernel"
 
 enum {
@@ -193,11 +193,13 @@ typedef struct schaas_counter {
   int32_t shared_slot; /* which shared array */
 } schaas_counter;
 
-/* An argument that is made of another one: level l stores mode mode_order[l]; the formats of the levels are
- * those of the original. */
+/* An argument that is made of another one: level l stores mode mode_order[l]. The formats of the levels are
+ * those of the original, but with `locates` the first level is dense instead of compressed, and singleton
+ * levels that told its coordinates apart are compressed. */
 typedef struct schaas_copy {
   int32_t argument; /* the original, an operand */
   const int32_t* mode_order;
+  int32_t locates; /* 0 or 1; 1 only of an original whose first level is compressed */
 } schaas_copy;
 
 /* How a shared array begins. */

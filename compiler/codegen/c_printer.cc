@@ -515,7 +515,7 @@ void KernelPrinter::print_copies() {
     std::string list;
     for (const int mode : copy.mode_order) list += (list.empty() ? "" : ", ") + number(mode);
     out_.line("static const int32_t " + modes + "[] = {" + list + "};");
-    entries += (n > 0 ? ", {" : "{") + number(copy.of) + ", " + modes + "}";
+    entries += (n > 0 ? ", {" : "{") + number(copy.of) + ", " + modes + ", " + number(copy.locates ? 1 : 0) + "}";
   }
   out_.line("static const schaas_copy " + prefix_ + "copies[] = {" + entries + "};");
 }
@@ -568,7 +568,7 @@ void KernelPrinter::print_descriptor() {
   out_.open("__attribute__((visibility(\"default\"))) const schaas_kernel_descriptor " + label_.symbol +
             " =");
   // The fields of schaas_kernel_descriptor in order; the first is the version of the ABI.
-  out_.line("12, " + number(kernel_.arguments) + ", " + std::to_string(kernel_.phases.size()) + ", " +
+  out_.line("13, " + number(kernel_.arguments) + ", " + std::to_string(kernel_.phases.size()) + ", " +
             number(shared_count()) + ", " + prefix_ + "phases, " + prefix_ + "shared_bytes, " + prefix_ +
             "workspace_bytes,");
   out_.line(c_literal(label_.key) + ",");

@@ -493,7 +493,8 @@ std::string CudaPrinter::print_copies() {
     std::string list;
     for (const int mode : kernel_.copies[n].mode_order) list += (list.empty() ? "" : ", ") + text_of(mode);
     out_.line("static const int32_t " + modes + "[] = {" + list + "};");
-    entries += (n > 0 ? ", {" : "{") + text_of(kernel_.copies[n].of) + ", " + modes + "}";
+    entries += (n > 0 ? ", {" : "{") + text_of(kernel_.copies[n].of) + ", " + modes + ", " +
+               (kernel_.copies[n].locates ? "1" : "0") + "}";
   }
   if (entries.empty()) return "0";
   out_.line("static const schaas_copy " + prefix_ + "copies[] = {" + entries + "};");

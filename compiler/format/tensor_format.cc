@@ -346,6 +346,24 @@ std::string print(const TensorFormat& format) {
   return out + values;
 }
 
+TensorFormat copy_format(const TensorFormat& original, std::vector<int> mode_order, bool locates) {
+  TensorFormat copy = original;
+  copy.mode_order = std::move(mode_order);
+  if (!locates) return copy;
+  bool singleton_follows = !is_unique(copy.levels.front());
+  copy.levels.front() = LevelFormat::dense;
+  for (std::size_t level = 1; singleton_follows && level < copy.levels.size(); ++level) {
+    singleton_follows = !is_unique(copy.levels[level]);
+    copy.levels[level] = LevelFormat::compressed;
+  }
+  return copy;
+}
+
+bool lists_first(const TensorFormat& format) {
+  return !format.levels.empty() && (format.levels.front() == LevelFormat::compressed ||
+                                    format.levels.front() == LevelFormat::compressed_nonunique);
+}
+
 std::vector<std::pair<int, int>> access_order(const TensorFormat& format) {
   std::vector<std::pair<int, int>> pairs;
   int position_known_below = 0;  // levels before this one lead to the position the next level starts from

@@ -45,6 +45,14 @@ support::Result<TensorFormat> parse(std::string_view text, int order, const std:
 /// parse(print(f)) == f.
 std::string print(const TensorFormat& format);
 
+/// Storage of a copy of a tensor with its levels in another order of modes. `locates`: a first level that
+/// lists coordinates is dense in the copy, and its singleton levels are compressed there, so that the entries
+/// of one coordinate are found without a walk, as a copy of coo in csr.
+TensorFormat copy_format(const TensorFormat& original, std::vector<int> mode_order, bool locates);
+
+/// The first level lists its coordinates in order: an entry is found only by a walk over them.
+bool lists_first(const TensorFormat& format);
+
 /// Returns the pairs (earlier, later) of levels whose loops must be nested in that order. The later level
 /// cannot be reached before the earlier one's coordinate is bound (a sparse level needs its parent's
 /// position; dense levels below a sparse one need that one's position). SparseAuto section 2.3.

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <map>
 
+#include "compiler/concrete_notation/copies/locating_copies.h"
 #include "compiler/concrete_notation/copies/possible_copies.h"
 #include "compiler/concrete_notation/copies/result_copies.h"
 #include "compiler/frontier/class_order.h"
@@ -557,17 +558,25 @@ support::Result<Frontier> compute_plain(const problem::Problem& problem, const O
   const auto with = [&](const CopySets& sets) {
     return compute_sets(problem, sets, options, compute_with_needed_copies, progress, cancellation);
   };
+  // A part without located coordinates may take all day where the others take a second.
+  const auto locating = concrete_notation::with_locating_copies({}, problem);
+  const auto plain = [&] {
+    if (locating.empty()) return without();
+    return with(part ? CopySets{locating} : CopySets{{}, locating});
+  };
   if (const CopySets sets = concrete_notation::result_copy_sets(problem); !sets.empty())
-    return part ? without() : with(sets);
+    return part ? plain() : with(concrete_notation::also_locating(sets, problem));
   CopySets meeting = concrete_notation::meeting_copy_sets(problem);
-  if (meeting.empty()) return without();
+  if (meeting.empty()) return plain();
   if (part) {
     // With the first set, of no copies, a part may find only loops that give the result more entries.
     meeting.erase(meeting.begin());
+    for (auto& set : meeting) set = concrete_notation::with_locating_copies(set, problem);
     return with(meeting);
   }
-  auto found = without();
-  return found.ok() && holds_all_elements(*found, problem) ? with(meeting) : found;
+  auto found = plain();
+  if (!found.ok() || !holds_all_elements(*found, problem)) return found;
+  return with(concrete_notation::also_locating(meeting, problem));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "compiler/concrete_notation/copies/locating_copies.h"
 #include "compiler/concrete_notation/copies/needed_copies.h"
 #include "compiler/frontier/copied.h"
 #include "compiler/frontier/listed.h"
@@ -89,6 +90,21 @@ support::Result<void> keep_fewest_entries(space::ListedMembers& found, const pro
   return {};
 }
 
+/// The same beginning with the coordinates that loops look for located (locating_copies.h).
+schedule::Trace locating(const schedule::Trace& begin, const problem::Problem& asked) {
+  std::vector<problem::CopyRequest> copies;
+  schedule::Trace others;
+  for (const schedule::Directive& directive : begin.directives) {
+    if (const auto* store = std::get_if<schedule::Store>(&directive))
+      copies.push_back(*store);
+    else
+      others.directives.push_back(directive);
+  }
+  schedule::Trace out = trace_of(concrete_notation::with_locating_copies(copies, asked));
+  out.directives.insert(out.directives.end(), others.directives.begin(), others.directives.end());
+  return out;
+}
+
 void append(space::ListedMembers list, space::ListedMembers& all) {
   all.members.insert(all.members.end(), std::make_move_iterator(list.members.begin()),
                      std::make_move_iterator(list.members.end()));
@@ -123,14 +139,16 @@ support::Result<Frontier> compute_program(const problem::Problem& asked, const O
   });
   std::vector<schedule::Trace> first = {all};
   if (copies != all) first.push_back(copies);
-  if (options.operand_orders != 0) first = {all};
+  const bool part = options.operand_orders != 0;
+  if (part) first = {locating(all, asked)};
   const std::size_t without_more = first.size();
-  for (auto& requests : {concrete_notation::row_copies(asked), concrete_notation::counting_copies(asked)}) {
-    if (options.operand_orders != 0) break;
-    schedule::Trace more = trace_of(requests);
+  const auto add = [&](schedule::Trace more) {
     const bool known = std::find(first.begin(), first.end(), more) != first.end();
-    if (!more.directives.empty() && !known) first.push_back(std::move(more));
-  }
+    if (!part && !more.directives.empty() && !known) first.push_back(std::move(more));
+  };
+  add(trace_of(concrete_notation::row_copies(asked)));
+  add(trace_of(concrete_notation::counting_copies(asked)));
+  for (std::size_t n = first.size(); n-- > 0;) add(locating(first[n], asked));
   SCHAAS_ASSIGN_OR_RETURN(const problem::Problem problem, schedule::problem_of(copies, asked));
   const auto list = [&]() -> support::Result<space::ListedMembers> {
     space::ListedMembers found;

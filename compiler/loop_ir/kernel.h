@@ -159,11 +159,12 @@ struct EntryCounter {
   int level = 0;
   int slot = 0;
 };
-/// An argument that the client makes of another one by re-layout: the same tensor and level formats, modes in
-/// this order.
+/// An argument that the client makes of another one by re-layout: the same tensor with its modes in this order
+/// (format::copy_format).
 struct ArgumentCopy {
   int of = 0;
   std::vector<int> mode_order;
+  bool locates = false;  ///< with a dense first level
 };
 struct Kernel {
   bool for_gpu() const { return !phases.empty() && phases.front().mapping.has_value(); }

@@ -138,6 +138,7 @@ class Parser : private ExpressionParser {
     copy.of = small_number();
     expect("modes");
     while (at_number()) copy.mode_order.push_back(small_number());
+    copy.locates = accept("locates");
     return copy;
   }
 

@@ -139,7 +139,7 @@ class Printer {
   void copy(const ArgumentCopy& copy) {
     std::string modes;
     for (const int mode : copy.mode_order) modes += " " + std::to_string(mode);
-    line("copy of argument " + std::to_string(copy.of) + " modes" + modes);
+    line("copy of argument " + std::to_string(copy.of) + " modes" + modes + (copy.locates ? " locates" : ""));
   }
 
   void extent(const Extent& extent) {

@@ -44,14 +44,14 @@ std::string name_of(const CopyRequest& request, const Problem& problem) {
 /// Returns the copy that serves the request, new when there is none.
 Copy& copy_for(const CopyRequest& request, Problem& problem) {
   for (Copy& copy : problem.copies) {
-    if (copy.tensor == request.tensor && problem.formats.at(copy.name).mode_order == request.order)
+    if (copy.tensor == request.tensor && copy.locates == request.locates &&
+        problem.formats.at(copy.name).mode_order == request.order)
       return copy;
   }
-  format::TensorFormat format = problem.formats.at(request.tensor);
-  format.mode_order = request.order;
   const std::string name = name_of(request, problem);
-  problem.formats.emplace(name, std::move(format));
-  problem.copies.push_back({name, request.tensor, {}});
+  problem.formats.emplace(
+      name, format::copy_format(problem.formats.at(request.tensor), request.order, request.locates));
+  problem.copies.push_back({name, request.tensor, {}, request.locates});
   return problem.copies.back();
 }
 

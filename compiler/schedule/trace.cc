@@ -100,6 +100,7 @@ std::string print(const Directive& directive) {
       },
       [](const Store& store) {
         return "store(tensor=" + store.tensor + ", order=" + print(store.order) +
+               (store.locates ? ", first=dense" : "") +
                (store.at ? ", at=" + index_list(*store.at) : std::string()) + ")";
       },
       [](const Mask& mask) { return "mask(tensor=" + mask.tensor + ", by=" + index_list(mask.by) + ")"; });

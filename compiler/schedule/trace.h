@@ -192,8 +192,9 @@ struct WorkspaceStorage {
   bool operator==(const WorkspaceStorage&) const = default;
 };
 
-/// store(tensor=C, order={1,0} [, at={j,i}]): the accesses of C, or those with the indices `at`, read a
-/// re-layout of C that stores its modes in this order. Stands before all directives of other kinds.
+/// store(tensor=C, order={1,0} [, first=dense] [, at={j,i}]): the accesses of C, or those with the indices
+/// `at`, read a re-layout of C that stores its modes in this order, with a dense first level. Stands before
+/// all directives of other kinds.
 using Store = problem::CopyRequest;
 
 /// mask(tensor=T, by={B}): the intermediate T, which is read at the entries of B only, is computed there only

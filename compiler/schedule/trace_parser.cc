@@ -150,7 +150,7 @@ class Parser {
         {"stage", {"path", "loop", "width"}},
         {"merge_path", {"path", "loop"}},
         {"gather", {"storage"}},
-        {"store", {"tensor", "order", "at"}},
+        {"store", {"tensor", "order", "first", "at"}},
         {"mask", {"tensor", "by"}}};
     return all;
   }
@@ -305,6 +305,7 @@ class Parser {
       SCHAAS_ASSIGN_OR_RETURN(const Word tensor, single(call, "tensor"));
       store.tensor = tensor.text;
       SCHAAS_ASSIGN_OR_RETURN(store.order, numbers(call, "order"));
+      SCHAAS_ASSIGN_OR_RETURN(store.locates, locates(call));
       if (call.arguments.count("at")) {
         SCHAAS_ASSIGN_OR_RETURN(store.at, names(call, "at"));
       }
@@ -422,6 +423,14 @@ class Parser {
       if (word.text == concrete_notation::name(each)) return each;
     }
     return at(word.range, "trace-syntax", "argument `storage` is `dense` or `hash`, not `" + word.text + "`");
+  }
+
+  /// Reads whether the first level of a copy is to be dense.
+  Result<bool> locates(const DirectiveCall& call) const {
+    if (!call.arguments.count("first")) return false;
+    SCHAAS_ASSIGN_OR_RETURN(const Word level, single(call, "first"));
+    if (level.text == "dense") return true;
+    return at(level.range, "trace-syntax", "argument `first` is `dense`, not `" + level.text + "`");
   }
 
   /// Reads the side that becomes the producer.

@@ -68,10 +68,15 @@ struct Refusal {
 class Survey {
  public:
   void check(std::uint64_t seed) {
-    seed_ = seed;
     std::mt19937_64 random(seed);
-    text_ = random() % 4 == 0 ? test_support::random_program_text({}, random)
-                              : test_support::nested_statement_text(random);
+    const auto text = random() % 4 == 0 ? test_support::random_program_text({}, random)
+                                        : test_support::nested_statement_text(random);
+    check(text, seed, random);
+  }
+
+  void check(const problem::ProblemText& text, std::uint64_t seed, std::mt19937_64& random) {
+    seed_ = seed;
+    text_ = text;
     try {
       check_statement(random);
     } catch (const std::exception& broken) {
@@ -81,6 +86,7 @@ class Survey {
 
   int failures() const { return failures_; }
   std::size_t kernels() const { return kernels_; }
+  std::size_t interpreted() const { return interpreted_; }
 
   void print(std::uint64_t drawn) {
     std::cout << drawn << " statements, " << problems_ << " problems, " << complete_ << " whole frontiers, "
@@ -214,6 +220,20 @@ TEST(NestedStatements, EndWithoutAnErrorOfOurs) {
   }
   if (shows) survey.print(wanted);
   EXPECT_GT(survey.kernels() * 2 + 10, wanted);
+}
+
+/// A statement that had no schedule once: the loop over n has one value, and has to wait for m, since A is
+/// appended to in the order of its rows.
+TEST(NestedStatements, KnownOnesHaveSchedules) {
+  problem::ProblemText equation;
+  equation.expression = "A(j,m) = B(n,m) * sum(i)(C(j,i) * E(n,j)) * (j + 1 == n)";
+  equation.formats = {{"A", "csr"}, {"B", "compressed,dense:1,0"}, {"C", "csr"}};
+  Survey survey;
+  for (std::uint64_t seed = 0; survey.interpreted() < 4 && seed < 200; ++seed) {
+    std::mt19937_64 random(seed);
+    survey.check(equation, seed, random);
+  }
+  EXPECT_GE(survey.interpreted(), 4U);
 }
 
 }  // namespace

@@ -264,7 +264,7 @@ void InterpretedKernel::State::make_descriptor() {
   for (const auto& each : kernel.copies)
     copy_modes.emplace_back(each.mode_order.begin(), each.mode_order.end());
   for (std::size_t n = 0; n < kernel.copies.size(); ++n)
-    copies.push_back({kernel.copies[n].of, copy_modes[n].data()});
+    copies.push_back({kernel.copies[n].of, copy_modes[n].data(), kernel.copies[n].locates ? 1 : 0});
   for (const auto& array : kernel.arrays) {
     const auto* one = std::get_if<loop_ir::Shared>(&array.origin);
     if (one == nullptr) continue;

@@ -229,8 +229,10 @@ std::string Trials::error_of(const schaas_kernel_descriptor& kernel, std::size_t
   std::vector<PackedTensor> copies;
   for (std::int32_t c = 0; c < kernel.copy_count; ++c) {
     const std::string tensor = problem_.tensors().at(static_cast<std::size_t>(kernel.copies[c].argument));
-    format::TensorFormat format = problem_.formats.at(tensor);
-    format.mode_order.assign(kernel.copies[c].mode_order, kernel.copies[c].mode_order + format.order());
+    const format::TensorFormat& original = problem_.formats.at(tensor);
+    const format::TensorFormat format = format::copy_format(
+        original, {kernel.copies[c].mode_order, kernel.copies[c].mode_order + original.order()},
+        kernel.copies[c].locates != 0);
     copies.push_back(pack(trial.input.operands.at(tensor), format, problem_));
     arguments.push_back(copies.back().abi());
   }

@@ -34,7 +34,10 @@ support::Result<void> BoundArguments::add_copies(const schaas_kernel_descriptor&
     // A kernel from elsewhere may say anything.
     if (!std::is_permutation(order.begin(), order.end(), original.format().mode_order.begin()))
       return bad_binary("it wants a copy whose modes are no permutation");
-    const format::TensorFormat format{original.format().levels, order};
+    if (wanted.locates != 0 && !format::lists_first(original.format()))
+      return bad_binary("it wants a copy that locates what is located");
+    const format::TensorFormat format =
+        format::copy_format({original.format().levels, {}}, order, wanted.locates != 0);
     const auto start = Clock::now();
     const ConvertOptions converting{copying.names[at], copying.threads};
     std::int64_t bytes = 0;

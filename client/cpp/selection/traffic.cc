@@ -438,12 +438,15 @@ class TrafficModel::Work {
     return sum + fiber_overheads(nest) + executions_of_rows(nest);
   }
 
-  // Executions of innermost loops over short rows, one by one or entries of a fiber side by side.
+  // Executions of innermost loops over short rows, one by one or entries of a fiber side by side. In a
+  // version for rows of one element the loop around it folds numbers.
   double executions_of_rows(std::size_t number) const {
     const Sized& sized = nests_[number];
     const std::size_t size = sized.size();
     const Nest& nest = *sized.nest->nest;
     if (size < 2 || nest.weight > heaviest_row_code) return 0;
+    if (loops_[sized.first_loop + size - 1].trips == 1 && stays_in_registers(number))
+      return fiber_overhead * 8 / value_bytes_ * trips(sized, 0, size - 2);
     const bool in_tile = tile(number) > 1 && tile(number) == nest.code.tile;  // else its rows come one by one
     if (in_tile && nest.loops[nest.code.tile_loop].trips.kind != Variable::Kind::fiber) return 0;
     const double row = loops_[sized.first_loop + size - 1].trips * value_bytes_ / 8;

@@ -49,6 +49,7 @@ typedef struct schaas_counter {
 typedef struct schaas_copy {
   int32_t argument;
   const int32_t* mode_order;
+  int32_t locates;
 } schaas_copy;
 
 typedef struct schaas_shared {

@@ -8,6 +8,7 @@
 #include <tuple>
 #include <utility>
 
+#include "compiler/concrete_notation/copies/locating_copies.h"
 #include "compiler/concrete_notation/copies/possible_copies.h"
 #include "compiler/concrete_notation/copies/result_copies.h"
 #include "compiler/concrete_notation/linear_order.h"
@@ -306,13 +307,12 @@ std::vector<CopyRequest> counting_copies(const Problem& problem) {
 Problem with_known_copies(const Problem& problem) {
   Problem out = problem::without_copies(problem);
   const Problem original = out;
-  for (const CopyRequest& request : needed_copies(original)) out = problem::with_copy_beside(out, request);
-  for (const CopyRequest& request : row_copies(original)) out = problem::with_copy_beside(out, request);
-  for (const CopyRequest& request : counting_copies(original)) out = problem::with_copy_beside(out, request);
-  for (const auto& sets : {result_copy_sets(original), meeting_copy_sets(original)}) {
-    for (const auto& set : sets)
-      for (const CopyRequest& request : set) out = problem::with_copy_beside(out, request);
-  }
+  std::vector<std::vector<CopyRequest>> known{
+      {}, needed_copies(original), row_copies(original), counting_copies(original)};
+  for (auto& sets : {result_copy_sets(original), meeting_copy_sets(original)})
+    known.insert(known.end(), sets.begin(), sets.end());
+  for (const auto& set : also_locating(known, original))
+    for (const CopyRequest& request : set) out = problem::with_copy_beside(out, request);
   if (problem.space.has_copies()) {
     for (const CopyRequest& request : possible_copies(original))
       out = problem::with_copy_beside(out, request);
@@ -320,7 +320,7 @@ Problem with_known_copies(const Problem& problem) {
   for (const problem::Copy& copy : problem.copies) {
     const auto& order = problem.formats.at(copy.name).mode_order;
     for (const auto& indices : copy.reads)
-      out = problem::with_copy_beside(out, {copy.tensor, indices, order});
+      out = problem::with_copy_beside(out, {copy.tensor, indices, order, copy.locates});
   }
   return out;
 }

@@ -50,7 +50,11 @@ Result<void> check_order(const problem::Problem& problem, const Store& store) {
     return illegal("order " + print(store.order) + " is no permutation of the modes " + print(all) + " of `" +
                    store.tensor + "`");
   }
-  if (store.order != format.mode_order) return {};
+  if (store.locates && !format::lists_first(format)) {
+    return illegal("the first level of `" + store.tensor + "` (" + format::print(format) +
+                   ") is no list of coordinates: a copy with `first=dense` would be as it is");
+  }
+  if (store.order != format.mode_order || store.locates) return {};
   return illegal("`" + store.tensor + "` is stored in the order " + print(store.order) + " already");
 }
 

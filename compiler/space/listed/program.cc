@@ -55,23 +55,26 @@ std::vector<LoopOrder> loop_orders_of(const Nest& nest, const problem::Problem& 
 }
 
 /// Calls `visit` with `placed` followed by every legal order of `rest`; stops when it returns false.
-/// `determined` tells loops with one value inside the placed ones. Such a loop stands directly inside of
-/// these: anywhere else it costs the same.
+/// `determined` tells loops with one value inside the placed ones. Such a loop stands as far outside as the
+/// orders let it: anywhere else it costs the same.
 template <class Determined, class Visit>
 bool each_order(Names& placed, Names& rest, const std::vector<LoopOrder>& orders,
                 const Determined& determined, const Visit& visit) {
   if (rest.empty()) return visit();
-  const auto only = std::find_if(rest.begin(), rest.end(),
-                                 [&](const std::string& index) { return determined(index, placed); });
+  const auto must_wait = [&](const std::string& index) {
+    return std::any_of(orders.begin(), orders.end(), [&](const LoopOrder& order) {
+      return order.after == index && !support::contains(placed, order.before);
+    });
+  };
+  const auto only = std::find_if(rest.begin(), rest.end(), [&](const std::string& index) {
+    return !must_wait(index) && determined(index, placed);
+  });
   const bool any = only == rest.end();
   const auto first = any ? std::size_t{0} : static_cast<std::size_t>(only - rest.begin());
   const std::size_t past = any ? rest.size() : first + 1;
   for (std::size_t n = first; n < past; ++n) {
     const std::string index = rest[n];
-    const bool must_wait = std::any_of(orders.begin(), orders.end(), [&](const LoopOrder& order) {
-      return order.after == index && !support::contains(placed, order.before);
-    });
-    if (must_wait) continue;
+    if (must_wait(index)) continue;
     rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(n));
     placed.push_back(index);
     const bool go_on = each_order(placed, rest, orders, determined, visit);

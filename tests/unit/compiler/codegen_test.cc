@@ -52,7 +52,7 @@ TEST(Codegen, PrintedDeclarationsAreThoseOfTheAbiHeader) {
   const std::string header = declarations(read_file(SCHAAS_SOURCE_DIR "/proto/kernel_abi.h"));
   ASSERT_NE(std::string::npos, header.find("schaas_kernel_descriptor"));
   EXPECT_EQ(header, declarations(std::string(abi_declarations())));
-  EXPECT_EQ(12, SCHAAS_KERNEL_ABI_VERSION);  // print_descriptor writes 12
+  EXPECT_EQ(13, SCHAAS_KERNEL_ABI_VERSION);  // print_descriptor writes 13
   EXPECT_EQ(0, SCHAAS_F64);
   EXPECT_EQ(1, SCHAAS_F32);
   EXPECT_EQ(1, SCHAAS_ERROR_ARGUMENT);

@@ -16,7 +16,7 @@ KernelBuilder::KernelBuilder(const problem::Problem& problem, const NestTree& tr
   kernel.arguments = static_cast<int>(tensors.size());
   for (const auto& copy : problem.copies) {
     const auto of = std::find(tensors.begin(), tensors.end(), copy.tensor) - tensors.begin();
-    kernel.copies.push_back({static_cast<int>(of), problem.formats.at(copy.name).mode_order});
+    kernel.copies.push_back({static_cast<int>(of), problem.formats.at(copy.name).mode_order, copy.locates});
   }
   kernel.result_fill = concrete_notation::result_fill(problem);
 }
