@@ -1,15 +1,16 @@
 #include "compiler/frontier/frontier.h"
 
 #include <algorithm>
-#include <bit>
 #include <iterator>
 #include <map>
 
 #include "compiler/concrete_notation/copies/locating_copies.h"
+#include "compiler/concrete_notation/copies/needed_copies.h"
 #include "compiler/concrete_notation/copies/possible_copies.h"
 #include "compiler/concrete_notation/copies/result_copies.h"
 #include "compiler/frontier/class_order.h"
 #include "compiler/frontier/copied.h"
+#include "compiler/frontier/dense_walks.h"
 #include "compiler/frontier/depth_poset.h"
 #include "compiler/frontier/listed.h"
 #include "compiler/frontier/pairwise.h"
@@ -530,15 +531,6 @@ support::Result<Frontier> compute_with_needed_copies(const problem::Problem& pro
   return with_copies;
 }
 
-/// Tells whether every schedule holds an array with an element for each value of several indices.
-bool holds_all_elements(const Frontier& found, const problem::Problem& problem) {
-  const cost::Term extents = (cost::Term{1} << cost::variables_of(problem).extents.size()) - 1;
-  return std::all_of(found.survivors.begin(), found.survivors.end(), [&](const Survivor& survivor) {
-    return std::any_of(survivor.cost.memory.begin(), survivor.cost.memory.end(),
-                       [&](cost::Term term) { return std::popcount(term & extents) > 1; });
-  });
-}
-
 /// Computes the frontier of a problem, or of one with some of its copies.
 support::Result<Frontier> compute_plain(const problem::Problem& problem, const Options& options,
                                         const Progress& progress, const support::Cancellation& cancellation) {
@@ -566,17 +558,23 @@ support::Result<Frontier> compute_plain(const problem::Problem& problem, const O
   };
   if (const CopySets sets = concrete_notation::result_copy_sets(problem); !sets.empty())
     return part ? plain() : with(concrete_notation::also_locating(sets, problem));
-  CopySets meeting = concrete_notation::meeting_copy_sets(problem);
-  if (meeting.empty()) return plain();
-  if (part) {
+  CopySets more = concrete_notation::meeting_copy_sets(problem);
+  if (part && !more.empty()) {
     // With the first set, of no copies, a part may find only loops that give the result more entries.
-    meeting.erase(meeting.begin());
-    for (auto& set : meeting) set = concrete_notation::with_locating_copies(set, problem);
-    return with(meeting);
+    more.erase(more.begin());
+    for (auto& set : more) set = concrete_notation::with_locating_copies(set, problem);
+    return with(more);
   }
+  const Stopwatch watch;
   auto found = plain();
-  if (!found.ok() || !holds_all_elements(*found, problem)) return found;
-  return with(concrete_notation::also_locating(meeting, problem));
+  if (part || !found.ok() || !problem.copies.empty()) return found;
+  if (more.empty()) more = concrete_notation::walking_copy_sets(problem);
+  if (more.empty()) more = {{}, concrete_notation::needed_copies(problem)};
+  if (more.back().empty() || !walks_all_elements(*found, problem)) return found;
+  Options rest = options;
+  if (rest.search_seconds > 0) rest.search_seconds = std::max(0.01, watch.left_of(rest.search_seconds));
+  return compute_sets(problem, concrete_notation::also_locating(more, problem), rest,
+                      compute_with_needed_copies, progress, cancellation);
 }
 
 }  // namespace

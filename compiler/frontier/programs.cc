@@ -8,6 +8,7 @@
 #include "compiler/concrete_notation/copies/locating_copies.h"
 #include "compiler/concrete_notation/copies/needed_copies.h"
 #include "compiler/frontier/copied.h"
+#include "compiler/frontier/dense_walks.h"
 #include "compiler/frontier/listed.h"
 #include "compiler/frontier/stopwatch.h"
 #include "compiler/problem/factors.h"
@@ -159,8 +160,8 @@ support::Result<Frontier> compute_program(const problem::Problem& asked, const O
         break;
       }
       const Beginning beginning{begin, first.size() == 1, options.operand_orders, budget};
-      SCHAAS_ASSIGN_OR_RETURN(auto part, list_program(beginning, asked, contraction, cancellation));
-      append(std::move(part), found);
+      SCHAAS_ASSIGN_OR_RETURN(auto members, list_program(beginning, asked, contraction, cancellation));
+      append(std::move(members), found);
     }
     if (first.size() > without_more && !asked.formats.at(asked.statement.result.tensor).all_dense())
       SCHAAS_RETURN_IF_ERROR(keep_fewest_entries(found, asked, budget));
@@ -168,10 +169,19 @@ support::Result<Frontier> compute_program(const problem::Problem& asked, const O
   };
   // A part is small by its number of schedules: programs store intermediates whatever their order.
   Options pruning = options;
-  pruning.stage1 = options.stage1 && options.operand_orders == 0;
+  pruning.stage1 = options.stage1 && !part;
   auto found = compute_listed(problem, list, pruning, progress, cancellation);
-  if (found.ok() && options.operand_orders != 0) found->complete = false;
-  return found;
+  if (!found.ok()) return found;
+  if (part) {
+    found->complete = false;
+    return found;
+  }
+  const std::size_t before = first.size();
+  schedule::Trace walking = trace_of(concrete_notation::walking_copies(asked));
+  add(locating(walking, asked));
+  add(std::move(walking));
+  if (first.size() == before || !walks_all_elements(*found, problem)) return found;
+  return compute_listed(problem, list, pruning, progress, cancellation);
 }
 
 }  // namespace schaas::frontier

@@ -34,10 +34,11 @@ bool is_taken(const std::string& name, const Problem& problem) {
          std::any_of(problem.intermediates.begin(), problem.intermediates.end(), defines);
 }
 
-/// "C_1_0"
+/// "C_1_0", "C_0_1_located": costs find the copy of a schedule by its name.
 std::string name_of(const CopyRequest& request, const Problem& problem) {
   std::string name = request.tensor;
   for (const int mode : request.order) name += "_" + std::to_string(mode);
+  if (request.locates) name += "_located";
   return free_name(std::move(name), problem);
 }
 

@@ -95,7 +95,6 @@ const std::vector<Row> rows_of_order_three{
     {"A(k,i,j) = B(i,j,k)", {"A", "B"}},
     {"A(i,j,k) = B(i,j,k) + C(i,j,k)", {"A", "B", "C"}},
     {"A(i,j,k) = B(i,j,k) * C(i,j,k)", {"A", "B", "C"}},
-    {"A(i,j,k) = B(i,j,l) * D(l,k)", {"A", "B"}},
 };
 
 constexpr double extent = 1e5, narrow = 16, entries = 5e5, result_entries = 25e5;

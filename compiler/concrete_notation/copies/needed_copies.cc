@@ -40,7 +40,8 @@ struct Nest {
   bool appends = false;  ///< to a sparse result
   std::string first{};   ///< outermost loop; "": any
   std::vector<std::string> summed{};
-  bool summed_last = false;  ///< the loops over `summed` are inside all others
+  bool summed_last = false;         ///< the loops over `summed` are inside all others
+  std::vector<std::string> walk{};  ///< the order of these loops
 
   /// Storage orders are not the only ones.
   bool orders_loops() const { return appends || !first.empty() || summed_last; }
@@ -50,6 +51,7 @@ struct Nest {
 struct Wanted {
   std::string first{};           ///< outermost loop of the nests that have it and do not sum over it; "": any
   bool counts_unstored = false;  ///< innermost the sums whose unstored elements are counted
+  bool walks = false;            ///< from the first loop on, along sparse operands
 };
 
 /// Unstored elements take part in the reduction, but their number does not matter.
@@ -95,6 +97,27 @@ std::vector<std::string> indices_of(const Nest& nest, const Problem& problem) {
   return indices;
 }
 
+/// Loops from `first` on, each along an operand that the loops around have reached: i, k, j for
+/// `B(i,k) * C(k,j)` from i on, and j, k, i from j on.
+std::vector<std::string> walk_from(const std::string& first, const Nest& nest, const Problem& problem) {
+  std::vector<std::string> walk{first};
+  const auto next = [&]() -> const Access* {
+    for (const Access& access : nest.reads) {
+      const auto format = problem.formats.find(access.tensor);
+      if (format == problem.formats.end() || format->second.all_dense()) continue;
+      const auto reached = std::count_if(access.indices.begin(), access.indices.end(),
+                                         [&](const auto& index) { return support::contains(walk, index); });
+      if (reached > 0 && reached < static_cast<std::ptrdiff_t>(access.indices.size())) return &access;
+    }
+    return nullptr;
+  };
+  while (const Access* access = next()) {
+    for (const auto& index : access->indices)
+      if (!support::contains(walk, index)) walk.push_back(index);
+  }
+  return walk;
+}
+
 std::vector<Nest> nests_of(const Problem& problem, const Wanted& wanted) {
   std::vector<Nest> out;
   std::size_t last = 0;
@@ -112,6 +135,7 @@ std::vector<Nest> nests_of(const Problem& problem, const Wanted& wanted) {
     if (support::contains(indices_of(nest, problem), wanted.first) &&
         !support::contains(nest.summed, wanted.first))
       nest.first = wanted.first;
+    if (wanted.walks && !nest.first.empty()) nest.walk = walk_from(nest.first, nest, problem);
   }
   return out;
 }
@@ -129,6 +153,7 @@ std::vector<LoopOrder> orders_of(const Nest& nest, const Problem& problem) {
 /// The order of the nest's loops: what `orders` says, its outermost loop first, and sums that are to be last.
 LinearOrder order_of(const Nest& nest, std::vector<LoopOrder> orders, const Problem& problem) {
   const auto indices = indices_of(nest, problem);
+  for (std::size_t n = 1; n < nest.walk.size(); ++n) orders.push_back({nest.walk[n - 1], nest.walk[n], ""});
   for (const std::string& index : indices) {
     if (!nest.first.empty() && index != nest.first) orders.push_back({nest.first, index, ""});
     if (!nest.summed_last || support::contains(nest.summed, index)) continue;
@@ -292,12 +317,21 @@ CopyRequest copy_along(const std::vector<std::string>& loops, const Access& acce
 
 std::vector<CopyRequest> needed_copies(const Problem& problem) { return copies_for(problem, {}); }
 
-std::vector<CopyRequest> row_copies(const Problem& problem) {
+namespace {
+
+/// Copies for nests by rows of a sparse result.
+std::vector<CopyRequest> copies_by_rows(const Problem& problem, bool walks) {
   const Access& result = problem.statement.result;
   if (result.indices.size() < 2 || !has_sparse_result(problem) || gathers(problem)) return {};
   const auto first = static_cast<std::size_t>(problem.formats.at(result.tensor).mode_order.front());
-  return copies_for(problem, {result.indices[first]});
+  return copies_for(problem, {result.indices[first], false, walks});
 }
+
+}  // namespace
+
+std::vector<CopyRequest> row_copies(const Problem& problem) { return copies_by_rows(problem, false); }
+
+std::vector<CopyRequest> walking_copies(const Problem& problem) { return copies_by_rows(problem, true); }
 
 std::vector<CopyRequest> counting_copies(const Problem& problem) {
   if (problem::is_contraction(problem)) return {};
@@ -308,8 +342,8 @@ Problem with_known_copies(const Problem& problem) {
   Problem out = problem::without_copies(problem);
   const Problem original = out;
   std::vector<std::vector<CopyRequest>> known{
-      {}, needed_copies(original), row_copies(original), counting_copies(original)};
-  for (auto& sets : {result_copy_sets(original), meeting_copy_sets(original)})
+      {}, needed_copies(original), row_copies(original), walking_copies(original), counting_copies(original)};
+  for (auto& sets : {result_copy_sets(original), meeting_copy_sets(original), walking_copy_sets(original)})
     known.insert(known.end(), sets.begin(), sets.end());
   for (const auto& set : also_locating(known, original))
     for (const CopyRequest& request : set) out = problem::with_copy_beside(out, request);

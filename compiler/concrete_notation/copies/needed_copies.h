@@ -19,6 +19,11 @@ std::vector<problem::CopyRequest> needed_copies(const problem::Problem& problem)
 /// may have to hold all elements. None for contractions (result_copies.h).
 std::vector<problem::CopyRequest> row_copies(const problem::Problem& problem);
 
+/// Returns such re-layouts with which, from that loop on, every loop goes along a sparse operand that the
+/// loops around have reached: `A(i,j) = B(i,k) * C(k,j) + D(i,j)` by columns is computed by columns of copies
+/// of B and C. Without them C's columns would be merged with every row of B. None for contractions.
+std::vector<problem::CopyRequest> walking_copies(const problem::Problem& problem);
+
 /// Returns re-layouts for reductions in which unstored elements take part whatever their number, as in
 /// `y(j) = max(i)(B(i,j))` with B by rows. With them, and those the nests need, such reductions may be the
 /// innermost loops, which walk what is stored and count the rest (lower/unstored.h). Without them the loops

@@ -84,8 +84,33 @@ bool meets_all(const Names& loops, const Problem& problem) {
   const auto reads = problem.reads();
   return std::all_of(reads.begin(), reads.end(), [&](const Access& read) {
     const auto walks = [&](const std::string& index) { return is_walked(read, index, problem); };
-    return std::none_of(loops.begin(), loops.end(), walks) || std::any_of(last, loops.rend(), walks);
+    // A loop of a sum that walks it, and another one.
+    const auto meets_below = [&](const std::string& index) {
+      return walks(index) && std::any_of(reads.begin(), reads.end(), [&](const Access& other) {
+               return !(other == read) && is_walked(other, index, problem);
+             });
+    };
+    return std::none_of(loops.begin(), loops.end(), walks) ||
+           (std::any_of(last, loops.rend(), walks) && std::none_of(loops.rbegin(), last, meets_below));
   });
+}
+
+/// Each loop but the first goes along a sparse operand that the loops around have reached: i, j, k, l for
+/// `B(i,j) * C(j,k) * D(k,l)`, and not i, k, j, l, which takes every k for every i.
+bool walks_along(const Names& loops, const Problem& problem) {
+  const auto reads = problem.reads();
+  for (auto loop = loops.begin() + 1; loop != loops.end(); ++loop) {
+    const bool is_reached = std::any_of(reads.begin(), reads.end(), [&](const Access& read) {
+      const auto known = problem.formats.find(read.tensor);
+      return known != problem.formats.end() && !known->second.all_dense() &&
+             std::find(read.indices.begin(), read.indices.end(), *loop) != read.indices.end() &&
+             std::any_of(loops.begin(), loop, [&](const std::string& around) {
+               return std::find(read.indices.begin(), read.indices.end(), around) != read.indices.end();
+             });
+    });
+    if (!is_reached) return false;
+  }
+  return true;
 }
 
 Problem with_copies(const Set& set, Problem problem) {
@@ -202,6 +227,21 @@ std::vector<Set> meeting_copy_sets(const Problem& problem) {
   });
   sort_sets(sets);
   if (!sets.empty()) sets.insert(sets.begin(), Set{});
+  return sets;
+}
+
+std::vector<Set> walking_copy_sets(const Problem& problem) {
+  std::vector<Set> sets;
+  if (!may_need_copies(problem)) return sets;
+  const Orders orders(problem);
+  orders.each([&](const Names& loops) {
+    Set set = orders.copies(loops);
+    if (walks_along(loops, problem) && meets_all(loops, with_copies(set, problem))) add(std::move(set), sets);
+    return true;
+  });
+  sort_sets(sets);
+  if (sets.size() == 1 && sets.front().empty()) return {};
+  if (!sets.empty() && !sets.front().empty()) sets.insert(sets.begin(), Set{});
   return sets;
 }
 

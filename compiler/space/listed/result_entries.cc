@@ -42,10 +42,16 @@ class Entries {
   Entries(const Nests& nests, const problem::Problem& problem)
       : nests_(nests), problem_(problem), operands_(problem) {}
 
-  /// Follows the nests in their order; the last one writes the result.
+  /// Follows the nests in their order; the last one writes the result, and so do all terms of a sum.
   ResultEntries run() {
-    for (std::size_t n = 0; n + 1 < nests_.size(); ++n) {
+    const Access& result = problem_.statement.result;
+    IterationSpace space;
+    for (std::size_t n = 0; n < nests_.size(); ++n) {
       const auto& leaf = nests_[n].leaf();
+      if (n + 1 == nests_.size() || leaf.target.tensor == result.tensor) {
+        space = cost::unite(space, met(n, loops_over_target(nests_[n])));
+        continue;
+      }
       // As for an accumulator (lower/analysis/occupancy.cc), which `or` has, too.
       if (concrete_notation::start_value(leaf.monoid, problem_) != problem_.semiring->zero) continue;
       const std::vector<std::size_t> own = own_modes(n);
@@ -61,9 +67,7 @@ class Entries {
       const auto [temporary, first] = known_.try_emplace(leaf.target.tensor, written);
       if (!first) temporary->second = cost::unite(temporary->second, written);  // terms of a sum
     }
-    const IterationSpace space = met(nests_.size() - 1, loops_over_target(nests_.back()));
     ResultEntries out{points_of(space)};
-    const Access& result = problem_.statement.result;
     const auto& format = problem_.formats.at(result.tensor);
     for (std::size_t level = 1; level < format.levels.size(); ++level) {
       const auto& index = result.indices[static_cast<std::size_t>(format.mode_order[level])];
@@ -98,7 +102,8 @@ class Entries {
   }
 
   /// The points that the nest's first loops meet; what sums below them find does not matter. Leaves out
-  /// operands that are sparse along other loops alone.
+  /// operands that are sparse along other loops alone, and those of which the sums below meet others: in
+  /// `A(i,j) = B(i,k) * C(j,k)` of coo, loops i, j, k append where row i of B and row j of C have any entry.
   IterationSpace met(std::size_t number, std::size_t loops) const {
     const schedule::Nest& nest = nests_[number];
     const auto end = nest.loops.begin() + static_cast<std::ptrdiff_t>(loops);
@@ -110,13 +115,29 @@ class Entries {
       const bool is_met = std::any_of(nest.loops.begin(), end, [&](const std::string& index) {
         return restricts(bit, index, operands_);
       });
-      if (!is_met) below |= bit;
+      if (!is_met || meets_others_below(read, nest, end)) below |= bit;
     }
     IterationSpace out;
     for (const cost::OperandSet way :
          cost::iteration_space(nest.leaf().value, nest.leaf().monoid, operands_, known_))
       out = cost::unite(out, {way & ~below});
     return out;
+  }
+
+  /// A loop of the nest from `end` on walks the operand and another one, or a temporary with entries.
+  bool meets_others_below(const Access& read, const schedule::Nest& nest,
+                          std::vector<std::string>::const_iterator end) const {
+    const auto reads = index_notation::operands(nest.leaf().value);
+    const auto meets = [&](const Access& other, const std::string& index) {
+      const bool has = std::find(other.indices.begin(), other.indices.end(), index) != other.indices.end();
+      return has && !(other == read) &&
+             (known_.count(other.tensor) != 0 || concrete_notation::is_walked(other, index, problem_));
+    };
+    return std::any_of(end, nest.loops.end(), [&](const std::string& index) {
+      return concrete_notation::is_walked(read, index, problem_) &&
+             std::any_of(reads.begin(), reads.end(),
+                         [&](const Access& other) { return meets(other, index); });
+    });
   }
 
   /// The number of loops that the nest shares with all readers of its temporary.
