@@ -10,6 +10,7 @@
 #include "compiler/concrete_notation/determined_loops.h"
 #include "compiler/concrete_notation/result_workspace.h"
 #include "compiler/cost/leaf_access.h"
+#include "compiler/cost/listed_vectors.h"
 
 // Loops and accesses of each leaf, for costs at real sizes (client/cpp/selection/traffic.h). One walk of the
 // tree adds a nest for each leaf, in the order in which leaves run. Two nests share the loops that are one
@@ -27,7 +28,8 @@ using concrete_notation::Where;
 /// Collects the nests of one tree.
 class Nests {
  public:
-  explicit Nests(const problem::Problem& problem) : problem_(problem), variables_(variables_of(problem)) {}
+  explicit Nests(const problem::Problem& problem)
+      : problem_(problem), variables_(variables_of(problem)), operands_(problem) {}
 
   std::vector<LeafNest> of(const StatementPtr& statement) {
     walk(statement, {});
@@ -74,7 +76,7 @@ class Nests {
       if (both->storage == concrete_notation::Storage::hash)
         tables_.insert(concrete_notation::leaf_of(both->producer).target.tensor);
       walk(both->producer, position);
-      if (appends(*both)) {
+      if (appends(*both) || reads_its_list(*both, position)) {
         ++leaves_;
       } else {
         walk(both->consumer, std::move(position));
@@ -111,6 +113,14 @@ class Nests {
   /// it.
   bool appends(const Where& both) const {
     return concrete_notation::workspace_levels(both, problem_).has_value();
+  }
+
+  /// The same of what a vector's reader runs.
+  bool reads_its_list(const Where& both, const Position& position) const {
+    const bool in_blocks = std::any_of(position.loops.begin(), position.loops.end(),
+                                       [](const NestLoop& loop) { return loop.block != 0; });
+    return !position.loops.empty() && !in_blocks && problem_.profile == problem::Profile::standard &&
+           reads_list(both, operands_);
   }
 
   /// Adds a loop over values (`block` 0) or over blocks. The outermost loop of a phase decides whether it is
@@ -241,6 +251,7 @@ class Nests {
 
   const problem::Problem& problem_;
   Variables variables_;
+  Operands operands_;
   std::set<std::string> tables_;   ///< temporaries that are hash tables
   std::vector<const void*> last_;  ///< the loops of the nest before
   std::size_t leaves_ = 0;         ///< assignments so far, with those that have no nest

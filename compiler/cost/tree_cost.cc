@@ -11,6 +11,7 @@
 #include "compiler/cost/cost.h"
 #include "compiler/cost/iteration_space.h"
 #include "compiler/cost/leaf_access.h"
+#include "compiler/cost/listed_vectors.h"
 #include "compiler/cost/memory_terms.h"
 #include "compiler/index_notation/costly_calls.h"
 #include "compiler/support/contains.h"
@@ -128,6 +129,8 @@ class TreeCosts::Walk {
       const bool listed = is_result_workspace(*both);
       branch(*both, inside, listed);
       walk(both->producer, inside);
+      if (!listed && !inside.phase && in_blocks_.empty() && !papers_ && reads_list(*both, operands_))
+        return read_list(leaf_of(both->consumer));
       if (!listed) return walk(both->consumer, std::move(inside));
       if (both->storage == concrete_notation::Storage::hash) table(inside);
       append(*both, inside);
@@ -201,6 +204,15 @@ class TreeCosts::Walk {
       if (const auto operand = operands_.number(read)) all |= OperandSet{1} << *operand;
     }
     return all;
+  }
+
+  /// Adds a reader of a vector's list: at most as many trips as its producer has, which was walked last.
+  void read_list(const Assign& reader) {
+    const std::size_t calls = index_notation::costly_calls(reader.value).size();
+    for (const Term trips : last_leaf_) {
+      cost_.time.push_back(make_term(trips, Access::gathered));
+      cost_.time.insert(cost_.time.end(), calls, make_term(trips, Access::function));
+    }
   }
 
   /// Adds the trips of a leaf and of the costly calls in it.
