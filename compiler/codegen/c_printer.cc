@@ -515,7 +515,8 @@ void KernelPrinter::print_copies() {
     std::string list;
     for (const int mode : copy.mode_order) list += (list.empty() ? "" : ", ") + number(mode);
     out_.line("static const int32_t " + modes + "[] = {" + list + "};");
-    entries += (n > 0 ? ", {" : "{") + number(copy.of) + ", " + modes + ", " + number(copy.locates ? 1 : 0) + "}";
+    entries +=
+        (n > 0 ? ", {" : "{") + number(copy.of) + ", " + modes + ", " + number(copy.locates ? 1 : 0) + "}";
   }
   out_.line("static const schaas_copy " + prefix_ + "copies[] = {" + entries + "};");
 }

@@ -7,8 +7,8 @@
 
 #include "compiler/concrete_notation/loop_order.h"
 
-// The question of lowering, asked of a tree: which entries a producer writes follows from the spaces of its
-// leaves, and the reader's space with and without them tells whether it may leave out the others.
+// The question that lowering asks of a nest, asked of a tree. The entries that a producer writes follow from
+// the spaces of its leaves. The reader's space with and without them tells whether it may leave out others.
 namespace schaas::cost {
 namespace {
 

@@ -46,8 +46,8 @@ support::Result<TensorFormat> parse(std::string_view text, int order, const std:
 std::string print(const TensorFormat& format);
 
 /// Storage of a copy of a tensor with its levels in another order of modes. `locates`: a first level that
-/// lists coordinates is dense in the copy, and its singleton levels are compressed there, so that the entries
-/// of one coordinate are found without a walk, as a copy of coo in csr.
+/// lists coordinates is dense in the copy, and its singleton levels are compressed. So the entries of one
+/// coordinate are found without a walk; a copy of coo is csr.
 TensorFormat copy_format(const TensorFormat& original, std::vector<int> mode_order, bool locates);
 
 /// The first level lists its coordinates in order: an entry is found only by a walk over them.

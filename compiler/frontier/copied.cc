@@ -1,8 +1,14 @@
 #include "compiler/frontier/copied.h"
 
+#include <algorithm>
+#include <functional>
 #include <optional>
 #include <utility>
 
+#include "compiler/concrete_notation/copies/locating_copies.h"
+#include "compiler/concrete_notation/copies/needed_copies.h"
+#include "compiler/concrete_notation/copies/result_copies.h"
+#include "compiler/frontier/dense_walks.h"
 #include "compiler/frontier/listed.h"
 #include "compiler/frontier/stopwatch.h"
 #include "compiler/schedule/nests.h"
@@ -30,6 +36,11 @@ void list(const Survivor& survivor, space::ListedMembers& out) {
   }
   out.members.push_back({survivor.traces.front(), survivor.cost, left, trees});
 }
+
+/// The part of a budget that all sets have together; their join has the rest.
+constexpr double part_of_sets = 0.8;
+
+using ComputeWithout = std::function<Result<Frontier>(const problem::Problem& problem)>;
 
 class Joined {
  public:
@@ -102,6 +113,20 @@ class Joined {
   std::optional<support::Diagnostic> none_;
 };
 
+/// Searches without copies and, when storage orders go round in a circle, with those of the default nest.
+Result<Frontier> compute_with_needed_copies(const problem::Problem& problem, const Options& options,
+                                            const ComputeOne& compute_one, const Progress& progress,
+                                            const support::Cancellation& cancellation) {
+  auto found = compute_one(problem, options, progress, cancellation);
+  if (found.ok() || found.error().code != "no-schedule") return found;
+  const schedule::Trace copies = schedule::default_trace(problem);
+  if (copies.directives.empty()) return found;
+  SCHAAS_ASSIGN_OR_RETURN(const problem::Problem copied, schedule::problem_of(copies, problem));
+  SCHAAS_ASSIGN_OR_RETURN(Frontier with_copies, compute_one(copied, options, progress, cancellation));
+  begin_with(copies, with_copies);
+  return with_copies;
+}
+
 }  // namespace
 
 void begin_with(const schedule::Trace& first, Frontier& frontier) {
@@ -117,13 +142,58 @@ schedule::Trace trace_of(const std::vector<problem::CopyRequest>& copies) {
   return trace;
 }
 
-Result<Frontier> compute_copied(const problem::Problem& problem, const CopySets& sets, const Options& options,
-                                const ComputeWithout& without, const Progress& progress,
-                                const support::Cancellation& cancellation) {
+Result<Frontier> compute_sets(const problem::Problem& problem, const CopySets& sets, const Options& options,
+                              const ComputeOne& compute_one, const Progress& progress,
+                              const support::Cancellation& cancellation) {
+  Options part = options;
+  part.search_seconds *= part_of_sets / static_cast<double>(sets.size());
+  // Pairs that proofs in logarithms leave open are decided once, among the schedules of all sets.
+  part.solver_total_milliseconds = 0;
+  const auto without = [&](const problem::Problem& one) {
+    return compute_one(one, part, progress, cancellation);
+  };
   const auto list = [&] {
     return Joined(problem, sets, without, options.search_seconds * part_of_sets, cancellation).run();
   };
   return compute_listed(problem, list, options, progress, cancellation);
+}
+
+Result<Frontier> compute_with_copies(const problem::Problem& problem, const Options& options,
+                                     const ComputeOne& compute_one, const Progress& progress,
+                                     const support::Cancellation& cancellation) {
+  const Stopwatch watch;
+  const bool part = options.operand_orders != 0;
+  const auto one = [&](const problem::Problem& with, const Options& in, const Progress& to,
+                       const support::Cancellation& until) {
+    return compute_with_needed_copies(with, in, compute_one, to, until);
+  };
+  const auto without = [&] { return one(problem, options, progress, cancellation); };
+  const auto with = [&](const CopySets& sets) {
+    Options rest = options;
+    if (rest.search_seconds > 0) rest.search_seconds = std::max(0.01, watch.left_of(rest.search_seconds));
+    return compute_sets(problem, sets, rest, one, progress, cancellation);
+  };
+  // A part without located coordinates may take all day where the others take a second.
+  const auto locating = concrete_notation::with_locating_copies({}, problem);
+  const auto plain = [&] {
+    if (locating.empty()) return without();
+    return with(part ? CopySets{locating} : CopySets{{}, locating});
+  };
+  if (const CopySets sets = concrete_notation::result_copy_sets(problem); !sets.empty())
+    return part ? plain() : with(concrete_notation::also_locating(sets, problem));
+  CopySets more = concrete_notation::meeting_copy_sets(problem);
+  if (part && !more.empty()) {
+    // With the first set, of no copies, a part may find only loops that give the result more entries.
+    more.erase(more.begin());
+    for (auto& set : more) set = concrete_notation::with_locating_copies(set, problem);
+    return with(more);
+  }
+  auto found = plain();
+  if (part || !found.ok() || !problem.copies.empty()) return found;
+  if (more.empty()) more = concrete_notation::walking_copy_sets(problem);
+  if (more.empty()) more = {{}, concrete_notation::needed_copies(problem)};
+  if (more.back().empty() || !walks_all_elements(*found, problem)) return found;
+  return with(concrete_notation::also_locating(more, problem));
 }
 
 }  // namespace schaas::frontier

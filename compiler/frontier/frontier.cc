@@ -4,13 +4,9 @@
 #include <iterator>
 #include <map>
 
-#include "compiler/concrete_notation/copies/locating_copies.h"
-#include "compiler/concrete_notation/copies/needed_copies.h"
 #include "compiler/concrete_notation/copies/possible_copies.h"
-#include "compiler/concrete_notation/copies/result_copies.h"
 #include "compiler/frontier/class_order.h"
 #include "compiler/frontier/copied.h"
-#include "compiler/frontier/dense_walks.h"
 #include "compiler/frontier/depth_poset.h"
 #include "compiler/frontier/listed.h"
 #include "compiler/frontier/pairwise.h"
@@ -500,37 +496,6 @@ support::Result<Frontier> compute_contraction(const problem::Problem& problem, c
   return Search(problem, options, progress, cancellation).run();
 }
 
-using ComputeOne = support::Result<Frontier>(const problem::Problem&, const Options&, const Progress&,
-                                             const support::Cancellation&);
-
-/// Computes the frontier with each set of copies, each in its part of the time.
-support::Result<Frontier> compute_sets(const problem::Problem& problem, const CopySets& sets,
-                                       const Options& options, ComputeOne& compute_one,
-                                       const Progress& progress, const support::Cancellation& cancellation) {
-  Options part = options;
-  part.search_seconds *= part_of_sets / static_cast<double>(sets.size());
-  // Pairs that proofs in logarithms leave open are decided once, among the schedules of all sets.
-  part.solver_total_milliseconds = 0;
-  const auto without = [&](const problem::Problem& one) {
-    return compute_one(one, part, progress, cancellation);
-  };
-  return compute_copied(problem, sets, options, without, progress, cancellation);
-}
-
-/// Searches without copies and, when storage orders go round in a circle, with those of the default nest.
-support::Result<Frontier> compute_with_needed_copies(const problem::Problem& problem, const Options& options,
-                                                     const Progress& progress,
-                                                     const support::Cancellation& cancellation) {
-  auto found = compute_contraction(problem, options, progress, cancellation);
-  if (found.ok() || found.error().code != "no-schedule") return found;
-  const schedule::Trace copies = schedule::default_trace(problem);
-  if (copies.directives.empty()) return found;
-  SCHAAS_ASSIGN_OR_RETURN(const problem::Problem copied, schedule::problem_of(copies, problem));
-  SCHAAS_ASSIGN_OR_RETURN(Frontier with_copies, compute_contraction(copied, options, progress, cancellation));
-  begin_with(copies, with_copies);
-  return with_copies;
-}
-
 /// Computes the frontier of a problem, or of one with some of its copies.
 support::Result<Frontier> compute_plain(const problem::Problem& problem, const Options& options,
                                         const Progress& progress, const support::Cancellation& cancellation) {
@@ -545,36 +510,7 @@ support::Result<Frontier> compute_plain(const problem::Problem& problem, const O
     };
     return compute_program(problem, options, contraction, progress, cancellation);
   }
-  const bool part = options.operand_orders != 0;
-  const auto without = [&] { return compute_with_needed_copies(problem, options, progress, cancellation); };
-  const auto with = [&](const CopySets& sets) {
-    return compute_sets(problem, sets, options, compute_with_needed_copies, progress, cancellation);
-  };
-  // A part without located coordinates may take all day where the others take a second.
-  const auto locating = concrete_notation::with_locating_copies({}, problem);
-  const auto plain = [&] {
-    if (locating.empty()) return without();
-    return with(part ? CopySets{locating} : CopySets{{}, locating});
-  };
-  if (const CopySets sets = concrete_notation::result_copy_sets(problem); !sets.empty())
-    return part ? plain() : with(concrete_notation::also_locating(sets, problem));
-  CopySets more = concrete_notation::meeting_copy_sets(problem);
-  if (part && !more.empty()) {
-    // With the first set, of no copies, a part may find only loops that give the result more entries.
-    more.erase(more.begin());
-    for (auto& set : more) set = concrete_notation::with_locating_copies(set, problem);
-    return with(more);
-  }
-  const Stopwatch watch;
-  auto found = plain();
-  if (part || !found.ok() || !problem.copies.empty()) return found;
-  if (more.empty()) more = concrete_notation::walking_copy_sets(problem);
-  if (more.empty()) more = {{}, concrete_notation::needed_copies(problem)};
-  if (more.back().empty() || !walks_all_elements(*found, problem)) return found;
-  Options rest = options;
-  if (rest.search_seconds > 0) rest.search_seconds = std::max(0.01, watch.left_of(rest.search_seconds));
-  return compute_sets(problem, concrete_notation::also_locating(more, problem), rest,
-                      compute_with_needed_copies, progress, cancellation);
+  return compute_with_copies(problem, options, compute_contraction, progress, cancellation);
 }
 
 }  // namespace

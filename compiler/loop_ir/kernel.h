@@ -159,8 +159,8 @@ struct EntryCounter {
   int level = 0;
   int slot = 0;
 };
-/// An argument that the client makes of another one by re-layout: the same tensor with its modes in this order
-/// (format::copy_format).
+/// An argument that the client makes of another one by re-layout: the same tensor with its modes in this
+/// order (format::copy_format).
 struct ArgumentCopy {
   int of = 0;
   std::vector<int> mode_order;

@@ -5,8 +5,8 @@
 
 #include "compiler/problem/copies.h"
 
-// One pass over the pairs of accesses of the problem with its copies. A located copy takes the place of one
-// that lists coordinates. Whether it pays is for costs to say: a merge of two lists that is done once is
+// One pass over the pairs of accesses of the problem with its copies. A located copy replaces one that lists
+// coordinates. Whether it pays is for costs to say: a merge of two lists that is done once is
 // cheaper than a copy.
 namespace schaas::concrete_notation {
 namespace {

@@ -97,8 +97,8 @@ std::vector<std::string> indices_of(const Nest& nest, const Problem& problem) {
   return indices;
 }
 
-/// Loops from `first` on, each along an operand that the loops around have reached: i, k, j for
-/// `B(i,k) * C(k,j)` from i on, and j, k, i from j on.
+/// Loops from `first` on, each along an operand that the loops around have reached. Those of
+/// `B(i,k) * C(k,j)` are i, k, j from i on, and j, k, i from j on.
 std::vector<std::string> walk_from(const std::string& first, const Nest& nest, const Problem& problem) {
   std::vector<std::string> walk{first};
   const auto next = [&]() -> const Access* {

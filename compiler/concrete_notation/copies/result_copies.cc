@@ -95,8 +95,8 @@ bool meets_all(const Names& loops, const Problem& problem) {
   });
 }
 
-/// Each loop but the first goes along a sparse operand that the loops around have reached: i, j, k, l for
-/// `B(i,j) * C(j,k) * D(k,l)`, and not i, k, j, l, which takes every k for every i.
+/// Each loop but the first goes along a sparse operand that the loops around have reached. Loops i, j, k, l
+/// of `B(i,j) * C(j,k) * D(k,l)` do; i, k, j, l take every k for every i.
 bool walks_along(const Names& loops, const Problem& problem) {
   const auto reads = problem.reads();
   for (auto loop = loops.begin() + 1; loop != loops.end(); ++loop) {

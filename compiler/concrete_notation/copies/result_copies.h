@@ -23,8 +23,8 @@ std::vector<std::vector<problem::CopyRequest>> result_copy_sets(const problem::P
 std::vector<std::vector<problem::CopyRequest>> meeting_copy_sets(const problem::Problem& problem);
 
 /// Returns such sets with which every loop goes along a sparse operand that the loops around have reached.
-/// An example is `A(i,l) = B(i,j) * C(j,k) * D(k,l)` by rows with C by columns: without a copy of C, loops i,
-/// k, j, l append in order and take every k for every i. None where no order needs copies for that.
+/// An example is `A(i,l) = B(i,j) * C(j,k) * D(k,l)` by rows with C by columns. Loops i, k, j, l append in
+/// order without a copy of C, but take every k for every i. None where no order needs copies for that.
 std::vector<std::vector<problem::CopyRequest>> walking_copy_sets(const problem::Problem& problem);
 
 }  // namespace schaas::concrete_notation

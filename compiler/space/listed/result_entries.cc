@@ -102,8 +102,8 @@ class Entries {
   }
 
   /// The points that the nest's first loops meet; what sums below them find does not matter. Leaves out
-  /// operands that are sparse along other loops alone, and those of which the sums below meet others: in
-  /// `A(i,j) = B(i,k) * C(j,k)` of coo, loops i, j, k append where row i of B and row j of C have any entry.
+  /// operands that are sparse along other loops alone, and those of which the sums below meet others.
+  /// Loops i, j, k of `B(i,k) * C(j,k)` over coo append wherever row i of B and row j of C have entries.
   IterationSpace met(std::size_t number, std::size_t loops) const {
     const schedule::Nest& nest = nests_[number];
     const auto end = nest.loops.begin() + static_cast<std::ptrdiff_t>(loops);
