@@ -119,8 +119,7 @@ class Nests {
   bool reads_its_list(const Where& both, const Position& position) const {
     const bool in_blocks = std::any_of(position.loops.begin(), position.loops.end(),
                                        [](const NestLoop& loop) { return loop.block != 0; });
-    return !position.loops.empty() && !in_blocks && problem_.profile == problem::Profile::standard &&
-           reads_list(both, operands_);
+    return !position.loops.empty() && !in_blocks && reads_list(both, operands_);
   }
 
   /// Adds a loop over values (`block` 0) or over blocks. The outermost loop of a phase decides whether it is

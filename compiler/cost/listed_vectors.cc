@@ -48,6 +48,8 @@ std::optional<IterationSpace> written_by(const StatementPtr& producer, const Ope
 }  // namespace
 
 bool reads_list(const Where& both, const Operands& operands) {
+  if (operands.problem().profile != problem::Profile::standard || problem::is_contraction(operands.problem()))
+    return false;
   const auto* loop = std::get_if<Forall>(&both.consumer->node);
   const auto* reader = loop == nullptr ? nullptr : std::get_if<Assign>(&loop->body->node);
   const index_notation::Access& vector = concrete_notation::leaf_of(both.producer).target;

@@ -129,7 +129,7 @@ class TreeCosts::Walk {
       const bool listed = is_result_workspace(*both);
       branch(*both, inside, listed);
       walk(both->producer, inside);
-      if (!listed && !inside.phase && in_blocks_.empty() && !papers_ && reads_list(*both, operands_))
+      if (!listed && !inside.phase && in_blocks_.empty() && reads_list(*both, operands_))
         return read_list(leaf_of(both->consumer));
       if (!listed) return walk(both->consumer, std::move(inside));
       if (both->storage == concrete_notation::Storage::hash) table(inside);

@@ -230,6 +230,16 @@ void add_all(const Row& row, const std::vector<std::string>& formats, std::vecto
   }
 }
 
+/// The slow program has `all`, the fast one `some`.
+std::size_t number_drawn([[maybe_unused]] std::size_t all, [[maybe_unused]] std::size_t some) {
+  if (const char* count = std::getenv("SCHAAS_COMBINATIONS")) return std::strtoull(count, nullptr, 10);
+#if defined(SCHAAS_WHOLE_GRID)
+  return all;
+#else
+  return some;
+#endif
+}
+
 TEST(FormatGrid, EveryCombinationHasASparseScheduleThatIsRight) {
   std::vector<Combination> combinations;
   for (const Row& row : rows) add_all(row, {"csr", "csc", "coo"}, combinations);
@@ -237,15 +247,10 @@ TEST(FormatGrid, EveryCombinationHasASparseScheduleThatIsRight) {
   if (const char* only = std::getenv("SCHAAS_ONLY"))
     std::erase_if(combinations,
                   [&](const auto& each) { return each.expression.find(only) == std::string::npos; });
-#if defined(SCHAAS_WHOLE_GRID)
-  std::size_t drawn = combinations.size();
-#else
-  std::size_t drawn = 60;
-#endif
   const std::uint64_t seed = test_support::seed_or(test_support::seed_of_the_day());
   SCOPED_TRACE("seed " + std::to_string(seed));
   std::mt19937_64 random(seed);
-  if (const char* count = std::getenv("SCHAAS_COMBINATIONS")) drawn = std::strtoull(count, nullptr, 10);
+  const std::size_t drawn = number_drawn(combinations.size(), 60);
   std::shuffle(combinations.begin(), combinations.end(), random);
   if (combinations.size() > drawn) combinations.resize(drawn);
   Grid grid;
@@ -254,6 +259,27 @@ TEST(FormatGrid, EveryCombinationHasASparseScheduleThatIsRight) {
   EXPECT_GE(grid.interpreted(), combinations.size());
   if (std::getenv("SCHAAS_SHOW") != nullptr)
     std::cout << grid.searched() << " combinations, " << grid.interpreted() << " schedules interpreted\n";
+}
+
+TEST(FormatGrid, DrawnFormatsHaveASparseScheduleThatIsRight) {
+  const std::vector<std::string> of_operands{"csr",  "csc",  "coo",          "coo:1,0",
+                                             "dcsr", "dcsc", "dense,hashed", "dense,hashed:1,0"};
+  const std::vector<std::string> of_results{"csr", "csc", "coo", "coo:1,0", "dcsr", "dcsc"};
+  const std::uint64_t seed = test_support::seed_or(test_support::seed_of_the_day());
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  std::mt19937_64 random(seed);
+  const std::size_t drawn = number_drawn(2'000, 60);
+  Grid grid;
+  for (std::size_t n = 0; n < drawn; ++n) {
+    const Row& row = rows[random() % rows.size()];
+    Combination combination{row.expression, {}, row.dense};
+    for (const auto& tensor : row.sparse) {
+      const auto& formats = tensor == "A" ? of_results : of_operands;
+      combination.formats[tensor] = formats[random() % formats.size()];
+    }
+    grid.check(combination, random);
+  }
+  EXPECT_EQ(grid.searched(), drawn);
 }
 
 }  // namespace

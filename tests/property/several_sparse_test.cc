@@ -133,7 +133,8 @@ TEST(SeveralSparseOperands, NoDroppedScheduleBeatsEverySurvivorInCountedWork) {
     for (int n = 0; n < inputs_per_problem; ++n) {
       const auto input = random_input(*built, random);
       const auto work = [&](const schedule::Trace& trace) {
-        return test_support::counted_work(tree_of(trace, *built), *built, input).total();
+        const auto with_copies = schedule::problem_of(trace, *built).value();
+        return test_support::counted_work(tree_of(trace, *built), with_copies, input).total();
       };
       double best = std::numeric_limits<double>::infinity();
       for (const auto& trace : members->kept) best = std::min(best, work(trace));

@@ -116,6 +116,11 @@ class Counter {
       : problem_(problem), input_(input), nests_(std::move(nests)) {
     for (const auto& [name, tensor] : input.operands)
       stored_.emplace(name, Stored(tensor, problem.formats.at(name)));
+    for (const problem::Copy& copy : problem.copies) {
+      const RandomTensor& original = input.operands.at(copy.tensor);
+      stored_.emplace(copy.name, Stored(original, problem.formats.at(copy.name)));
+      work_.copied += static_cast<double>(std::count(original.stored.begin(), original.stored.end(), true));
+    }
   }
 
   CountedWork run(const StatementPtr& tree) {

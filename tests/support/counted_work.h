@@ -13,12 +13,17 @@ struct CountedWork {
   double leaves = 0;   ///< of the innermost loops, by the weight of their access class
   double steps = 0;    ///< of merges of several compressed levels
   double cleared = 0;  ///< elements of temporaries
-  double total() const { return leaves + steps * cost::weight(cost::Access::merged) + cleared; }
+  double copied = 0;   ///< entries of operands that are stored once more
+  double total() const {
+    return leaves + steps * cost::weight(cost::Access::merged) + cleared +
+           copied * cost::weight(cost::Access::copied);
+  }
 };
 
-/// `tree`: of a product with a dense result whose operands have dense and compressed levels, without copies,
-/// masks and blocks. A loop visits the coordinates that all compressed levels with its index hold; several of
-/// them are walked by a merge that ends with the first list that ends.
+/// `tree`: of a product with a dense result whose operands have dense and compressed levels, without masks
+/// and blocks; `problem`: with the copies that the tree reads. A loop visits the coordinates that all
+/// compressed levels with its index hold; several of them are walked by a merge that ends with the first list
+/// that ends.
 CountedWork counted_work(const concrete_notation::StatementPtr& tree, const problem::Problem& problem,
                          const RandomInput& input);
 

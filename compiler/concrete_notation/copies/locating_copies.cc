@@ -34,9 +34,15 @@ bool has_below(const Access& access, const std::string& index, const Problem& pr
   return false;
 }
 
+/// A copy with a dense first level would have sparse levels below it: other ones would hold all elements.
+bool may_locate(const format::TensorFormat& format) {
+  return format::lists_first(format) &&
+         std::any_of(format.levels.begin() + 1, format.levels.end(), format::is_sparse);
+}
+
 bool is_sought(const Access& access, const std::vector<Access>& reads, const Problem& problem) {
   const auto* format = format_of(access, problem);
-  if (format == nullptr || !format::lists_first(*format)) return false;
+  if (format == nullptr || !may_locate(*format)) return false;
   return std::any_of(reads.begin(), reads.end(), [&](const Access& other) {
     return !(other == access) && has_below(other, index_at(0, access, *format), problem);
   });

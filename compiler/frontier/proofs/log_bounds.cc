@@ -35,6 +35,15 @@ mpz_class power(const mpz_class& base, int exponent) {
 
 }  // namespace
 
+bool holds_as_many(const problem::Copy& copy, const problem::Problem& problem) {
+  const auto holds_entries = [&](const std::string& tensor) {
+    const auto& levels = problem.formats.at(tensor).levels;
+    const auto sparse = std::find_if(levels.begin(), levels.end(), format::is_sparse);
+    return sparse != levels.end() && std::all_of(sparse, levels.end(), format::is_sparse);
+  };
+  return holds_entries(copy.tensor) && holds_entries(copy.name);
+}
+
 LogBounds::LogBounds(const problem::Problem& problem)
     : problem_(concrete_notation::with_known_copies(problem)),
       variables_(cost::variables_of(problem_)),
@@ -229,8 +238,7 @@ void LogBounds::add_ties() {
   }
 }
 
-/// A copy has as many entries as its original. Where dense levels stand below compressed ones the two store
-/// different numbers of elements, and nothing is said.
+/// A copy has as many entries as its original, where holds_as_many says so.
 std::vector<problem::Constraint> LogBounds::copied_entries() const {
   std::vector<problem::Constraint> all;
   const auto entries = [&](const std::string& tensor) {
@@ -239,9 +247,7 @@ std::vector<problem::Constraint> LogBounds::copied_entries() const {
     return std::vector<problem::Monomial>{{1, {{symbol, 1}}}};
   };
   for (const problem::Copy& copy : problem_.copies) {
-    const auto& levels = problem_.formats.at(copy.tensor).levels;
-    const auto sparse = std::find_if(levels.begin(), levels.end(), format::is_sparse);
-    if (!std::all_of(sparse, levels.end(), format::is_sparse)) continue;
+    if (!holds_as_many(copy, problem_)) continue;
     all.push_back({entries(copy.name), entries(copy.tensor)});
     all.push_back({entries(copy.tensor), entries(copy.name)});
   }

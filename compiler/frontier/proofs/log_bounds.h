@@ -17,6 +17,10 @@
 /// solver").
 namespace schaas::frontier {
 
+/// A copy and its original store the same number of elements. Not where dense levels stand below compressed
+/// ones, or all levels of one are dense.
+bool holds_as_many(const problem::Copy& copy, const problem::Problem& problem);
+
 /// The allowed sizes of one problem: extents >= 1, 0 <= fiber <= extent, and the problem's constraints. A
 /// fiber is at least 1 below a compressed level, whose stored entries lead to one each. So it is at a first
 /// level that a constraint keeps from being empty. The matches of lists are at most each list, those of fewer

@@ -58,10 +58,8 @@ std::vector<Level> levels_of(const problem::Problem& problem) {
 const problem::Copy* tied_copy(const Level& level, const problem::Problem& problem) {
   const problem::Copy* copy = problem.copy_named(level.tensor);
   if (copy == nullptr) return nullptr;
-  const auto& levels = problem.formats.at(level.tensor).levels;
-  const auto sparse = std::find_if(levels.begin(), levels.end(), format::is_sparse);
-  const bool entries = std::all_of(sparse, levels.end(), format::is_sparse);
-  return entries && level.level + 1 == static_cast<int>(levels.size()) ? copy : nullptr;
+  const bool is_last = level.level + 1 == problem.formats.at(level.tensor).order();
+  return is_last && holds_as_many(*copy, problem) ? copy : nullptr;
 }
 
 /// nnz(B,levels) of a dense tensor is the product of its extents.
