@@ -445,13 +445,13 @@ class TrafficModel::Work {
     const std::size_t size = sized.size();
     const Nest& nest = *sized.nest->nest;
     if (size < 2 || nest.weight > heaviest_row_code) return 0;
-    if (loops_[sized.first_loop + size - 1].trips == 1 && stays_in_registers(number))
-      return fiber_overhead * 8 / value_bytes_ * trips(sized, 0, size - 2);
     const bool in_tile = tile(number) > 1 && tile(number) == nest.code.tile;  // else its rows come one by one
     if (in_tile && nest.loops[nest.code.tile_loop].trips.kind != Variable::Kind::fiber) return 0;
     const double row = loops_[sized.first_loop + size - 1].trips * value_bytes_ / 8;
     const double latency = std::max(0.0, row_latency - hidden_latency * row);
-    return latency * (in_tile ? latency_in_tile : 1) * trips(sized, 0, size - 1);
+    const double one_by_one = latency * (in_tile ? latency_in_tile : 1) * trips(sized, 0, size - 1);
+    if (loops_[sized.first_loop + size - 1].trips != 1 || !stays_in_registers(number)) return one_by_one;
+    return std::min(one_by_one, fiber_overhead * 8 / value_bytes_ * trips(sized, 0, size - 2));
   }
 
   // Around a row in registers each execution of a fiber's loop costs its bounds and a mispredicted end.
