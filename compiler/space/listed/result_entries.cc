@@ -23,10 +23,23 @@ using cost::IterationSpace;
 using index_notation::Access;
 using schedule::Nests;
 
+/// Bit n of a set stands for an entry of operand n, and bit n + first_part for one whose outer coordinates
+/// alone are bound. With more operands than that no bit stands for a part.
+constexpr int first_part = 32;
+
+constexpr const char* in_part_suffix = " in part";
+
+bool has_parts(const cost::Operands& operands) { return operands.size() <= first_part; }
+
+int operand_of(int bit, const cost::Operands& operands) {
+  return has_parts(operands) ? bit % first_part : bit;
+}
+
 /// One of the operands is walked along the index.
 bool restricts(cost::OperandSet set, const std::string& index, const cost::Operands& operands) {
   for (; set != 0; set &= set - 1)
-    if (concrete_notation::is_walked(operands.at(std::countr_zero(set)), index, operands.problem()))
+    if (concrete_notation::is_walked(operands.at(operand_of(std::countr_zero(set), operands)), index,
+                                     operands.problem()))
       return true;
   return false;
 }
@@ -82,10 +95,12 @@ class Entries {
     for (cost::OperandSet way : space) {
       auto& names = points.emplace_back();
       for (; way != 0; way &= way - 1) {
-        Access read = operands_.at(std::countr_zero(way));
+        const int bit = std::countr_zero(way);
+        Access read = operands_.at(operand_of(bit, operands_));
         // Schedules with and without copies are compared by the originals.
         if (const problem::Copy* copy = problem_.copy_named(read.tensor)) read.tensor = copy->tensor;
-        names.insert(index_notation::print(read));
+        const bool in_part = has_parts(operands_) && bit >= first_part;
+        names.insert(index_notation::print(read) + (in_part ? in_part_suffix : ""));
       }
     }
     std::sort(points.begin(), points.end());
@@ -102,12 +117,13 @@ class Entries {
   }
 
   /// The points that the nest's first loops meet; what sums below them find does not matter. Leaves out
-  /// operands that are sparse along other loops alone, and those of which the sums below meet others.
-  /// Loops i, j, k of `B(i,k) * C(j,k)` over coo append wherever row i of B and row j of C have entries.
+  /// operands that are sparse along other loops alone. Operands that the sums below walk with others are met
+  /// in part: loops i, j, k of `B(i,k) * C(j,k)` over coo append where row i of B and row j of C have
+  /// entries.
   IterationSpace met(std::size_t number, std::size_t loops) const {
     const schedule::Nest& nest = nests_[number];
     const auto end = nest.loops.begin() + static_cast<std::ptrdiff_t>(loops);
-    cost::OperandSet below = 0;
+    cost::OperandSet below = 0, in_part = 0;
     for (const Access& read : index_notation::operands(nest.leaf().value)) {
       const auto operand = operands_.number(read);
       if (!operand) continue;
@@ -115,12 +131,14 @@ class Entries {
       const bool is_met = std::any_of(nest.loops.begin(), end, [&](const std::string& index) {
         return restricts(bit, index, operands_);
       });
-      if (!is_met || meets_others_below(read, nest, end)) below |= bit;
+      const bool is_part = is_met && meets_others_below(read, nest, end);
+      if (is_part && has_parts(operands_)) in_part |= bit;
+      if (!is_met || is_part) below |= bit;
     }
     IterationSpace out;
     for (const cost::OperandSet way :
          cost::iteration_space(nest.leaf().value, nest.leaf().monoid, operands_, known_))
-      out = cost::unite(out, {way & ~below});
+      out = cost::unite(out, {(way & ~below) | (way & in_part) << first_part});
     return out;
   }
 
@@ -234,7 +252,10 @@ support::Result<ResultEntries> result_entries(const schedule::Trace& trace, cons
 }
 
 bool has_no_more_entries(const ResultEntries& a, const ResultEntries& b) {
-  const auto has_points_of = [&](const std::set<std::string>& stored) {
+  const auto has_points_of = [&](std::set<std::string> stored) {
+    // Where an entry is, its outer coordinates are.
+    for (const std::string& name : std::vector<std::string>(stored.begin(), stored.end()))
+      stored.insert(name + in_part_suffix);
     return std::any_of(b.points.begin(), b.points.end(), [&](const std::set<std::string>& other) {
       return std::includes(stored.begin(), stored.end(), other.begin(), other.end());
     });

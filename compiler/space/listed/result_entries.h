@@ -18,7 +18,8 @@ namespace schaas::space {
 
 struct ResultEntries {
   /// Points at which entries are appended: those where all operands of some set are stored. Operands as they
-  /// are written, copies as their originals.
+  /// are written, copies as their originals. "B(i,k) in part" is stored where B has any entry at the outer of
+  /// its coordinates.
   std::vector<std::set<std::string>> points;
   bool filled = false;  ///< some sparse level below the first gets every coordinate
   bool operator==(const ResultEntries&) const = default;
