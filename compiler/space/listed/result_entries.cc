@@ -118,7 +118,7 @@ class Entries {
 
   /// The points that the nest's first loops meet; what sums below them find does not matter. Leaves out
   /// operands that are sparse along other loops alone. Operands that the sums below walk with others are met
-  /// in part: loops i, j, k of `B(i,k) * C(j,k)` over coo append where row i of B and row j of C have
+  /// in part. Loops i, j, k of `B(i,k) * C(j,k)` over coo append where row i of B and row j of C have
   /// entries.
   IterationSpace met(std::size_t number, std::size_t loops) const {
     const schedule::Nest& nest = nests_[number];
@@ -253,7 +253,7 @@ support::Result<ResultEntries> result_entries(const schedule::Trace& trace, cons
 
 bool has_no_more_entries(const ResultEntries& a, const ResultEntries& b) {
   const auto has_points_of = [&](std::set<std::string> stored) {
-    // Where an entry is, its outer coordinates are.
+    // An entry that is stored is stored in part.
     for (const std::string& name : std::vector<std::string>(stored.begin(), stored.end()))
       stored.insert(name + in_part_suffix);
     return std::any_of(b.points.begin(), b.points.end(), [&](const std::set<std::string>& other) {
