@@ -51,15 +51,17 @@ bool appends_by(const Names& loops, const std::vector<LoopOrder>& levels, const 
   return first_summed != loops.begin() && agrees(loops, levels);
 }
 
+/// The access reads a sparse operand that has the index.
+bool is_sparse_in(const std::string& index, const Access& read, const Problem& problem) {
+  const auto known = problem.formats.find(read.tensor);
+  return known != problem.formats.end() && !known->second.all_dense() &&
+         std::find(read.indices.begin(), read.indices.end(), index) != read.indices.end();
+}
+
 /// Rows of the result would hold every coordinate of an index. An operand that has it is sparse, but none is
 /// walked along it: the rows of C in `A(i,k) = B(i,j) * C(k,j)`.
 bool fills_rows(const Problem& problem) {
   const auto reads = problem.reads();
-  const auto is_sparse_in = [&](const std::string& index, const Access& read) {
-    const auto known = problem.formats.find(read.tensor);
-    return known != problem.formats.end() && !known->second.all_dense() &&
-           std::find(read.indices.begin(), read.indices.end(), index) != read.indices.end();
-  };
   const Access& result = problem.statement.result;
   const auto& format = problem.formats.at(result.tensor);
   for (std::size_t level = 1; level < format.levels.size(); ++level) {
@@ -68,7 +70,7 @@ bool fills_rows(const Problem& problem) {
         std::none_of(reads.begin(), reads.end(),
                      [&](const Access& read) { return is_walked(read, index, problem); }) &&
         std::any_of(reads.begin(), reads.end(),
-                    [&](const Access& read) { return is_sparse_in(index, read); }))
+                    [&](const Access& read) { return is_sparse_in(index, read, problem); }))
       return true;
   }
   return false;
@@ -101,12 +103,9 @@ bool walks_along(const Names& loops, const Problem& problem) {
   const auto reads = problem.reads();
   for (auto loop = loops.begin() + 1; loop != loops.end(); ++loop) {
     const bool is_reached = std::any_of(reads.begin(), reads.end(), [&](const Access& read) {
-      const auto known = problem.formats.find(read.tensor);
-      return known != problem.formats.end() && !known->second.all_dense() &&
-             std::find(read.indices.begin(), read.indices.end(), *loop) != read.indices.end() &&
-             std::any_of(loops.begin(), loop, [&](const std::string& around) {
-               return std::find(read.indices.begin(), read.indices.end(), around) != read.indices.end();
-             });
+      return is_sparse_in(*loop, read, problem) &&
+             std::any_of(loops.begin(), loop,
+                         [&](const std::string& around) { return is_sparse_in(around, read, problem); });
     });
     if (!is_reached) return false;
   }
@@ -235,8 +234,9 @@ std::vector<Set> walking_copy_sets(const Problem& problem) {
   if (!may_need_copies(problem)) return sets;
   const Orders orders(problem);
   orders.each([&](const Names& loops) {
+    if (!walks_along(loops, problem)) return true;
     Set set = orders.copies(loops);
-    if (walks_along(loops, problem) && meets_all(loops, with_copies(set, problem))) add(std::move(set), sets);
+    if (meets_all(loops, with_copies(set, problem))) add(std::move(set), sets);
     return true;
   });
   sort_sets(sets);
