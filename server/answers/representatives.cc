@@ -91,13 +91,28 @@ cost::Point point_at(const Sizes& sizes, const problem::Problem& problem) {
   };
   cost::Point point(cost::Variables::first_fiber + variables.fibers.size(), 1.0);
   for (std::size_t v = 0; v < variables.extents.size(); ++v) point[v] = extent(variables.extents[v].index);
+  // The first of several levels lists every coordinate, as the rows of coo; other lists are short.
+  const auto entries = [&](const cost::Variable& fiber) {
+    const auto& tensor = fiber.copy_of.empty() ? fiber.tensor : fiber.copy_of;
+    const double all = extent(fiber.index);
+    const bool lists_rows = fiber.level == 0 && problem.formats.at(tensor).order() > 1;
+    return lists_rows ? all : std::min(sizes.fiber, all);
+  };
   for (std::size_t v = 0; v < variables.fibers.size(); ++v) {
     const auto& fiber = variables.fibers[v];
     double& value = point[cost::Variables::first_fiber + v];
-    value = std::min(sizes.fiber, extent(fiber.index));
-    // Lists of an intersection are taken to be as long as each other, and to share half of their entries.
-    if (fiber.kind == cost::Variable::Kind::matches) value /= 2;
-    if (fiber.kind == cost::Variable::Kind::steps) value = std::min(1.5 * sizes.fiber, extent(fiber.index));
+    if (cost::is_fiber(fiber)) {
+      value = entries(fiber);
+      continue;
+    }
+    // Lists of an intersection are taken to share half of the entries of the shortest.
+    double shortest = extent(fiber.index), all = 0;
+    for (const auto& list : fiber.lists) {
+      shortest = std::min(shortest, entries(list));
+      all += entries(list);
+    }
+    const bool is_matches = fiber.kind == cost::Variable::Kind::matches;
+    value = is_matches ? shortest / 2 : std::min(all - shortest / 2, extent(fiber.index));
   }
   return point;
 }

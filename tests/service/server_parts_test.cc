@@ -470,6 +470,20 @@ TEST(Representatives, AreDifferentAndHaveTheLeastMemoryAndTheFastest) {
   EXPECT_THAT(representatives({}, c.problem, 3), testing::IsEmpty());
 }
 
+TEST(Representatives, LocateRowsWhoseListIsLong) {
+  problem::ProblemText text;
+  text.expression = "A(i,k) = B(i,j) * C(j,k)";
+  for (const std::string tensor : {"A", "B", "C"}) text.formats[tensor] = "coo";
+  const auto c = canonical(text);
+  const auto found = frontier::compute(c.problem, frontier::options_for(c.problem.profile), {}, never);
+  ASSERT_TRUE(found.ok()) << support::render(found.error());
+  const auto first = representatives(*found, c.problem, 1);
+  ASSERT_EQ(first.size(), 1u);
+  // Rows of C are located in a copy: their list would be walked again for every row of B.
+  EXPECT_THAT(schedule::print(found->survivors[first.front()].traces.front()),
+              testing::HasSubstr("first=dense"));
+}
+
 // ---- variants ----
 
 std::vector<std::string> variants(const std::string& expression, const std::string& trace) {

@@ -1,6 +1,7 @@
 #include "client/cpp/api/kernel_pool.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "client/cpp/platform/cancelled.h"
@@ -24,6 +25,8 @@ constexpr std::uint32_t max_kernels = 6;
 constexpr std::chrono::milliseconds search_again_after{500};
 /// Delay before a request is retried that failed for want of the server, or of its time.
 constexpr std::chrono::seconds try_again_after{2};
+/// A kernel that loses less than this to the best schedule runs at once.
+constexpr double negligible_loss_seconds = 1;
 /// The longest time between two looks at whether the caller has had enough.
 constexpr std::chrono::milliseconds slice{20};
 
@@ -258,6 +261,7 @@ support::Result<Preference> KernelPool::decide(const Wish& wish) {
   found.arguments = frontier_.arguments;
   found.frontier_version = frontier_version_;
   bool is_better_coming = search_ == Search::running;
+  double acceptable_seconds = std::numeric_limits<double>::infinity();
   const auto may_run = [&](const KernelInfo& kernel) {
     return wish.excluded.count(kernel.digest.sha256) == 0;
   };
@@ -272,6 +276,9 @@ support::Result<Preference> KernelPool::decide(const Wish& wish) {
       found.is_best = true;
       return found;
     }
+    // A loss is avoided by waiting, but not for longer than it is itself.
+    const double waited = std::chrono::duration<double>(Clock::now() - search_began_).count();
+    if (!has_failed(best.name)) acceptable_seconds = best.seconds + std::max(waited, negligible_loss_seconds);
     // Named beside the search it would delay the first kernel.
     const bool may_request = search_ != Search::running || !loaded_.empty();
     if (kernel != nullptr) {
@@ -291,8 +298,9 @@ support::Result<Preference> KernelPool::decide(const Wish& wish) {
   if (next.kernel != nullptr && !is_loaded(*next.kernel))
     is_better_coming = begin_load(*next.kernel) || is_better_coming;
   SCHAAS_ASSIGN_OR_RETURN(const KernelPick best, pick_kernel(frontier_, at_hand, request));
-  // A kernel whose temporaries hardly fit waits for one that is on its way.
-  if (best.kernel != nullptr && (best.has_room || !is_better_coming)) {
+  // A kernel whose temporaries hardly fit, or that is far slower than the best, waits for one on its way.
+  const bool is_good = best.has_room && best.seconds <= acceptable_seconds;
+  if (best.kernel != nullptr && (is_good || !is_better_coming)) {
     found.kernel = *best.kernel;
     found.reason = best.reason;
   }

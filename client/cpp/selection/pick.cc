@@ -129,6 +129,7 @@ support::Result<CpuPick> pick_cpu_kernel(const Frontier& frontier,
   const Evaluated& evaluated = best.evaluated[best.index];
   found.pick = with_way_here(pick_of(entries, best, machine), request);
   found.pick.name = found.pick.id;
+  found.kernel.seconds = found.pick.seconds;
   found.kernel.kernel = of[best.index];
   found.kernel.has_room = evaluated.fits || evaluated.memory_bytes <= room_for_temporaries(machine);
   return found;
@@ -225,10 +226,11 @@ support::Result<KernelPick> pick_kernel(const Frontier& frontier,
   if (gpu.name.empty() && alone && !come.empty()) return nothing_for_gpu(gpu.reason);
   if (gpu.name.empty() && !any) return KernelPick{};
   const Pick best = any ? faster(cpu.pick, gpu, request.gpu->device.name) : gpu;
-  if (any && best.name != gpu.name) return KernelPick{cpu.kernel.kernel, best.reason, cpu.kernel.has_room};
+  if (any && best.name != gpu.name)
+    return KernelPick{cpu.kernel.kernel, best.reason, cpu.kernel.has_room, best.seconds};
   const auto chosen =
       std::find_if(of.begin(), of.end(), [&](const KernelInfo* one) { return one->id == gpu.id; });
-  return KernelPick{*chosen, best.reason, true};
+  return KernelPick{*chosen, best.reason, true, best.seconds};
 }
 
 }  // namespace schaas::client

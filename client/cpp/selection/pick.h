@@ -33,6 +33,7 @@ struct KernelPick {
   const KernelInfo* kernel = nullptr;  ///< null: there is none
   std::string reason;                  ///< one sentence
   bool has_room = false;               ///< its temporaries are no large part of the main memory
+  double seconds = 0;                  ///< predicted
 };
 /// The best of `kernels` (of `frontier`, or of parts of it that came before). Errors: as of pick().
 support::Result<KernelPick> pick_kernel(const Frontier& frontier,

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "schaas/fill.h"
+#include "schaas/host.h"
 #include "schaas/kernel_set.h"
 
 namespace schaas::client {
@@ -298,6 +299,33 @@ TEST_F(KernelsAtHand, OfTooMuchMemoryAreWaitedPast) {
   const auto bound = set.bind(operands_);
   ASSERT_TRUE(bound.ok()) << bound.error().message;
   EXPECT_EQ(bound->kernel().id, "s2");
+}
+
+TEST_F(KernelsAtHand, ThatAreFarSlowerThanTheBestAreWaitedPast) {
+  KernelSet set = open();
+  const KernelInfo slow = kernel("s2", 1e13, "filled");
+  source_->tell({frontier_of({fast_, slow}), slow});
+  std::jthread later([&] {
+    std::this_thread::sleep_for(100ms);
+    source_->answer_request("s1", fast_);
+  });
+  const auto bound = set.bind(operands_);
+  ASSERT_TRUE(bound.ok()) << bound.error().message;
+  EXPECT_EQ(bound->kernel().id, "s1");
+}
+
+TEST_F(KernelsAtHand, AreNotWaitedPastForLongerThanTheyLose) {
+  KernelSet set = open();
+  const double trip = this_machine(ValueType::f64).rates.nanoseconds * 1e-9;
+  const KernelInfo slow = kernel("s2", 1.3 / trip, "filled");
+  source_->tell({frontier_of({fast_, slow}), slow});
+  BindOptions options;
+  options.threads = 1;
+  const auto start = Clock::now();
+  const auto bound = set.bind(operands_, options);
+  ASSERT_TRUE(bound.ok()) << bound.error().message;
+  EXPECT_EQ(bound->kernel().id, "s2");
+  EXPECT_GE(Clock::now() - start, 1s);
 }
 
 TEST_F(KernelsAtHand, OfTooMuchMemoryRunWhereNothingElseWill) {
