@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <charconv>
 #include <numeric>
 #include <optional>
 
@@ -245,7 +246,7 @@ class Parser {
         word.range);
   }
 
-  // Reads the mode order, a permutation of all modes; one digit is enough, since Limits::order is below 10.
+  // Reads the mode order, a permutation of all modes.
   Result<std::vector<int>> modes(std::size_t colon) const {
     std::vector<int> order;
     const auto words = split(colon + 1, end_);
@@ -255,8 +256,9 @@ class Parser {
                                std::to_string(order_ - 1) + " once, outermost level first";
     };
     for (const auto& word : words) {
-      const bool digit = word.text.size() == 1 && std::isdigit(static_cast<unsigned char>(word.text[0])) != 0;
-      const int mode = digit ? word.text[0] - '0' : -1;
+      int mode = -1;
+      const char* const end = word.text.data() + word.text.size();
+      if (std::from_chars(word.text.data(), end, mode).ptr != end) mode = -1;
       if (mode < 0 || mode >= order_ || std::find(order.begin(), order.end(), mode) != order.end()) {
         return fail(
             support::invalid("mode-order", expected() + "; found " +

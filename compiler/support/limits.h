@@ -13,7 +13,7 @@ struct Limits {
   static constexpr std::size_t terms = 256;      ///< operations, numbers and accesses of one statement
   static constexpr std::size_t statements = 16;  ///< per program
   static constexpr std::size_t indices = 16;     ///< index variables of one problem
-  static constexpr std::size_t order = 8;        ///< modes of one tensor
+  static constexpr std::size_t order = 16;       ///< modes of one tensor
   static constexpr std::size_t compressed_levels =
       43;  ///< in all operands: each has a bit in a term of costs
   static constexpr std::size_t constraints = 256;

@@ -404,11 +404,11 @@ TEST_F(WrongFiles, tns_of_one_word) {
             "  | ^~");
 }
 TEST_F(WrongFiles, tns_of_too_many_modes) {
-  EXPECT_EQ(message("a.tns", "1 1 1 1 1 1 1 1 1 2.5\n"),
-            "unsupported [tns-line]: this tensor has 9 modes; at most 8 are supported\n"
+  EXPECT_EQ(message("a.tns", "1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 2.5\n"),
+            "unsupported [tns-line]: this tensor has 17 modes; at most 16 are supported\n"
             "  --> a.tns:1:1\n"
-            "  | 1 1 1 1 1 1 1 1 1 2.5\n"
-            "  | ^~~~~~~~~~~~~~~~~~~~~");
+            "  | 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 2.5\n"
+            "  | ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~");
 }
 TEST_F(WrongFiles, tns_with_a_short_line) {
   EXPECT_EQ(message("a.tns", "1 2 3 1.5\n1 2 3\n"),

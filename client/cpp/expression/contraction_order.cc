@@ -24,8 +24,9 @@ using IndexBits = std::bitset<max_ordered_indices>;
 constexpr int greedy_orders = 48, reconfigured_orders = 8, passes = 24;
 /// Tensors of a subtree that is replaced by its exact order.
 constexpr std::size_t subtree_leaves = 8;
-/// Charge for results with more modes than tensors may have.
-constexpr double too_many_modes = 1e30;
+/// Charge for steps with more indices than a problem may have. Its tensors may have as many modes.
+constexpr double too_many_indices = 1e30;
+static_assert(support::Limits::order == support::Limits::indices);
 
 struct Node;
 using NodePtr = std::shared_ptr<const Node>;
@@ -73,13 +74,14 @@ class Orders {
     return product;
   }
 
-  double charge(const IndexBits& all, const IndexBits& kept) const {
-    return size(all) * (kept.count() > support::Limits::order && kept != result_ ? too_many_modes : 1);
+  /// Multiplications of a step over these indices.
+  double charge(const IndexBits& all) const {
+    return size(all) * (all.count() > support::Limits::indices ? too_many_indices : 1);
   }
 
   /// Returns the contraction of two trees to the indices `kept`.
   NodePtr contracted(const NodePtr& left, const NodePtr& right, const IndexBits& kept) const {
-    const double own = charge(left->indices | right->indices, kept);
+    const double own = charge(left->indices | right->indices);
     return std::make_shared<const Node>(
         Node{kept, 0, left, right, left->multiplications + right->multiplications + own});
   }
@@ -111,7 +113,7 @@ class Orders {
       for (std::size_t part = (set - 1) & set; part > set - part; part = (part - 1) & set) {
         const double cost = least[part] + least[set - part];
         if (cost >= least[set]) continue;
-        const double whole = cost + charge(left_over[part] | left_over[set - part], left_over[set]);
+        const double whole = cost + charge(left_over[part] | left_over[set - part]);
         if (whole >= least[set]) continue;
         least[set] = whole;
         division[set] = part;
@@ -150,7 +152,7 @@ class Orders {
           IndexBits kept = trees[a]->indices | trees[b]->indices;
           for (std::size_t n = kept._Find_first(); n < kept.size(); n = kept._Find_next(n))
             if (!result_[n] && readers[n] == (both[n] ? 2 : 1)) kept.reset(n);
-          const double grown = charge(kept, kept) - size(trees[a]->indices) - size(trees[b]->indices);
+          const double grown = charge(kept) - size(trees[a]->indices) - size(trees[b]->indices);
           const double score =
               std::copysign(std::log1p(std::fabs(grown)), grown) - (noise > 0 ? noise * gumbel() : 0);
           if (best_meets == both.any() && score >= best) continue;

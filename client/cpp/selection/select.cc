@@ -187,7 +187,7 @@ class Prepared {
     const auto all = [&](const std::vector<CostProduct>& trips) {
       double sum = 0;
       for (const CostProduct& product : trips)
-        sum += product.time(values, machine) * min_part(product.weight, machine.rates);
+        sum += product.time(values, machine) * min_part(product.weight, machine);
       return sum;
     };
     return all(entry.all) - all(entry.trips[variant]);
@@ -200,7 +200,7 @@ class Prepared {
       const double trips = product.time(values, machine);
       evaluated.time += trips;
       evaluated.predicted +=
-          entries_[e].variants.empty() ? trips : trips * min_part(product.weight, machine.rates);
+          entries_[e].variants.empty() ? trips : trips * min_part(product.weight, machine);
     }
     const Memory memory = memory_of(entries_[e].memory, values, machine);
     evaluated.memory_bytes = memory.bytes();

@@ -49,8 +49,13 @@ constexpr double usable_share_of_cache = 0.75;
 // Share of the cost of a gathered element from memory that remains when it follows its neighbours, which
 // hardware prefetches: 28 GB/s and 12 of one processor, 15 and 8 of another.
 constexpr double prefetched_share = 0.5;
-// Weights of vector code over rows; others are the same in every cache.
-constexpr double heaviest_row_code = 3;
+// Weights of vector code over rows; others are the same in every cache. Elements one by one take as long in
+// every type, but a trip of row code takes as long as its bytes are.
+constexpr double heaviest_row_code = 3, heaviest_element_code = 8;
+// An entry that is added to an element of a vector waits for the store of one before to the same element: 2.5
+// ns where the vector has 25 elements. Coordinates of real tensors repeat, so in long vectors half of the
+// entries wait, too.
+constexpr double wait_for_store = 20, short_vector = 256, least_share_that_waits = 0.5;
 constexpr double coordinate_bytes = 4;
 constexpr double cache_line_bytes = 64;
 
@@ -64,8 +69,9 @@ double coordinates_referenced(double met, double extent) {
 
 }  // namespace
 
-double min_part(double weight, const Rates& rates) {
-  return weight <= heaviest_row_code ? rates.in_first : 1;
+double min_part(double weight, const Machine& machine) {
+  if (weight <= heaviest_row_code) return machine.rates.in_first;
+  return weight <= heaviest_element_code ? 8 / static_cast<double>(bytes_of(machine.value_type)) : 1;
 }
 
 // Numbers of one variant, made anew for each; the memory is kept.
@@ -120,7 +126,7 @@ class TrafficModel::Work {
     const double ordered = first.in_order * rates.beyond_first + second.in_order * rates.beyond_second +
                            last.in_order * prefetched_share * memory;
     const double elements = trips(nests_[nest], 0, nests_[nest].size());
-    const double trips_alone = elements * shape.weight * min_part(shape.weight, rates);
+    const double trips_alone = elements * shape.weight * min_part(shape.weight, machine);
     const double meanwhile = std::max(0.0, trips_alone + kept - rates.in_first * first.in_order);
     return (kept + gathered + std::max(0.0, ordered - meanwhile)) / threads;
   }
@@ -401,13 +407,19 @@ class TrafficModel::Work {
     return iterations == 0 ? 0 : row_again * trips(nests_[nest], 0, nests_[nest].size()) / iterations;
   }
 
-  // Elements of a target's rows that are read and written in each trip of an innermost loop of row code.
+  // Elements of a target's rows that are read and written in each trip of an innermost loop, of row code or
+  // at the coordinates of a fiber.
   double added(std::size_t number) const {
     const Nest& nest = *nests_[number].nest->nest;
     const std::size_t size = nests_[number].size();
-    const bool row =
-        nest.weight <= heaviest_row_code && (nest.accesses.front().loops >> (size - 1) & 1U) != 0;
-    return row ? row_each_time * trips(nests_[number], 0, size) : 0;
+    const Nest::Access& target = nest.accesses.front();
+    if ((target.loops >> (size - 1) & 1U) == 0) return 0;
+    const double elements = trips(nests_[number], 0, size);
+    if (nest.weight <= heaviest_row_code) return row_each_time * elements;
+    const double extent = loops_[nests_[number].first_loop + size - 1].extent;
+    if (extent == 0 || target.sparse) return 0;
+    return wait_for_store * 8 / value_bytes_ *
+           std::clamp(short_vector / extent, least_share_that_waits, 1.0) * elements;
   }
 
   // Code keeps short rows of the target, or is specialised for their length, and the loop around does not
@@ -429,7 +441,12 @@ class TrafficModel::Work {
     const Sized& sized = nests_[nest];
     double sum = 0;
     if (sized.size() > 0 && iterations_in_registers(nest) == 0 && !stays_in_registers(nest)) {
-      sum = loop_overhead * 8 / value_bytes_ * trips(sized, 0, sized.size() - 1) + added(nest);
+      // The end of a fiber whose elements come one by one is mispredicted, too.
+      const Nest& shape = *sized.nest->nest;
+      const bool of_fiber = shape.loops.back().trips.kind == Variable::Kind::fiber;
+      const bool one_by_one = of_fiber && shape.weight > heaviest_row_code;
+      const double overhead = one_by_one ? fiber_overhead : loop_overhead;
+      sum = overhead * 8 / value_bytes_ * trips(sized, 0, sized.size() - 1) + added(nest);
     }
     for (std::size_t n = 0; n < sized.size(); ++n) {
       const Nest::Loop& loop = sized.nest->nest->loops[n];

@@ -30,7 +30,7 @@ struct NumberedNest {
 };
 
 /// Returns the part that trips of this weight take when all rows are in L1: the minimum of the schedule.
-double min_part(double weight, const Rates& rates);
+double min_part(double weight, const Machine& machine);
 
 /// Predicts the cost beyond that minimum, for one thread. It has elements that pass between caches because
 /// they are touched again after more data than the cache holds. It also has result rows that are loaded and

@@ -145,17 +145,27 @@ TEST(ContractionOrder, IsNearTheOptimumOfLongChains) {
   }
 }
 
-TEST(ContractionOrder, KeepsResultsWithinTheModesOfTensors) {
-  Network network;  // a star of twelve leaves and its centre in four parts
+TEST(ContractionOrder, KeepsStepsWithinTheIndicesOfProblems) {
+  // A core of twelve modes with a chain of two tensors at each. Fewest multiplications has the order that
+  // contracts the core with all inner tensors first, to 24 modes of which most have extent 1.
+  Network network;
+  network.operands.push_back({"C", {}});
   for (int n = 0; n < 12; ++n) {
-    network.operands.push_back(
-        {"L" + std::to_string(n), {"a" + std::to_string(n), "b" + std::to_string(n / 4)}});
-    network.extents["a" + std::to_string(n)] = 2;
-    network.extents["b" + std::to_string(n / 4)] = 2;
+    const std::string own = std::to_string(n);
+    network.operands.front().indices.push_back("b" + own);
+    network.operands.push_back({"L" + own, {"b" + own, "x" + own, "y" + own}});
+    network.operands.push_back({"M" + own, {"x" + own, "y" + own, "z" + own}});
+    for (const char* name : {"b", "z"}) network.extents[name + own] = 2;
+    for (const char* name : {"x", "y"}) network.extents[name + own] = 1;
   }
-  network.operands.push_back({"C", {"b0", "b1", "b2"}});
   const auto order = contraction_order(network.operands, network.result, network.extents);
-  for (const auto& indices : order.indices) EXPECT_LE(indices.size(), support::Limits::order);
+  std::vector<Names> tensors = tensors_of(network);
+  for (std::size_t n = 0; n < order.steps.size(); ++n) {
+    Names all = tensors[order.steps[n].first];
+    all.insert(tensors[order.steps[n].second].begin(), tensors[order.steps[n].second].end());
+    EXPECT_LE(all.size(), support::Limits::indices);
+    tensors.emplace_back(order.indices[n].begin(), order.indices[n].end());
+  }
 }
 
 }  // namespace

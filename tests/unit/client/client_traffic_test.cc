@@ -93,6 +93,47 @@ TEST(Traffic, a_row_of_a_size_with_code_of_its_own_stays_in_registers) {
   EXPECT_NEAR(at(65) - at(64), 100 * 0.5, 1e-6);  // more than registers hold
 }
 
+/// Costs of a nest over rows and these loops beside its trips, of 100 entries, ten a row.
+double elements_alone(const Nest::Loop& inner, std::uint32_t target, std::int64_t columns,
+                      ValueType type = ValueType::f64) {
+  Machine machine = small_caches();
+  machine.rates = {0, 0, 0, 0, 0, 1};
+  machine.value_type = type;
+  const Nest nest{{loop("i"), inner}, {{"t", false, target, target}}, 0, false, 6};
+  return predicted({nest}, {{{"i", 10}, {"j", columns}, {"k", 10}}, {{"B", {10, 100}}}}, machine);
+}
+constexpr std::uint32_t by_rows = 1, by_columns = 2;
+
+TEST(Traffic, the_end_of_a_fiber_costs_more_than_that_of_a_dense_loop) {
+  EXPECT_NEAR(elements_alone(entries("j", 1), by_rows, 10) - elements_alone(loop("k"), by_rows, 10),
+              10 * (30 - 6), 1e-6);
+}
+
+TEST(Traffic, entries_added_to_a_short_vector_wait_for_each_other) {
+  const auto waiting = [](std::int64_t columns) {
+    return elements_alone(entries("j", 1), by_columns, columns) -
+           elements_alone(entries("j", 1), by_rows, columns);
+  };
+  EXPECT_NEAR(waiting(10), 100 * 20, 1e-6);
+  EXPECT_NEAR(waiting(256), 100 * 20, 1e-6);
+  EXPECT_NEAR(waiting(320), 100 * 16, 1e-6);
+  EXPECT_NEAR(waiting(1'000'000), 100 * 10, 1e-6);
+}
+
+TEST(Traffic, elements_one_by_one_take_as_long_in_every_type) {
+  // In trips of row code, of which twice as many take the same time where values have half of the bytes.
+  const auto predicted_in = [](ValueType type, double weight) {
+    FrontierEntry e = entry("s1", "ik", {{weight, {extent("i"), extent("k")}}}, {});
+    e.variants = {{"", "ik", {{{loop("i"), loop("k")}, {{"t", false, by_rows, by_rows}}, 0, false, weight}}}};
+    Machine machine = small_caches();
+    machine.value_type = type;
+    const Sizes sizes{{{"i", 10}, {"j", 1}, {"k", 1'000'000}}, {}};
+    return select({e}, sizes, machine)->evaluated[0].predicted;
+  };
+  EXPECT_NEAR(predicted_in(ValueType::f32, 6) / predicted_in(ValueType::f64, 6), 2, 0.01);
+  EXPECT_NEAR(predicted_in(ValueType::f32, 1) / predicted_in(ValueType::f64, 1), 1, 0.01);
+}
+
 TEST(Traffic, a_short_row_takes_some_cycles_whatever_its_length) {
   // A(i,l) += B(i,j) * E(j,l), and t(i,j) = C(i,l) * D(j,l): 100 entries, 10 rows.
   const Nest row = with_kept(
