@@ -6,6 +6,7 @@
 #include <condition_variable>
 #include <mutex>
 #include <optional>
+#include <thread>
 #include <utility>
 
 #include "compiler/concrete_notation/thread_mapping.h"
@@ -158,9 +159,11 @@ class Work {
     send(out);
     // The full kernel takes the compiler long, so a baseline kernel of little code comes first, with nothing
     // beside it.
-    if (!wanted.empty() && !support::is_for_gpu(wanted.front().isa) && !baseline_begun_ &&
-        !first_kernels_wait() && !is_stored(wanted.front()))
-      compile_baseline(wanted.front());
+    const bool has_first = !wanted.empty() && !support::is_for_gpu(wanted.front().isa) && !baseline_begun_ &&
+                           waiting_first_kernels() < options_.max_waiting_first_kernels &&
+                           !is_stored(wanted.front());
+    if (has_first) compile_baseline(wanted.front());
+    if (!search_hit_ && (has_first || baseline_begun_)) let_first_kernels_pass();
     for (const auto& one : wanted) order(pool, one);
     if (!search_hit_ && !wanted.empty()) send_compiled();
     return {};
@@ -187,7 +190,7 @@ class Work {
   // Searches growing parts of the space and compiles their best kernels while the whole search runs. The
   // client soon has a kernel, and then a better one, unless others wait. Runs on a thread of the pool.
   void search_parts() {
-    if (searched_.wait_for(options_.partial_search_delay) || first_kernels_wait()) return;
+    if (searched_.wait_for(options_.partial_search_delay) || waiting_first_kernels() > 0) return;
     std::vector<schedule::Trace> known;
     for (std::size_t p = 0; p < std::size(parts); ++p) {
       frontier::Options options = prepared_.options;
@@ -309,7 +312,16 @@ class Work {
 
   Priority priority() const { return query_.interactive ? Priority::interactive : Priority::batch; }
   bool overloaded() const { return options_.overloaded && options_.overloaded(); }
-  bool first_kernels_wait() const { return options_.first_kernels_wait && options_.first_kernels_wait(); }
+  std::size_t waiting_first_kernels() const {
+    return options_.waiting_first_kernels ? options_.waiting_first_kernels() : 0;
+  }
+
+  /// Waits while other requests wait for their first kernel, which takes a tenth of what a full one does.
+  void let_first_kernels_pass() const {
+    const auto end = Steady::now() + options_.max_delay_for_others;
+    while (waiting_first_kernels() > 0 && Steady::now() < end && cancellation_.check("compilation").ok())
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
 
   /// Gets one kernel from the providers and describes it in the user's names, with costs and tree.
   Result<answers::Kernel> made(const Wanted& wanted, bool baseline) {

@@ -118,10 +118,14 @@ struct SchedulingOptions {
   /// Returns true while other requests wait; then a request has a first kernel and its full answer, and
   /// nothing between them. None: never.
   std::function<bool()> overloaded;
-  /// Returns true while first kernels of other requests wait; then a request has its full answer alone. None:
-  /// never.
-  std::function<bool()> first_kernels_wait;
-  std::size_t max_kernels = 64;  ///< limit on kernels compiled from one frontier
+  /// Returns how many other requests wait for their first kernel. While some do, no parts are searched, and a
+  /// request that has its first kernel lets them go before its full ones. While max_waiting_first_kernels do,
+  /// a request has its full answer alone. None: no one waits.
+  std::function<std::size_t()> waiting_first_kernels;
+  /// A first kernel behind so many others would come after seconds, and keep their whole answers back.
+  std::size_t max_waiting_first_kernels = 32;
+  std::chrono::milliseconds max_delay_for_others{2000};  ///< of full kernels
+  std::size_t max_kernels = 64;                          ///< limit on kernels compiled from one frontier
   /// Time for finding the sizes at which the last few schedules win; a stored answer waits no longer for it.
   std::chrono::milliseconds win_budget{20};
   SearchMeans search;  ///< for searches, proofs and explanations

@@ -50,7 +50,7 @@ SchedulingOptions scheduling_options(const DaemonOptions& options, const Stores&
   out.max_kernels = options.max_kernels;
   out.search = options.search;
   out.overloaded = [queues] { return queues.overloaded(); };
-  out.first_kernels_wait = [queues] { return queues.first_kernels_wait(); };
+  out.waiting_first_kernels = [queues] { return queues.waiting_first_kernels(); };
   if (options.solver.empty()) return out;
   pipeline::SolverWorkerOptions worker;
   worker.program = options.solver;

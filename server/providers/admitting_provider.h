@@ -21,8 +21,10 @@ struct AdmissionQueues {
   std::shared_ptr<AdmissionQueue> searches, compilations;
   /// Returns true while work waits; then work that nobody needs is skipped.
   bool overloaded() const { return searches->waiting() > 0 || compilations->waiting() > 0; }
-  /// Returns true while first kernels wait; further ones would come late, and keep the whole answers back.
-  bool first_kernels_wait() const { return compilations->waiting_of(Priority::first) > 0; }
+  /// Requests that wait to be searched, or for their first kernel.
+  std::size_t waiting_first_kernels() const {
+    return searches->waiting() + compilations->waiting_of(Priority::first);
+  }
 };
 
 /// Bounds concurrent searches and compilations, so that a burst of new problems neither exhausts the memory

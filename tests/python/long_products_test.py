@@ -52,6 +52,16 @@ class LongProducts(unittest.TestCase):
             wanted = wanted @ matrix
         self.assertLess(abs(sp.csr_matrix(made) - wanted).max(), 1e-12)
 
+    def test_take_tensors_of_ten_modes(self):
+        draw = np.random.default_rng(4)
+        tensor, vectors = draw.random([2] * 10), [draw.random(2) for _ in range(9)]
+        modes = [f"b{n}" for n in range(9)]
+        product = " * ".join([f"T(a,{','.join(modes)})"] + [f"v{n}(b{n})" for n in range(9)])
+        wanted = tensor
+        for vector in reversed(vectors):
+            wanted = wanted @ vector
+        np.testing.assert_allclose(schaas.kernel(f"y(a) = {product}")(tensor, *vectors), wanted)
+
     def test_follow_operands_that_change(self):
         inputs, arrays = network(10, 5)
         product = " * ".join(f"T{n}({','.join(names)})" for n, names in enumerate(inputs))

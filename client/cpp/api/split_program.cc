@@ -140,7 +140,8 @@ support::Result<SplitProgram::PartsPointer> SplitProgram::parts(const Extents& e
   const std::lock_guard lock(mutex_);
   made = known_.emplace(std::move(key), std::move(made)).first->second;
   if (by_extents_.size() >= max_extents) by_extents_.clear();
-  return by_extents_[extents] = made;
+  // The same order takes other multiplications at other extents.
+  return by_extents_[extents] = std::make_shared<Parts>(Parts{made->sets, steps.order});
 }
 
 /// Checks the operands as those of the whole program.

@@ -199,8 +199,7 @@ class Prepared {
     for (const CostProduct& product : entries_[e].time) {
       const double trips = product.time(values, machine);
       evaluated.time += trips;
-      evaluated.predicted +=
-          entries_[e].variants.empty() ? trips : trips * min_part(product.weight, machine);
+      evaluated.predicted += entries_[e].variants.empty() ? trips : trips * min_part(product.weight, machine);
     }
     const Memory memory = memory_of(entries_[e].memory, values, machine);
     evaluated.memory_bytes = memory.bytes();

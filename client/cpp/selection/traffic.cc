@@ -55,7 +55,7 @@ constexpr double heaviest_row_code = 3, heaviest_element_code = 8;
 // An entry that is added to an element of a vector waits for the store of one before to the same element: 2.5
 // ns where the vector has 25 elements. Coordinates of real tensors repeat, so in long vectors half of the
 // entries wait, too.
-constexpr double wait_for_store = 20, short_vector = 256, least_share_that_waits = 0.5;
+constexpr double wait_for_store = 20, short_vector = 256, min_share_that_waits = 0.5;
 constexpr double coordinate_bytes = 4;
 constexpr double cache_line_bytes = 64;
 
@@ -407,8 +407,8 @@ class TrafficModel::Work {
     return iterations == 0 ? 0 : row_again * trips(nests_[nest], 0, nests_[nest].size()) / iterations;
   }
 
-  // Elements of a target's rows that are read and written in each trip of an innermost loop, of row code or
-  // at the coordinates of a fiber.
+  // Elements of the target that each trip of an innermost loop reads and writes, by rows or at the
+  // coordinates of a fiber.
   double added(std::size_t number) const {
     const Nest& nest = *nests_[number].nest->nest;
     const std::size_t size = nests_[number].size();
@@ -418,8 +418,8 @@ class TrafficModel::Work {
     if (nest.weight <= heaviest_row_code) return row_each_time * elements;
     const double extent = loops_[nests_[number].first_loop + size - 1].extent;
     if (extent == 0 || target.sparse) return 0;
-    return wait_for_store * 8 / value_bytes_ *
-           std::clamp(short_vector / extent, least_share_that_waits, 1.0) * elements;
+    return wait_for_store * 8 / value_bytes_ * std::clamp(short_vector / extent, min_share_that_waits, 1.0) *
+           elements;
   }
 
   // Code keeps short rows of the target, or is specialised for their length, and the loop around does not

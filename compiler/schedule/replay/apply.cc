@@ -1,6 +1,7 @@
 #include "compiler/schedule/replay/apply.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "compiler/concrete_notation/checks/verifier.h"
@@ -87,7 +88,8 @@ void add_masks(problem::Problem problem, Trace& trace) {
   }
 }
 
-/// Trees that are verified: after each directive, so that an error points at its cause, or the last one.
+/// Trees that are verified: after each directive, so that an error points at its cause, or the last one. Only
+/// the last tree has to be legal: storage orders may allow no nest, but trees once it is split.
 enum class Verified { each, last };
 
 /// Replays the other directives on the default nest of `problem`.
@@ -98,21 +100,26 @@ Result<StatementPtr> replay(const Trace& trace, const problem::Problem& problem,
       std::find_if(directives.begin(), directives.end(), is_annotation) - directives.begin());
   TemporaryNames names(problem);
   StatementPtr tree = default_nest(problem, names);
-  // Cyclic storage orders, as in B(i,j) * C(j,k) * D(k,i) by rows, allow no nest, but trees once they are
-  // split. Only the last tree must then be legal.
+  // Cyclic storage orders, as in B(i,j) * C(j,k) * D(k,i) by rows, allow no nest.
   const std::size_t stores = problem_directives_of(trace);
   const bool is_checked = verified_trees == Verified::each || changing == stores;
   const auto legal_nest = is_checked ? check_default_nest(tree, problem) : Result<void>();
   // Nothing follows that could split the nest, so its own error is the clearest.
   if (!legal_nest.ok() && changing == stores) return legal_nest.error();
+  std::optional<Diagnostic> broken;  ///< points at the directive since which no tree was legal
   for (std::size_t number = stores; number < changing; ++number) {
     auto next = apply_directive(directives[number], tree, problem, names);
-    if (!next.ok()) return at_directive(next.error(), trace, number);
+    if (!next.ok()) return broken ? *broken : at_directive(next.error(), trace, number);
     tree = std::move(next).value();
     if ((!legal_nest.ok() || !is_checked) && number + 1 < changing) continue;
     const auto verified = check(tree, problem);
-    if (!verified.ok()) return at_directive(verified.error(), trace, number);
+    if (verified.ok()) {
+      broken.reset();
+    } else if (!broken) {
+      broken = at_directive(verified.error(), trace, number);
+    }
   }
+  if (broken) return *broken;
   // Trees of other programs keep the index order of their statements.
   if (problem::is_contraction(problem)) tree = lay_out_temporaries(tree);
   tree = with_ordered_appends(tree, problem);
