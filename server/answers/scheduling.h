@@ -124,7 +124,7 @@ struct SchedulingOptions {
   std::function<std::size_t()> waiting_first_kernels;
   /// A first kernel behind so many others would come after seconds, and keep their whole answers back.
   std::size_t max_waiting_first_kernels = 32;
-  std::chrono::milliseconds max_delay_for_others{2000};  ///< of full kernels
+  std::chrono::milliseconds max_delay_for_others{2000};  ///< a full kernel waits no longer
   std::size_t max_kernels = 64;                          ///< limit on kernels compiled from one frontier
   /// Time for finding the sizes at which the last few schedules win; a stored answer waits no longer for it.
   std::chrono::milliseconds win_budget{20};
