@@ -128,8 +128,12 @@ struct Trials::Trial {
   Evaluated want;
   mutable std::vector<std::int64_t> entries{};  ///< that the first schedule gave the result, by level
 
-  /// Entries of a sparse result do not depend on the schedule. Explicit zeros count.
+  /// Entries of a sparse result do not depend on the schedule, where every index has values. Explicit zeros
+  /// count. A sum over no values is zero at entries of others, and schedules that append inside of it append
+  /// nothing.
   std::string other_entries(const std::vector<std::int64_t>& counted) const {
+    for (const auto& [index, extent] : input.extents)
+      if (extent == 0) return "";
     if (entries.empty()) entries = counted;
     if (entries == counted) return "";
     return "the result has " + std::to_string(counted.back()) + " entries, by another schedule " +

@@ -298,13 +298,13 @@ support::Result<Preference> KernelPool::decide(const Wish& wish) {
   if (next.kernel != nullptr && !is_loaded(*next.kernel))
     is_better_coming = begin_load(*next.kernel) || is_better_coming;
   SCHAAS_ASSIGN_OR_RETURN(const KernelPick best, pick_kernel(frontier_, at_hand, request));
-  // A kernel whose temporaries hardly fit, or that is far slower than the best, waits for one on its way.
-  const bool is_good = best.has_room && best.seconds <= acceptable_seconds;
-  if (best.kernel != nullptr && (is_good || !is_better_coming)) {
+  // A kernel whose temporaries hardly fit waits for one that is on its way.
+  if (best.kernel != nullptr && (best.has_room || !is_better_coming)) {
     found.kernel = *best.kernel;
     found.reason = best.reason;
   }
   found.is_final = !is_better_coming;
+  found.is_acceptable = found.is_final || best.seconds <= acceptable_seconds;
   return found;
 }
 
@@ -362,7 +362,7 @@ support::Result<Preference> KernelPool::prefer(const Wish& wish, const WaitOptio
     if (!found.ok()) return found;
     // With a wait limit, or before this time is over, only a final kernel will do; later any that can run.
     const bool for_best = wait.limit || wish.only_best || Clock::now() - search_began_ < wait.leave_after;
-    if (found->kernel && (found->is_final || !for_best)) return found;
+    if (found->kernel && (found->is_final || (!for_best && found->is_acceptable))) return found;
     if (found->is_final) return why_none(wish);
     if (!is_over) return std::nullopt;
     if (found->kernel && !wish.only_best) return found;

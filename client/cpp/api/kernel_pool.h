@@ -27,6 +27,7 @@ struct Preference {
   std::vector<std::string> arguments;  ///< arguments of the kernel, in order
   std::string reason;                  ///< one sentence
   bool is_final = false;               ///< no better one is on its way
+  bool is_acceptable = true;           ///< false: waiting for the best one costs less than it does
   bool is_best = false;                ///< best of the whole frontier
   std::uint64_t frontier_version = 0;  ///< version of the pool at the decision
 };

@@ -314,6 +314,15 @@ TEST_F(KernelsAtHand, ThatAreFarSlowerThanTheBestAreWaitedPast) {
   EXPECT_EQ(bound->kernel().id, "s1");
 }
 
+TEST_F(KernelsAtHand, ThatAreFarSlowerRunWhereTheWaitIsOver) {
+  KernelSet set = open();
+  const KernelInfo slow = kernel("s2", 1e13, "filled");
+  source_->tell({frontier_of({fast_, slow}), slow});
+  const auto bound = set.bind(operands_, waiting(100ms));
+  ASSERT_TRUE(bound.ok()) << bound.error().message;
+  EXPECT_EQ(bound->kernel().id, "s2");
+}
+
 TEST_F(KernelsAtHand, AreNotWaitedPastForLongerThanTheyLose) {
   KernelSet set = open();
   const double trip = this_machine(ValueType::f64).rates.nanoseconds * 1e-9;
