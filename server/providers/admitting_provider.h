@@ -21,9 +21,10 @@ struct AdmissionQueues {
   std::shared_ptr<AdmissionQueue> searches, compilations;
   /// Returns true while work waits; then work that nobody needs is skipped.
   bool overloaded() const { return searches->waiting() > 0 || compilations->waiting() > 0; }
-  /// Requests that wait to be searched, or for their first kernel.
+  /// Requests that somebody waits for, before their search or their first kernel. Precomputation takes no
+  /// part.
   std::size_t waiting_first_kernels() const {
-    return searches->waiting() + compilations->waiting_of(Priority::first);
+    return searches->waiting_of(Priority::interactive) + compilations->waiting_of(Priority::first);
   }
 };
 

@@ -27,7 +27,7 @@ try:
     import opt_einsum
 except ImportError:
     opt_einsum = None
-# Where intermediates may have eight modes, orders that need more are no orders.
+# Modes of an operand at most; orders whose intermediates have more are marked.
 MAX_MODES = 8
 
 

@@ -12,6 +12,7 @@
 
 #include "server/daemon/daemon.h"
 #include "server/providers/admission_queue.h"
+#include "server/providers/admitting_provider.h"
 #include "tests/service/service_client.h"
 #include "tests/support/temporary_directory.h"
 
@@ -94,6 +95,16 @@ TEST(FairQueue, LetsFirstKernelsPassOtherWorkOfTheirClient) {
   EXPECT_EQ(queue.running(), 4u) << "as many permits again";
   EXPECT_EQ(queue.waiting_of(Priority::first), 1u);
   EXPECT_EQ(queue.waiting_of(Priority::interactive), 2u);
+}
+
+TEST(FairQueue, CountsNoPrecomputationAmongRequestsWithoutAFirstKernel) {
+  const AdmissionQueues queues(Admission{1, 1, 32, 32});
+  Askers searches(*queues.searches);
+  searches.ask("one");
+  searches.ask("batch", Priority::batch);
+  searches.ask("one");
+  EXPECT_TRUE(wait_for([&] { return queues.searches->waiting() == 2; }));
+  EXPECT_EQ(queues.waiting_first_kernels(), 1u);
 }
 
 TEST(FairQueue, AdmitsTheClientThatHoldsTheFewestFirst) {

@@ -94,11 +94,9 @@ TEST(Traffic, a_row_of_a_size_with_code_of_its_own_stays_in_registers) {
 }
 
 /// Costs of a nest over rows and these loops beside its trips, of 100 entries, ten a row.
-double elements_alone(const Nest::Loop& inner, std::uint32_t target, std::int64_t columns,
-                      ValueType type = ValueType::f64) {
+double elements_alone(const Nest::Loop& inner, std::uint32_t target, std::int64_t columns) {
   Machine machine = small_caches();
   machine.rates = {0, 0, 0, 0, 0, 1};
-  machine.value_type = type;
   const Nest nest{{loop("i"), inner}, {{"t", false, target, target}}, 0, false, 6};
   return predicted({nest}, {{{"i", 10}, {"j", columns}, {"k", 10}}, {{"B", {10, 100}}}}, machine);
 }
