@@ -80,6 +80,7 @@ void fields(V& v, X& x) {
   SCHAAS_FIELD(loops, loops);
   SCHAAS_FIELD(unit, unit);
   SCHAAS_FIELD(sums, sums);
+  SCHAAS_FIELD(table, table);
 }
 /// Lowering describes leaves in a struct of its own with the same members.
 template <class V, class X>

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "compiler/concrete_notation/match.h"
+#include "compiler/support/contains.h"
 
 // Abstract interpretation of expressions: the value where operands store nothing, and the points that may
 // differ from it (Kjolstad et al., OOPSLA 2017, section 5; ReACT, section 4.2). A space is a union of
@@ -39,14 +40,23 @@ IterationSpace simplified(IterationSpace space) {
 struct Support {
   std::optional<double> background;  ///< none: not one value
   IterationSpace space;
+  bool same = false;  ///< not one value, but it does not change along the index
+  bool known() const { return background || same; }
 };
 const Support unknown{std::nullopt, everywhere};
+
+/// A value that no coordinate of the index changes.
+Support unchanged(IterationSpace space) { return {std::nullopt, std::move(space), true}; }
 
 /// Evaluates an expression from its leaves up.
 class Analysis {
  public:
-  Analysis(const Operands& operands, const KnownTemporaries& temporaries)
-      : operands_(operands), temporaries_(temporaries), semiring_(*operands.problem().semiring) {}
+  /// `along`: an index whose coordinates alone count; empty: all indices.
+  Analysis(const Operands& operands, const KnownTemporaries& temporaries, std::string along = "")
+      : operands_(operands),
+        temporaries_(temporaries),
+        semiring_(*operands.problem().semiring),
+        along_(std::move(along)) {}
 
   Support of(const Expression& expression) const {
     return match(
@@ -56,12 +66,15 @@ class Analysis {
           return Support{literal.value, {}};
         },
         [&](const Call& call) { return of_call(call); }, [&](const Reduction&) { return unknown; },
-        [&](const index_notation::Coordinate&) { return unknown; });
+        [&](const index_notation::Coordinate& coordinate) {
+          return along_.empty() || coordinate.index == along_ ? unknown : unchanged({});
+        });
   }
 
  private:
   /// Returns the support of an element. Temporaries of unknown producers may hold anything anywhere.
   Support of_access(const index_notation::Access& access) const {
+    if (!along_.empty() && !support::contains(access.indices, along_)) return unchanged({});
     if (const auto number = operands_.number(access)) return {semiring_.zero, {OperandSet{1} << *number}};
     const auto known = temporaries_.find(access.tensor);
     return known == temporaries_.end() ? unknown : Support{semiring_.zero, known->second};
@@ -71,11 +84,12 @@ class Analysis {
   /// without such a factor it differs where any factor does.
   Support of_product(const std::vector<Expression>& factors) const {
     IterationSpace common = everywhere, any;
-    bool annihilated = false, constant = true;
+    bool annihilated = false, constant = true, known = true;
     double background = semiring_.one;
     for (const Expression& factor : factors) {
       const Support part = of(factor);
       constant = constant && part.background.has_value();
+      known = known && part.known();
       if (part.background == semiring_.zero) {
         annihilated = true;
         common = intersect(common, part.space);
@@ -85,7 +99,8 @@ class Analysis {
       any = unite(any, part.space);
     }
     if (annihilated) return {semiring_.zero, common};
-    return constant ? Support{background, any} : unknown;
+    if (!known) return unknown;
+    return constant ? Support{background, any} : unchanged(any);
   }
 
   /// Returns the support of where(condition, then, otherwise): beside the condition's space one branch is
@@ -94,13 +109,15 @@ class Analysis {
     const Support condition = of(call.arguments[0]);
     const bool first = condition.background.value_or(0) != 0;
     const Support usual = of(call.arguments[first ? 1 : 2]), other = of(call.arguments[first ? 2 : 1]);
-    if (!usual.background) return unknown;
-    if (usual.background == other.background) {
+    if (!usual.known()) return unknown;
+    if (usual.background && usual.background == other.background) {
       const IterationSpace chosen =
           condition.background ? intersect(condition.space, other.space) : other.space;
       return {usual.background, unite(usual.space, chosen)};
     }
-    return condition.background ? Support{usual.background, unite(usual.space, condition.space)} : unknown;
+    if (condition.background) return {usual.background, unite(usual.space, condition.space), usual.same};
+    if (!condition.same || !other.known()) return unknown;
+    return unchanged(unite(condition.space, unite(usual.space, other.space)));
   }
 
   /// Returns the support of a function of parts: one value where all parts have one.
@@ -113,10 +130,11 @@ class Analysis {
       // A dividend that is not stored makes the quotient zero, whatever it is divided by.
       if (backgrounds.empty() && call.function == Function::divide && part.background == 0.0)
         return {0.0, part.space};
-      if (!part.background) return unknown;
-      backgrounds.push_back(*part.background);
+      if (!part.known()) return unknown;
+      if (part.background) backgrounds.push_back(*part.background);
       any = unite(any, part.space);
     }
+    if (backgrounds.size() < call.arguments.size()) return unchanged(any);
     // Under a semiring `+` is its sum.
     const bool semiring_sum = call.function == Function::add;
     return {
@@ -127,14 +145,16 @@ class Analysis {
   const Operands& operands_;
   const KnownTemporaries& temporaries_;
   const operators::Semiring& semiring_;
+  std::string along_;
 };
 
 }  // namespace
 
-std::optional<StoredSpace> stored_space(const Expression& value, const Operands& operands) {
-  const Support support = Analysis(operands, {}).of(value);
-  if (!support.background) return std::nullopt;
-  return StoredSpace{*support.background, support.space};
+std::optional<StoredSpace> stored_space(const Expression& value, const std::string& index,
+                                        const Operands& operands) {
+  const Support support = Analysis(operands, {}, index).of(value);
+  if (!support.known()) return std::nullopt;
+  return StoredSpace{support.background, support.space};
 }
 
 IterationSpace unite(const IterationSpace& a, const IterationSpace& b) {

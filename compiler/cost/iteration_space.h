@@ -41,12 +41,15 @@ class Operands {
 /// may do so everywhere.
 using KnownTemporaries = std::map<std::string, IterationSpace>;
 
-/// An expression that is one value where no operand stores anything, and where it may differ from that.
+/// An expression that does not change along an index where no operand stores anything, and where it may
+/// differ from that.
 struct StoredSpace {
-  double background = 0;
+  std::optional<double> background;  ///< its one value there; nothing: one that other indices decide
   IterationSpace space;
 };
-std::optional<StoredSpace> stored_space(const index_notation::Expression& value, const Operands& operands);
+/// Nothing when the expression changes along the index wherever operands store nothing.
+std::optional<StoredSpace> stored_space(const index_notation::Expression& value, const std::string& index,
+                                        const Operands& operands);
 
 /// Returns the points at which `value` may differ from what the monoid ignores. An absent operand has the
 /// semiring's zero, which annihilates the semiring's product and what is divided.

@@ -199,9 +199,9 @@ class Nests {
     const auto known = problem_.formats.find(access.tensor);
     touched.sparse = known != problem_.formats.end() && !known->second.all_dense();
     // Elements of a hash table are about as close together as if it did not move.
-    const bool moves = tables_.count(access.tensor) == 0;
+    touched.table = tables_.count(access.tensor) > 0;
     for (const std::string& index : access.indices) {
-      if (!moves) continue;
+      if (touched.table) continue;
       const std::uint32_t loops = moved_by(index, position);
       touched.loops |= loops;
       if (position.above.determined.count(index) > 0 && std::popcount(loops) > 1)

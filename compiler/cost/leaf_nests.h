@@ -25,6 +25,7 @@ struct NestAccess {
   std::uint32_t loops = 0;            ///< bit n: loops[n] moves it
   std::uint32_t unit = 0;             ///< those of `loops` that move it to the next element
   std::vector<std::uint32_t> sums{};  ///< sets of loops whose coordinates add up to one of the tensor's
+  bool table = false;                 ///< a temporary that is a hash table
 };
 
 /// An assignment with all loops above it, outermost first.

@@ -229,6 +229,7 @@ class TreeCosts::Walk {
     if (const auto stored = walked_entries(leaf, space, position)) {
       const auto [entries, steps] = counted_trips(*stored, position);
       add(entries);
+      add_calls(leaf, position, &entries);
       OperandSet all = 0;
       for (const OperandSet way : *stored) all |= way;
       const std::size_t comparisons = comparisons_of(lists_of(position.above.back().index, all), *stored);
@@ -236,9 +237,17 @@ class TreeCosts::Walk {
       return;
     }
     add(trips_of(space, position));
-    if (papers_) return;
+    if (!papers_) add_calls(leaf, position, nullptr);
+  }
+
+  /// Adds the costly calls of a leaf. `entries`: the trips of those that the innermost loop changes, where it
+  /// walks entries; null: the loops above tell them.
+  void add_calls(const Assign& leaf, const Position& position, const std::vector<Term>* entries) {
+    const IterationSpace space = space_of(leaf, {});
     for (const index_notation::Expression* call : index_notation::costly_calls(leaf.value)) {
-      for (Term trips : trips_of(space, known_before(*call, position)))
+      const Position known = known_before(*call, position);
+      const bool each = entries != nullptr && known.above.size() == position.above.size();
+      for (Term trips : each ? *entries : trips_of(space, known))
         cost_.time.push_back(make_term(trips | position.serial, Access::function));
     }
   }
@@ -251,11 +260,11 @@ class TreeCosts::Walk {
         !in_blocks_.empty())
       return std::nullopt;
     const int innermost = position.above.back().index;
-    if (support::contains(leaf.target.indices, variables_.extents[static_cast<std::size_t>(innermost)].index))
-      return std::nullopt;
-    if (!index_notation::costly_calls(leaf.value).empty()) return std::nullopt;
-    const auto stored = stored_space(leaf.value, operands_);
-    if (!stored || stored->space.empty() || !operators::counts_once(leaf.monoid, stored->background))
+    const std::string& index = variables_.extents[static_cast<std::size_t>(innermost)].index;
+    if (support::contains(leaf.target.indices, index)) return std::nullopt;
+    const auto stored = stored_space(leaf.value, index, operands_);
+    if (!stored || operators::folding_of_equal_values(leaf.monoid, stored->background) ==
+                       operators::EqualValues::one_by_one)
       return std::nullopt;
     const bool walked = std::all_of(stored->space.begin(), stored->space.end(),
                                     [&](OperandSet way) { return bounds(way, innermost); });
@@ -263,13 +272,14 @@ class TreeCosts::Walk {
   }
 
   /// Returns the trips of a reduction whose innermost loop walks these entries, and the steps of that loop.
-  /// There is a term for each way to be stored.
+  /// There is a term for each way to be stored; without any the loops around have the trips.
   std::pair<std::vector<Term>, std::vector<Term>> counted_trips(const IterationSpace& stored,
                                                                 Position position) const {
     std::vector<Term> sum, merged;
     const int innermost = position.above.back().index;
     position.above.pop_back();
     for (Term around : trips_of(everywhere, position)) {
+      if (stored.empty()) sum.push_back(around);
       for (OperandSet way : stored) {
         sum.push_back(around | trips(innermost, way));
         merged.push_back(around | steps(innermost, way, 0));

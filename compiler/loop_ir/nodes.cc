@@ -76,13 +76,14 @@ ExpressionPtr choose(ExpressionPtr condition, ExpressionPtr then, ExpressionPtr 
 }
 
 ExpressionPtr occupancy_bytes(const ExpressionPtr& extent) {
-  // One byte per index and one per group of 64 or more, each part rounded up to 64 bytes.
+  // One byte per index, per group of 64, and per block of 64 groups, each part rounded up to 64 bytes.
   const auto groups = apply(operators::Function::divide, {extent, integer(64)});
-  return add(add(extent, groups), integer(128));
+  const auto blocks = apply(operators::Function::divide, {extent, integer(4096)});
+  return add(add(add(extent, groups), blocks), integer(192));
 }
 
 ExpressionPtr list_elements(const ExpressionPtr& extent) {
-  // One element per index and one per group of 64 or more, as in the map.
+  // One element per index and one per group of 64, as in the map.
   const auto groups = apply(operators::Function::divide, {extent, integer(64)});
   return add(add(extent, groups), integer(24));  // room for repeated first entries; two are written at once
 }

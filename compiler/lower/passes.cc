@@ -39,7 +39,7 @@ const std::vector<Pass>& table() {
   static const std::vector<Pass> passes = {
       {.name = "count-unstored",
        .run = &count_unstored,
-       .rewrites = "reduction of a sparse level that counts unstored values once",
+       .rewrites = "reduction that folds equal values of unstored elements at once",
        .keeps = "loops and their order",
        .baseline = true},
       {.name = "index-rows",

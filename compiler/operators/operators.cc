@@ -267,19 +267,19 @@ Function combine(Monoid monoid) {
 }
 
 // Idempotent monoids fold a value once or many times alike; a product does with its annihilator.
-bool counts_once(Monoid monoid, double value) {
+EqualValues folding_of_equal_values(Monoid monoid, std::optional<double> value) {
   switch (monoid) {
     case Monoid::minimum:
     case Monoid::maximum:
     case Monoid::logical_or:
     case Monoid::logical_and:
-      return true;
+      return EqualValues::as_one;
     case Monoid::product:
-      return value == 0;
+      return value == 0 ? EqualValues::as_one : EqualValues::one_by_one;
     case Monoid::sum:
-      return false;
+      return EqualValues::as_multiple;
   }
-  return false;
+  return EqualValues::one_by_one;
 }
 
 double identity(Monoid monoid) {

@@ -80,8 +80,11 @@ const char* name(Monoid monoid);  ///< "sum", "prod", "min", "max", "or", "and"
 std::optional<Monoid> monoid_named(std::string_view name);
 Function combine(Monoid monoid);  ///< add, multiply, minimum, ...
 double identity(Monoid monoid);   ///< 0, 1, +infinity, -infinity, 0, 1
-/// Folding the value once more changes nothing: of min, max, and, or any value, of a product 0.
-bool counts_once(Monoid monoid, double value);
+/// Ways to fold many equal values: one by one, as one of them, or as their number times the value.
+enum class EqualValues { one_by_one, as_one, as_multiple };
+/// Min, max, and, or fold equal values as one, whatever they are, and so does a product of zeros. A sum folds
+/// their number times the value. `value`: nothing where it is not known yet.
+EqualValues folding_of_equal_values(Monoid monoid, std::optional<double> value);
 
 /// A commutative semiring: what the implied sums and the `*` of a product mean. Elements a format does not
 /// store are its zero, which is the identity of the sum and annihilates the product.

@@ -49,10 +49,12 @@ double value_at_zero(const Expression& expression, const operators::Semiring& se
   for (const Expression& part : index_notation::parts(expression))
     parts.push_back(value_at_zero(part, semiring));
   if (const auto* call = std::get_if<Call>(&expression.node)) {
-    // Under a semiring `+` is its sum.
+    // Under a semiring `+` is its sum. Zero divided by anything is zero.
     const bool sum = call->function == operators::Function::add;
+    if (call->function == operators::Function::divide && parts.front() == 0) return 0;
     return operators::evaluate(sum ? operators::combine(semiring.sum) : call->function, parts);
   }
+  if (std::find(parts.begin(), parts.end(), semiring.zero) != parts.end()) return semiring.zero;
   double product = semiring.one;
   for (const double part : parts) product = operators::evaluate(semiring.product, {product, part});
   return product;

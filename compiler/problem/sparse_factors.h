@@ -10,7 +10,8 @@ namespace schaas::problem {
 /// another one, none, or reduces.
 std::optional<index_notation::Access> element_of(const index_notation::Expression& expression);
 
-/// The value where every element is the semiring's zero, of an expression that reduces nothing.
+/// The value where every element is the semiring's zero, of an expression that reduces nothing. Zero
+/// annihilates other factors and divisors, whatever they are.
 double value_at_zero(const index_notation::Expression& expression, const operators::Semiring& semiring);
 
 /// Returns the sparse arguments whose missing elements make the expression zero. They are factors, factors of

@@ -108,7 +108,8 @@ std::vector<answers::Nest> nests(const std::vector<cost::LeafNest>& nests, const
       nest.loops.push_back(
           {variables_in(loop.trips, variables).at(0), loop.index, loop.block, loop.inside, loop.under});
     for (const cost::NestAccess& access : from.accesses)
-      nest.accesses.push_back({access.tensor, access.sparse, access.loops, access.unit, access.sums});
+      nest.accesses.push_back(
+          {access.tensor, access.sparse, access.loops, access.unit, access.sums, access.table});
     nest.shared = static_cast<int>(from.shared);
     nest.serial = from.serial;
     nest.weight = cost::weight(from.access);

@@ -66,6 +66,11 @@ def cases(rows):
         "row norms": ("y(i) = sqrt(sum(j)(B(i,j) * B(i,j)))", None, dict(B=b), lambda: np.sqrt(sums(b.multiply(b)))),
         "row maxima": ("y(i) = max(j)(B(i,j))", None, dict(B=b), lambda: b.max(1).toarray().ravel()),
         "column maxima": ("y(j) = max(i)(B(i,j))", None, dict(B=b), lambda: b.max(0).toarray().ravel()),
+        "log-sum-exp of rows": ("y(i) = log(sum(j)(exp(B(i,j))))", None, dict(B=b),
+                                lambda: np.log(np.add.reduceat(np.exp(b.data), b.indptr[:-1]) + (b.shape[1] - np.diff(b.indptr)))),
+        "distances to rows' means": ("y(i) = sum(j)(abs(B(i,j) - m(i)))", None, dict(B=b, m=x),
+                                     lambda: np.add.reduceat(abs(b.data - np.repeat(x, np.diff(b.indptr))), b.indptr[:-1])
+                                     + (b.shape[1] - np.diff(b.indptr)) * abs(x)),
         "entries by row": ("y(i) = B(i,j) != 0", None, dict(B=b), lambda: np.diff(b.indptr) * 1.0),
         "normalised rows": ("A(i,j) = B(i,j) / sum(k)(B(i,k))", "csr", dict(B=b), lambda: diag(1 / sums(b)) @ b),
         "normalised columns": ("A(i,j) = B(i,j) / d(j)", "csr", dict(B=b, d=x + 1), lambda: b @ diag(1 / (x + 1))),

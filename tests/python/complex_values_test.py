@@ -93,6 +93,11 @@ class ComplexValues(unittest.TestCase):
         self.check(schaas.kernel("A(i,j) = B(i,j) * Q(i,k) * conj(K(j,k))", A="csr")(B=B, Q=Q, K=K), B.multiply(Q @ K.conj().T).tocsr())
         self.check(schaas.kernel("s = x(i) * (i <= j) * B(i,j) * x(j)")(B=B, x=x), x @ np.triu(B.toarray()) @ x)
 
+    def test_sums_count_elements_that_are_not_stored(self):
+        for dtype in TYPES:
+            b, m = self.matrix(20, 300, dtype), self.numbers(20, dtype)
+            self.check(schaas.kernel("y(i) = sum(j)(B(i,j) * 2 - m(i))")(B=b, m=m), (b.toarray() * 2 - m[:, None]).sum(1))
+
     def test_promotion(self):
         z = self.numbers(9, np.complex64)
         for dtype in (np.int8, np.uint8, np.int16, np.int32, np.int64, np.float16, np.float32, np.float64, np.bool_, np.complex128):

@@ -76,6 +76,13 @@ class IntegerValues(unittest.TestCase):
                 with self.subTest(text, dtype=dtype):
                     self.same(schaas.kernel(f"y(i) = {text}(j)(B(i,j))", dtype=dtype)(B=b), judge(b, axis=1).astype(dtype))
 
+    def test_sums_count_elements_that_are_not_stored(self):
+        for dtype in TYPES:
+            with self.subTest(dtype=dtype):
+                b = matrix(self.random, 60, 500, dtype)
+                kernel = schaas.kernel("y(i) = sum(j)(B(i,j) + 3)", dtype=dtype)
+                self.same(kernel(B=b), (b.toarray() + dtype(3)).sum(1, dtype=dtype))
+
     def test_shortest_paths_keep_infinity(self):
         for dtype in (np.int64, np.int32, np.int16, np.uint8):
             far = np.iinfo(dtype).max
@@ -120,6 +127,11 @@ class IntegerValues(unittest.TestCase):
         self.same(schaas.kernel("y(i) = x(i) + z(i)")(x=x, z=~x), x + ~x)
         self.same(schaas.einsum("ij,jk->ik", b.toarray(), c.toarray()), b.toarray() @ c.toarray())
         self.same(schaas.kernel("y(i) = or(j)(B(i,j))")(B=b), b.toarray().any(axis=1))
+
+    def test_booleans_that_are_not_stored_are_or_of_one(self):
+        b = sp.csr_matrix((np.zeros(1, bool), ([0], [0])), (3, 257))
+        m = np.array([True, False, True])
+        self.same(schaas.kernel("y(i) = or(j)(B(i,j) + m(i))", dtype="bool")(B=b, m=m), m)
 
     def test_booleans_are_counted_in_a_wider_type(self):
         b, x = sp.random(60, 50, 0.2, format="csr", random_state=1).astype(bool), self.random.standard_normal(50).astype(np.float32)

@@ -120,6 +120,28 @@ class SparseResults(unittest.TestCase):
         self.assertEqual((again.shape, again.has_sorted_indices), ((40, 30), True))
         self.assertEqual(abs(again - 2 * b).sum(), 0)
 
+    def test_rows_of_few_and_many_entries_among_many_columns(self):
+        """Occupied columns lie scattered, in runs that cross groups and blocks of columns, and at both ends."""
+        random = np.random.default_rng(3)
+        kernel = schaas.kernel("A(i,j) = B(i,k) * C(k,j)", A="csr")
+        for columns in (65_536, 65_537, 300_000, 5_000_003):
+            rows = [random.integers(0, columns, 40) for _ in range(50)]
+            rows += [np.arange(start, start + 90) for start in (0, 4_030, columns // 2, columns - 90)]
+            rows += [np.array([0, 63, 64, 4_095, 4_096, columns - 1])]
+            rows = [np.unique(row) for row in rows]
+            at = np.concatenate(([0], np.cumsum([len(row) for row in rows])))
+            C = sp.csr_matrix((random.random(at[-1]), np.concatenate(rows), at), (len(rows), columns))
+            for entries in (1, 6, 30):
+                B = sp.random(60, len(rows), entries / len(rows), format="csr", random_state=entries)
+                for schedule in ("linear", "gather(storage=hash)", None):
+                    found = kernel(B=B, C=C) if schedule is None else kernel(B=B, C=C, schedule=schedule)
+                    with self.subTest(columns=columns, entries=entries, schedule=schedule):
+                        wanted = B @ C
+                        wanted.sort_indices()
+                        np.testing.assert_array_equal(found.indptr, wanted.indptr)
+                        np.testing.assert_array_equal(found.indices, wanted.indices)
+                        np.testing.assert_allclose(found.data, wanted.data, rtol=1e-12)
+
     def test_operands_with_other_patterns_of_as_many_entries(self):
         def matrix(seed):
             draw = np.random.default_rng(seed)

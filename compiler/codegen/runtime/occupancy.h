@@ -1,34 +1,36 @@
-/// A map of bytes: setting one neither loads it nor branches. Groups are a second level, so that compaction
-/// visits occupied groups alone. These are listed behind the indices, in the end of the same list
-/// (loop_ir::list_elements).
+/// A map of bytes: setting one neither loads it nor branches. Groups are a second level and blocks of them a
+/// third one, so that compaction visits occupied ones alone. Groups are listed behind the indices, in the end
+/// of the same list (loop_ir::list_elements).
 #pragma once
 #include "sort.h"
-/* Occupancy: a byte for each index, then one for each group of indices, so that gaps are skipped by groups of groups. A
-   group has 64 indices, or about as many as there are groups of them among 16 occupied ones. Few occupied indices are found
-   in the list, whatever their distance. */
+/* Occupancy: a byte for each index, then one for each group of 64 indices, then one for each block of 64 groups, so that
+   gaps are skipped. Blocks are left out where all groups are searched at once. Few occupied indices are found in the list,
+   whatever their distance. */
 #define FEW_OCCUPIED 16
-UNUSED static inline int group_shift(int64_t extent) {
-  const int bits = 63 - __builtin_clzll((uint64_t)extent | 1);
-  return bits <= 16 ? 6 : 6 + (bits - 15) / 2;
-}
+#define HAS_BLOCKS(extent) ((extent) > 65536)
 UNUSED static inline unsigned char* groups_of(unsigned char* set, int64_t extent) { return set + (extent / 64 + 1) * 64; }
+UNUSED static inline unsigned char* blocks_of(unsigned char* set, int64_t extent) {
+  return groups_of(set, extent) + (extent / 4096 + 1) * 64;
+}
 #define OCCUPY(set, list, count, extent, index)                             \
   do {                                                                      \
     if ((count) < FEW_OCCUPIED) (list)[count] = (index);                    \
     ++(count);                                                              \
     (set)[index] = 255;                                                     \
-    groups_of(set, extent)[(index) >> group_shift(extent)] = 255;           \
+    groups_of(set, extent)[(index) >> 6] = 255;                             \
+    if (HAS_BLOCKS(extent)) blocks_of(set, extent)[(index) >> 12] = 255;    \
   } while (0)
 /* Prepares `times` indices between `first` and `last`: returns 1 and occupies their groups when there are at least four for
    each group between these; else returns 0. */
-UNUSED static inline int occupy_groups(unsigned char* groups, int64_t first, int64_t last, int64_t times) {
-  if (4 * (last - first + 1) > times) return 0;
-  for (int64_t group = first; group <= last; ++group) groups[group] = 255;
+UNUSED static inline int occupy_groups(unsigned char* set, int64_t extent, int64_t first, int64_t last, int64_t times) {
+  if (4 * ((last >> 6) - (first >> 6) + 1) > times) return 0;
+  for (int64_t group = first >> 6; group <= last >> 6; ++group) groups_of(set, extent)[group] = 255;
+  if (HAS_BLOCKS(extent))
+    for (int64_t block = first >> 12; block <= last >> 12; ++block) blocks_of(set, extent)[block] = 255;
   return 1;
 }
-#define OCCUPY_GROUPS(set, count, extent, first, last, times)                                        \
-  ((count) >= FEW_OCCUPIED && (times) > 0 &&                                                         \
-   occupy_groups(groups_of(set, extent), (first) >> group_shift(extent), (last) >> group_shift(extent), times))
+#define OCCUPY_GROUPS(set, count, extent, first, last, times) \
+  ((count) >= FEW_OCCUPIED && (times) > 0 && occupy_groups(set, extent, first, last, times))
 /* Vectors whose occupied elements move together. */
 #if defined(__AVX512BW__) && defined(__has_builtin)
 #if __has_builtin(__builtin_ia32_compresssi512_mask) && __has_builtin(__builtin_ia32_storedqusi512_mask)
@@ -103,40 +105,40 @@ static const lanes_of_64 first_64 = {0, 1, 2, 3, 4, 5, 6, 7};
 #endif
 DEFINE_LIST_64(32, int32_t, s)
 DEFINE_LIST_64(64, int64_t, d)
-/* Compacts first the occupied groups, then their indices. */
-#define DEFINE_COMPACT(suffix, type)                                                        \
-  UNUSED static int64_t compact_##suffix(unsigned char* set, type* list, int64_t count,     \
-                                         int64_t extent) {                                  \
-    const int shift = group_shift(extent);                                                  \
-    unsigned char* const groups = groups_of(set, extent);                                   \
-    if (count <= FEW_OCCUPIED) {                                                            \
-      int64_t each = 0;                                                                     \
-      for (int64_t n = 0; n < count; ++n) {                                                 \
-        const int64_t index = list[n];                                                      \
-        list[each] = (type)index;                                                           \
-        each += set[index] != 0;                                                            \
-        set[index] = groups[index >> shift] = 0;                                            \
-      }                                                                                     \
-      rank_sort_##suffix(list, each, 16);                                                   \
-      return each;                                                                          \
-    }                                                                                       \
-    type *const occupied_groups = list + extent + 2, *end = occupied_groups, *at = list;    \
-    for (int64_t g = 0; g <= extent >> shift; g += 64)                                      \
-      end = list_64_##suffix(end, take_64(groups + g), g);                                  \
-    if (shift == 6) {                                                                       \
-      for (const type* group = occupied_groups; group < end; ++group) {                     \
-        const int64_t index = (int64_t)*group << 6;                                         \
-        at = list_64_##suffix(at, take_64(set + index), index);                             \
-      }                                                                                     \
-      return at - list;                                                                     \
-    }                                                                                       \
-    for (const type* group = occupied_groups; group < end; ++group) {                       \
-      int64_t index = (int64_t)*group << shift;                                             \
-      const int64_t after = index + ((int64_t)1 << shift);                                  \
-      for (; index < after && index < extent; index += 64)                                  \
-        at = list_64_##suffix(at, take_64(set + index), index);                             \
-    }                                                                                       \
-    return at - list;                                                                       \
+/* Lists the occupied blocks, then their groups, then the indices of these. Blocks are listed where the indices will be. */
+#define DEFINE_COMPACT(suffix, type)                                                                     \
+  UNUSED static int64_t compact_##suffix(unsigned char* set, type* list, int64_t count,                  \
+                                         int64_t extent) {                                               \
+    unsigned char *const groups = groups_of(set, extent), *const blocks = blocks_of(set, extent);        \
+    if (count <= FEW_OCCUPIED) {                                                                         \
+      int64_t each = 0;                                                                                  \
+      for (int64_t n = 0; n < count; ++n) {                                                              \
+        const int64_t index = list[n];                                                                   \
+        list[each] = (type)index;                                                                        \
+        each += set[index] != 0;                                                                         \
+        set[index] = groups[index >> 6] = 0;                                                             \
+        if (HAS_BLOCKS(extent)) blocks[index >> 12] = 0;                                                 \
+      }                                                                                                  \
+      rank_sort_##suffix(list, each, 16);                                                                \
+      return each;                                                                                       \
+    }                                                                                                    \
+    type *const occupied_groups = list + extent + 2, *end = occupied_groups, *at = list;                 \
+    if (HAS_BLOCKS(extent)) {                                                                            \
+      for (int64_t b = 0; b <= extent >> 12; b += 64) at = list_64_##suffix(at, take_64(blocks + b), b); \
+      for (const type* block = list; block < at; ++block) {                                              \
+        const int64_t group = (int64_t)*block << 6;                                                      \
+        end = list_64_##suffix(end, take_64(groups + group), group);                                     \
+      }                                                                                                  \
+      at = list;                                                                                         \
+    } else {                                                                                             \
+      for (int64_t g = 0; g <= extent >> 6; g += 64)                                                     \
+        end = list_64_##suffix(end, take_64(groups + g), g);                                             \
+    }                                                                                                    \
+    for (const type* group = occupied_groups; group < end; ++group) {                                    \
+      const int64_t index = (int64_t)*group << 6;                                                        \
+      at = list_64_##suffix(at, take_64(set + index), index);                                            \
+    }                                                                                                    \
+    return at - list;                                                                                    \
   }
 DEFINE_COMPACT(32, int32_t)
 DEFINE_COMPACT(64, int64_t)

@@ -54,10 +54,11 @@ struct Wanted {
   bool walks = false;            ///< from the first loop on, along sparse operands
 };
 
-/// Unstored elements take part in the reduction, but their number does not matter.
+/// Unstored elements take part in the reduction, which may fold all of them at once.
 bool counts_unstored(const Reduction& reduction, const Problem& problem) {
-  const double zero = problem.semiring->zero;
-  return operators::identity(reduction.monoid) != zero && operators::counts_once(reduction.monoid, zero);
+  const double unstored = problem::value_at_zero(reduction.body.front(), *problem.semiring);
+  return operators::identity(reduction.monoid) != unstored &&
+         operators::folding_of_equal_values(reduction.monoid, unstored) != operators::EqualValues::one_by_one;
 }
 
 /// Takes a value apart at its reductions, each a nest of its own, and collects the accesses of every nest.

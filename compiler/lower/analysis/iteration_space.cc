@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "compiler/loop_ir/nodes.h"
+#include "compiler/lower/analysis/unstored_value.h"
 
 // Decides what a loop walks, from the coordinates at which its leaves may contribute (merge_lattice.h).
 // Lists are walked. Bitmaps, bands and tables locate; where no list bounds the loop, bands are walked, or
@@ -53,7 +54,7 @@ class SpaceOf {
 
   Formula leaf_formula(const Leaf& leaf) {
     // The loop folds the value of all other coordinates once, after the stored ones (unstored.h).
-    if (leaf.counted == index_) return leaf_space(leaf).visited;
+    if (leaf.counted == index_) return unstored_value(leaf, index_, tree_)->visited;
     return merge_lattice::contributing(leaf_space(leaf), tensor(operand(leaf.target).tensor).fill);
   }
 

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "compiler/lower/analysis/unstored_value.h"
+
 // A sum is formed in a register at the outermost loop that knows its element, then written once. Factors are
 // multiplied at the outermost loop that knows them; those known before a sum multiply its result instead of
 // its terms, also across inner sums.
@@ -102,7 +104,7 @@ void Chains::emit_chain(const NestPtr& nest, Scope& scope, PartialProduct partia
     };
     const auto* leaf = std::get_if<Leaf>(&loop->body->node);
     if (leaf != nullptr && leaf->counted == loop->index)
-      return emit_counting(*loop, scope, inner_sink, below, out);
+      return emit_counting(*loop, scope, inner_sink, inner, below, out);
     loops_.emit(*loop, scope, shape, out, below);
   };
   if (!accumulates_here(*loop, sink, scope, partial)) return continued(sink, partial);
@@ -147,12 +149,16 @@ void Chains::write_where_summed(const ScaledSum& sum, const Scope& scope, const 
 
 /// Emits a loop over stored coordinates, then folds the one value of all others, if there are any
 /// (unstored.h).
-void Chains::emit_counting(const Loop& loop, const Scope& scope, const Sink& sink, const Body& body,
-                           Statements& out) const {
-  loop_ir::ExpressionPtr count;
+void Chains::emit_counting(const Loop& loop, const Scope& scope, const Sink& sink,
+                           const PartialProduct& partial, const Body& body, Statements& out) const {
+  const Leaf& leaf = std::get<Leaf>(loop.body->node);
+  const auto elsewhere = unstored_value(leaf, loop.index, facts_.tree);
+  loop_ir::ExpressionPtr count = loop_ir::integer(0);
   const LoopSpace visits = facts_.space_of(loop);
-  // A list that is walked whole tells its number of coordinates; else visits are counted.
-  if (visits.kind == LoopSpace::Kind::walk && !visits.condition) {
+  if (elsewhere->visited == merge_lattice::none()) {
+    // Nothing is walked: all values are equal.
+  } else if (visits.kind == LoopSpace::Kind::walk && !visits.condition) {
+    // A list that is walked whole tells its number of coordinates; else visits are counted.
     const auto list = levels_.cursor(visits.cursors.front(), facts_.letter_of(loop.index), scope);
     count = loop_ir::subtract(list.end, list.begin);
     loops_.emit(loop, scope, loops_.shape_in_chain(loop, scope), out, body);
@@ -165,11 +171,18 @@ void Chains::emit_counting(const Loop& loop, const Scope& scope, const Sink& sin
       body(inner, inside);
     });
   }
-  const auto space = leaf_space(std::get<Leaf>(loop.body->node), loop.index, facts_.tree);
+  const auto extent = facts_.builder.extents.of(loop.index);
+  auto unstored = leaf.value ? values_.evaluate(elsewhere->value, scope, {})
+                             : values_.product(scope, partial.prefix, partial.factors);
+  const bool multiple = operators::folding_of_equal_values(leaf.monoid, number_of(elsewhere->value)) ==
+                            operators::EqualValues::as_multiple &&
+                        facts_.builder.kernel.value_type != operators::ValueType::boolean;
+  if (multiple)
+    unstored = loop_ir::apply(operators::Function::multiply,
+                              {loop_ir::convert(loop_ir::subtract(extent, count)), unstored});
   Statements rest;
-  sinks_.write(sink, scope, loop_ir::number(*space.otherwise), rest);
-  const auto fewer =
-      loop_ir::apply(operators::Function::less, {count, facts_.builder.extents.of(loop.index)});
+  sinks_.write(sink, scope, unstored, rest);
+  const auto fewer = loop_ir::apply(operators::Function::less, {count, extent});
   out.push_back(make(loop_ir::If{fewer, loop_ir::block(std::move(rest))}));
 }
 

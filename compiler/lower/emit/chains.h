@@ -32,8 +32,8 @@ class Chains {
   std::optional<RowSum> row_sum(const Loop& loop, const PartialProduct& partial, const Sink& sink) const;
   void emit_chain(const NestPtr& nest, Scope& scope, PartialProduct partial, const Sink& sink,
                   Statements& out) const;
-  void emit_counting(const Loop& loop, const Scope& scope, const Sink& sink, const Body& body,
-                     Statements& out) const;
+  void emit_counting(const Loop& loop, const Scope& scope, const Sink& sink, const PartialProduct& partial,
+                     const Body& body, Statements& out) const;
   bool accumulates_here(const Loop& loop, const Sink& sink, const Scope& scope,
                         const PartialProduct& partial) const;
   bool reports_execution(const Loop& loop) const;

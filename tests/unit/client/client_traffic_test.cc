@@ -118,6 +118,32 @@ TEST(Traffic, entries_added_to_a_short_vector_wait_for_each_other) {
   EXPECT_NEAR(waiting(1'000'000), 100 * 10, 1e-6);
 }
 
+TEST(Traffic, entries_added_to_a_table_wait_for_their_slots) {
+  const auto predicted_with = [](bool table) {
+    Machine machine = small_caches();
+    machine.rates = {0, 0, 0, 0, 0, 1};
+    const Nest nest{{loop("i"), entries("j", 1)}, {{"t", false, 0, 0, {}, table}}, 0, false, 6};
+    return predicted({nest}, {{{"i", 10}, {"j", 10}, {"k", 10}}, {{"B", {10, 100}}}}, machine);
+  };
+  EXPECT_NEAR(predicted_with(true) - predicted_with(false), 100 * 20, 1e-6);
+}
+
+TEST(Traffic, fibers_of_other_operands_change_with_the_rows_that_lead_to_them) {
+  // t(k) += B(i,j) * C(j,k): the loop over j is not the only one that leads to other entries of C.
+  const auto beyond = [](std::uint32_t under) {
+    const Nest nest{{loop("i"), entries("j", 1), {fiber_of("C", 1), "k", 0, false, under}},
+                    {{"t", false, 4, 4}, {"B", true, 3, 2}, {"C", true, 6, 4}},
+                    0,
+                    false,
+                    6};
+    const Sizes here{{{"i", 20'000}, {"j", 20'000}, {"k", 5'000'000}},
+                     {{"B", {20'000, 200'000}}, {"C", {20'000, 200'000}}}};
+    return values_beyond(&Rates::beyond_second, {nest}, here);
+  };
+  EXPECT_GT(beyond(2), 1e6);
+  EXPECT_EQ(beyond(2), beyond(3));
+}
+
 TEST(Traffic, elements_one_by_one_take_as_long_in_every_type) {
   // In trips of row code, of which twice as many take the same time where values have half of the bytes.
   const auto predicted_in = [](ValueType type, double weight) {

@@ -434,6 +434,12 @@ TEST(TreeCost, StepsOfUnitedListsAreComparedWithUpToThreeOthers) {
     return print_time(cost_of(problem, "linear"), variables_of(problem));
   };
   EXPECT_EQ(time("y(i) = max(j)(B(i,j))"), "i*j'");
+  // Unstored elements are counted, where they do not change along the loop.
+  EXPECT_EQ(time("y(i) = sum(j)(B(i,j) + 1)"), "i*j'");
+  EXPECT_EQ(time("y(i) = sum(j)(exp(B(i,j) - m(i)))"), "i*j' + 48*i*j'");
+  EXPECT_EQ(time("y(i) = sum(j)(abs(B(i,j) - x(j)))"), "6*i*j");
+  EXPECT_EQ(time("y(i) = max(j)(B(i,j) + m(i))"), "i*j'");
+  EXPECT_EQ(time("y(i) = sum(j)(abs(B(i,j)) + abs(m(i)))"), "i*j'");
   EXPECT_EQ(time("y(i) = B(i,j) + C(i,j)"), "i*j'B + i*j'C + 2*i");
   const std::string two = "6*i*j'B + 6*i*j'C + merge(i*j'B) + merge(i*j'C)";
   EXPECT_EQ(time("y(i) = max(j)(B(i,j) + C(i,j))"), two);

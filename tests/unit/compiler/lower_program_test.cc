@@ -59,6 +59,37 @@ TEST(Programs, Reductions) {
   EXPECT_EQ("", check("Y(i,j) = B(i,j) + sum(k)(C(j,k))", {{"B", "csr"}}, 26));
 }
 
+TEST(Programs, SumsWhoseUnstoredElementsAreCounted) {
+  std::uint64_t seed = 200;
+  for (const char* rows : {"csr", "coo"}) {
+    const Formats formats = {{"B", rows}, {"C", "csr"}, {"T", "csf"}, {"z", "compressed"}};
+    for (const char* program : {
+             "Y(i) = sum(j)(exp(B(i,j)))",
+             "Y(i) = sum(j)(exp(B(i,j) - m(i)))",
+             "Y(i) = log(sum(j)(exp(B(i,j) * m(i)))) + m(i)",
+             "Y(i) = sum(j)(B(i,j) + 1)",
+             "Y(i) = sum(j)((B(i,j) - m(i)) * (B(i,j) - m(i)))",
+             "Y(i) = sum(j)(exp(B(i,j)) * m(i) * 2)",
+             "Y(i) = sum(j)(where(B(i,j) > 0.5, m(i), q(i)))",
+             "Y(i) = sum(j)(where(m(i) > 0.5, exp(B(i,j)), C(i,j)))",
+             "Y(i) = sum(j)(exp(B(i,j) - C(i,j)) + z(i))",
+             "Y(i) = sum(j)(exp(B(i,j) * C(i,j)))",
+             "Y(i) = sum(j)(exp(B(i,j)) * x(j))",
+             "Y(i) = sum(j)(exp(B(i,j) + z(j)))",
+             "Y(i) = sum(j)(exp(B(i,j)) * j * i)",
+             "Y(i) = max(j)(B(i,j) + m(i))",
+             "Y(i) = min(j)(exp(B(i,j)) * q(i))",
+             "Y(i) = prod(j)(2 - B(i,j))",
+             "Y(j) = sum(i)(exp(B(i,j)))",
+             "s = sum(i,j)(exp(B(i,j)))",
+             "s = sum(i,j,k)(abs(T(i,j,k) - 0.5))",
+             "Y(i) = sum(j,k)(exp(T(i,j,k)))",
+             "A(i,j) = B(i,j) * exp(C(i,j)) / sum(k)(exp(C(i,k)))",
+         })
+      EXPECT_EQ("", check(program, formats, seed++)) << program << " with B in " << rows;
+  }
+}
+
 TEST(Programs, Statements) {
   EXPECT_EQ("", check("T(i,k) = B(i,j) * C(j,k); A(i,l) = T(i,k) * D(k,l)", {{"B", "csr"}}, 30));
   EXPECT_EQ("",

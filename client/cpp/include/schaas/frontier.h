@@ -57,6 +57,7 @@ struct Nest {
     std::uint32_t loops = 0;            ///< bit n: loops[n] moves it
     std::uint32_t unit = 0;             ///< those of `loops` that move the access to the next element
     std::vector<std::uint32_t> sums{};  ///< sets of loops whose coordinates add up to one of the tensor's
+    bool table = false;                 ///< a temporary that is a hash table
     bool operator==(const Access&) const = default;
   };
   /// Code that lowering makes of the nest. By default nothing is known of it: an older server, or a GPU.

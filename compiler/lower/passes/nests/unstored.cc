@@ -3,12 +3,12 @@
 #include <algorithm>
 
 #include "compiler/loop_ir/nodes.h"
-#include "compiler/lower/analysis/iteration_space.h"
+#include "compiler/lower/analysis/unstored_value.h"
 
-// Marks leaves whose loop may walk stored coordinates alone and fold the value of all others once (header).
-// The value elsewhere must be one constant, other than the start value, that the monoid counts once. Each
-// level must be a list that holds a coordinate once, so that the visits are as many as the stored
-// coordinates.
+// Marks leaves whose loop may walk stored coordinates alone and fold the value of all others at once
+// (header). The value elsewhere differs from the start value and does not change along the loop, and the
+// monoid folds many of it without a loop. Each level must be a list that holds a coordinate once, so that
+// the visits are as many as the stored coordinates.
 namespace schaas::lower {
 namespace {
 
@@ -54,12 +54,15 @@ class Marking {
   bool may_count(const Leaf& leaf, const Loop& loop) const {
     const Operand& target = tree_.operands[static_cast<std::size_t>(leaf.target)];
     const Tensor& written = tree_.tensors[static_cast<std::size_t>(target.tensor)];
-    if (!leaf.value || written.occupancy_levels > 0 || level_of(target, loop.index) >= 0) return false;
-    const auto space = leaf_space(leaf, loop.index, tree_);
-    if (!space.otherwise || *space.otherwise == written.fill) return false;
-    if (!operators::counts_once(leaf.monoid, *space.otherwise)) return false;
-    const auto levels = merge_lattice::levels_of(space.visited);
-    return !levels.empty() && std::all_of(levels.begin(), levels.end(), [&](const auto& level) {
+    if (written.occupancy_levels > 0 || level_of(target, loop.index) >= 0) return false;
+    const auto elsewhere = unstored_value(leaf, loop.index, tree_);
+    if (!elsewhere) return false;
+    const auto number = number_of(elsewhere->value);
+    if (number == written.fill) return false;
+    if (operators::folding_of_equal_values(leaf.monoid, number) == operators::EqualValues::one_by_one)
+      return false;
+    const auto levels = merge_lattice::levels_of(elsewhere->visited);
+    return std::all_of(levels.begin(), levels.end(), [&](const auto& level) {
       const Operand& operand = tree_.operands[static_cast<std::size_t>(level.operand)];
       const auto format = tree_.tensors[static_cast<std::size_t>(operand.tensor)]
                               .levels[static_cast<std::size_t>(level.level)];

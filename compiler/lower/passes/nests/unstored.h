@@ -3,11 +3,12 @@
 
 namespace schaas::lower {
 
-/// Marks reductions over a sparse level whose unstored elements share one value that the reduction does not
-/// ignore but counts once. An example is the 0 of `y(i) = max(j)(B(i,j))`. Their loop walks stored
-/// coordinates, then folds that value if there are fewer of them than the extent. Applies to min, max, and,
-/// or, and a product of zeros, in the innermost loop of a phase inside another loop. Returns
-/// true where it changed the tree.
+/// Marks reductions whose unstored elements share one value that the reduction does not ignore. Examples are
+/// the 0 of `y(i) = max(j)(B(i,j))` and the exp(-m(i)) of `y(i) = sum(j)(exp(B(i,j) - m(i)))`. Their loop
+/// walks stored coordinates. Then, if there are fewer of them than the extent, it folds that value once, or
+/// adds it times their number. Without a list nothing is walked. Applies to sums, min, max, and, or, and a
+/// product of zeros, in the innermost loop of a phase inside another loop. Returns true where it changed the
+/// tree.
 bool count_unstored(NestTree& tree);
 
 }  // namespace schaas::lower
