@@ -251,7 +251,7 @@ TEST(Terms, CarryTheListsOfIntersections) {
 answers::Variant a_variant() {
   cost::LeafNest nest;
   nest.loops = {{1, "row", 48, true, 1}, {cost::Term{1} << cost::Variables::first_fiber, "k", 8, true, 1}};
-  nest.accesses = {{"Out", true, 1, 1, {3}}, {"In", true, 2, 2, {3}}};
+  nest.accesses = {{"Out", true, 1, 1, {3}, true}, {"In", true, 2, 2, {3}, true}};
   nest.shared = 1;
   nest.serial = true;
   nest.access = cost::Access::strided;

@@ -713,7 +713,7 @@ TEST_F(Executed, CollectsWhatIsMarked) {
       const std::string arrays = "  array list: " + element + " = scratch count " +
                                  std::to_string(extent + extent / 64 + 24) +
                                  " written\n  array set: byte = scratch count " +
-                                 std::to_string(extent + extent / 64 + 128) + " written\n";
+                                 std::to_string(extent + extent / 64 + extent / 4096 + 192) + " written\n";
       const std::string turn = "counter c = 0 for i in 0 .. B1_pos[1] { occupy set of " + n +
                                " list list count c at B1_crd[i] } compact set of " + n +
                                " list list count c ";
