@@ -53,7 +53,7 @@ class SpaceOf {
   const Operand& operand(int number) const { return tree_.operands[static_cast<std::size_t>(number)]; }
 
   Formula leaf_formula(const Leaf& leaf) {
-    // The loop folds the value of all other coordinates once, after the stored ones (unstored.h).
+    // The loop folds the value of all other coordinates at once, after the stored ones (unstored.h).
     if (leaf.counted == index_) return unstored_value(leaf, index_, tree_)->visited;
     return merge_lattice::contributing(leaf_space(leaf), tensor(operand(leaf.target).tensor).fill);
   }
