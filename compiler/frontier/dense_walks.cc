@@ -17,10 +17,9 @@ class SparsePoint {
  public:
   explicit SparsePoint(const problem::Problem& problem) : problem_(problem) {
     for (const auto& index : problem.indices()) extents_[index] = narrow;
-    for (const auto& [tensor, format] : problem.formats) {
-      if (format.all_dense() || problem.copy_named(tensor) != nullptr) continue;
-      for (const auto& index : problem.indices_of(tensor)) extents_[index] = large;
-    }
+    add(problem.statement.result);
+    // A tensor may be read with several lists of indices.
+    for (const index_notation::Access& read : problem.reads()) add(read);
   }
 
   cost::Point values(const cost::Variables& variables) const {
@@ -31,6 +30,13 @@ class SparsePoint {
   }
 
  private:
+  /// Indices of sparse tensors have a large extent.
+  void add(const index_notation::Access& access) {
+    const auto known = problem_.formats.find(access.tensor);
+    if (known == problem_.formats.end() || known->second.all_dense()) return;
+    for (const auto& index : access.indices) extents_[index] = large;
+  }
+
   double value(const cost::Variable& variable) const {
     switch (variable.kind) {
       case cost::Variable::Kind::extent:

@@ -134,6 +134,7 @@ TEST(ReorderedResults, AreMadeFromCopies) {
            {"A(i,j) = B(k,i) * C(k,j)", {{"A", "csr"}, {"B", "csr"}, {"C", "csr"}}},
            {"A(i,k) = B(i,j) * C(j,k)", {{"A", "csr"}, {"B", "csc"}, {"C", "csr"}}},
            {"A(i,j) = D(i,j) * B(i,k) * C(j,k)", {{"A", "csr"}, {"B", "csr"}, {"C", "csr"}, {"D", "csr"}}},
+           {"A(i,j) = B(i,j) * B(i,k) * B(j,k)", {{"A", "csr"}, {"B", "csr"}}},
            {"A(i,k) = relu(sum(j)(B(j,i) * C(j,k)))", {{"A", "csr"}, {"B", "csr"}, {"C", "csr"}}},
            {"A(i,k) = B(j,i) * C(j,k) + D(i,k)", {{"A", "csr"}, {"B", "csr"}, {"C", "csr"}, {"D", "csr"}}},
            {"A(k,j,i) = B(i,j,k)", {{"A", "csf"}, {"B", "csf"}}}}) {
@@ -165,6 +166,7 @@ bool has_small_memory(const problem::Problem& problem) {
 TEST(ReorderedResults, NeedNoArrayOfAllElements) {
   for (const std::string expression :
        {"A(i,j) = B(k,i) * C(k,j)", "A(i,j) = D(i,j) * B(i,k) * C(j,k)", "A(i,j) = -2 * B(k,i) * C(k,j)",
+        "A(i,j) = B(i,j) * B(i,k) * B(j,k)", "T(i,j) = B(i,k) * B(j,k); A(i,j) = B(i,j) * T(i,j)",
         "A(i,j) = B(k,j) * C(i,k)", "A(i,k) = relu(sum(j)(B(j,i) * C(j,k)))",
         "A(i,k) = B(j,i) * C(j,k) + D(i,k)",
         "T(i,k) = B(j,i) * C(j,k); S(i) = T(i,k); A(i,k) = T(i,k) / S(i)",
@@ -241,8 +243,9 @@ TEST(ReorderedResults, ComputeWhatTheOracleSays) {
   const Formats csr = {{"A", "csr"}, {"B", "csr"}, {"C", "csr"}, {"D", "csr"}};
   for (const std::string expression :
        {"A(i,j) = B(k,i) * C(k,j)", "A(i,j) = D(i,j) * B(i,k) * C(j,k)", "A(i,j) = B(k,i) * B(k,j)",
-        "max-times: A(i,j) = B(k,i) * C(k,j)", "A(i,j) = -2 * B(k,i) * C(k,j)",
-        "A(i,k) = relu(sum(j)(B(j,i) * C(j,k)))", "A(i,k) = B(j,i) * C(j,k) + D(i,k)",
+        "A(i,j) = B(i,j) * B(i,k) * B(j,k)", "max-times: A(i,j) = B(k,i) * C(k,j)",
+        "A(i,j) = -2 * B(k,i) * C(k,j)", "A(i,k) = relu(sum(j)(B(j,i) * C(j,k)))",
+        "A(i,k) = B(j,i) * C(j,k) + D(i,k)",
         "T(i,k) = B(j,i) * C(j,k); S(i) = T(i,k); A(i,k) = T(i,k) / S(i)"})
     runs.add(expression, csr);
   runs.add("S(i) = B(i,j); A(j,i) = B(i,j) / S(i)", {{"A", "csr"}, {"B", "csr"}});
