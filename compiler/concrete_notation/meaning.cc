@@ -4,8 +4,8 @@
 #include <iterator>
 #include <utility>
 
-#include "compiler/concrete_notation/sum_terms.h"
 #include "compiler/index_notation/printer.h"
+#include "compiler/problem/rewrites/sum_terms.h"
 
 // Normal forms by rewriting from the leaves up, under the laws that schedules use. Products and sums are
 // associative and commutative, and products are distributed over sums. Sums move out of products whose
@@ -21,6 +21,7 @@ using index_notation::Expression;
 using index_notation::Product;
 using index_notation::Reduction;
 
+using problem::SumTerm;
 using Names = std::vector<std::string>;
 
 /// As many terms as a product of sums of all operands of a statement can have (support::Limits::operands).
@@ -70,7 +71,7 @@ class Normalizer {
       return reduction->monoid == sum_
                  ? sum_over(reduction->indices, std::move(parts.front()))
                  : reduced(reduction->monoid, reduction->indices, std::move(parts.front()));
-    return sum_of(sum_terms(index_notation::with_parts(expression, std::move(parts)), semiring_));
+    return sum_of(problem::sum_terms(index_notation::with_parts(expression, std::move(parts)), semiring_));
   }
 
  private:
@@ -86,7 +87,7 @@ class Normalizer {
   /// Merges nested sums; also when the inner sum is the only factor with an index.
   Expression sum_over(Names indices, Expression body) const {
     if (indices.empty()) return body;
-    std::vector<SumTerm> terms = sum_terms(body, semiring_);
+    std::vector<SumTerm> terms = problem::sum_terms(body, semiring_);
     if (terms.size() > 1 || terms.front().negative) {
       for (SumTerm& term : terms) term.value = sum_over(indices, std::move(term.value));
       return sum_of(terms);
@@ -105,7 +106,7 @@ class Normalizer {
   bool push_sums(Names& indices, std::vector<Expression>& factors) const {
     bool pushed = false;
     for (auto& factor : factors) {
-      const auto terms = sum_terms(factor, semiring_);
+      const auto terms = problem::sum_terms(factor, semiring_);
       if (terms.size() == 1 && !terms.front().negative) continue;
       Names own;
       for (const auto& index : indices) {
@@ -125,7 +126,7 @@ class Normalizer {
   /// Returns the sum of the products that are left when the factors are distributed over their terms.
   Expression product_of(std::vector<Expression> factors) const {
     std::vector<SumTerm> terms =
-        distributed_terms(Expression{Product{std::move(factors)}, {}}, semiring_, max_terms);
+        problem::distributed_terms(Expression{Product{std::move(factors)}, {}}, semiring_, max_terms);
     for (SumTerm& term : terms)
       term.value = flat_product(std::move(std::get<Product>(term.value.node).factors));
     return sum_of(terms);

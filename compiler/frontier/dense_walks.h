@@ -3,8 +3,8 @@
 
 namespace schaas::frontier {
 
-/// Tells whether every schedule of a frontier takes time or memory near the product of two extents. Sparse
-/// operands have 100,000 rows with five entries in each. Then copies of operands may be far better, so
+/// Tells whether every schedule of a frontier takes time or memory near the product of two extents, at the
+/// sizes of SparsePoint. Then copies of operands may be far better, so
 /// the search looks for schedules with them as well. It never removes a schedule.
 bool walks_all_elements(const Frontier& found, const problem::Problem& problem);
 

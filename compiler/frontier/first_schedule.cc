@@ -8,115 +8,31 @@
 #include "compiler/frontier/class_order.h"
 #include "compiler/frontier/copied.h"
 #include "compiler/frontier/frontier.h"
+#include "compiler/frontier/greedy_chain.h"
 #include "compiler/frontier/search.h"
 #include "compiler/frontier/stopwatch.h"
 #include "compiler/index_notation/printer.h"
-#include "compiler/problem/factors.h"
+#include "compiler/problem/rewrites/factors.h"
 #include "compiler/schedule/replay/apply.h"
 #include "compiler/space/listed/result_entries.h"
 
 // A search that its budget ends before any schedule is found is answered with one that needs no search. A
 // product of four operands and more with a dense result is computed step by step. Anything else has its
-// default nest, with the copies that give a sparse result the fewest entries. Steps follow a greedy order of
-// the operands, as that of opt_einsum (Smith and Gray, JOSS 2018), but of one chain. From each first operand
-// on, the next one is that with which the step has the fewest loops. The chain with the least largest step is
-// taken, among equal ones that with the fewest loops in all. The trace moves the operands into this order. It
-// splits two at a time from the left, without common loops, so each storage order that one step allows is
-// legal. A search of a part may find only schedules that give a sparse result more entries than the whole
-// has to. Those are no schedules of the result.
+// default nest, with the copies that give a sparse result the fewest entries. A search of a part may find
+// only schedules that give a sparse result more entries than the whole has to. Those are no schedules of the
+// result.
 namespace schaas::frontier {
 namespace {
 
-using IndexNames = std::set<std::string>;
-
 constexpr std::size_t min_stepped_operands = 4;  ///< operands of a product that is computed step by step
 constexpr std::size_t min_known_entries = 8;     ///< schedules looked at however little time is left
-
-/// An order of operands with the loops of its steps.
-struct Chain {
-  std::vector<int> order;
-  std::size_t largest = 0, loops = 0;
-  bool operator<(const Chain& other) const {
-    return std::pair(largest, loops) < std::pair(other.largest, other.loops);
-  }
-};
-
-class Greedy {
- public:
-  explicit Greedy(const problem::Problem& problem) : result_(of(problem.statement.result)) {
-    for (const auto& operand : problem.operands()) operands_.push_back(of(operand));
-  }
-
-  Chain best() const {
-    Chain best = from(0);
-    for (std::size_t n = 1; n < operands_.size(); ++n) best = std::min(best, from(n));
-    return best;
-  }
-
- private:
-  static IndexNames of(const index_notation::Access& access) {
-    return {access.indices.begin(), access.indices.end()};
-  }
-
-  /// The chain that begins with this operand.
-  Chain from(std::size_t first) const {
-    Chain chain;
-    std::set<std::size_t> left;
-    for (std::size_t n = 0; n < operands_.size(); ++n) left.insert(n);
-    IndexNames made = operands_[first];
-    chain.order.push_back(static_cast<int>(first));
-    left.erase(first);
-    while (!left.empty()) {
-      const std::size_t next = *std::min_element(left.begin(), left.end(), [&](std::size_t a, std::size_t b) {
-        return joined(made, a).size() < joined(made, b).size();
-      });
-      const IndexNames loops = joined(made, next);
-      chain.order.push_back(static_cast<int>(next));
-      left.erase(next);
-      chain.largest = std::max(chain.largest, loops.size());
-      chain.loops += loops.size();
-      made = needed(loops, left);
-    }
-    return chain;
-  }
-
-  IndexNames joined(const IndexNames& made, std::size_t operand) const {
-    IndexNames all = made;
-    all.insert(operands_[operand].begin(), operands_[operand].end());
-    return all;
-  }
-
-  /// The indices that the result or an operand that is left has.
-  IndexNames needed(const IndexNames& loops, const std::set<std::size_t>& left) const {
-    IndexNames out;
-    for (const std::string& index : loops) {
-      const bool is_read = std::any_of(left.begin(), left.end(),
-                                       [&](std::size_t n) { return operands_[n].count(index) != 0; });
-      if (is_read || result_.count(index) != 0) out.insert(index);
-    }
-    return out;
-  }
-
-  IndexNames result_;
-  std::vector<IndexNames> operands_;
-};
 
 /// The product, with a dense result, in steps of two operands; the empty trace for what has no such steps.
 schedule::Trace steps_of(const problem::Problem& asked) {
   const auto factors = problem::factors_of(asked);
   const problem::Problem& problem = factors ? factors->contraction : asked;
-  schedule::Trace trace;
-  const auto operands = problem.operands().size();
-  if (!problem::is_contraction(problem) || operands < min_stepped_operands) return trace;
-  const std::vector<int> order = Greedy(problem).best().order;
-  if (!std::is_sorted(order.begin(), order.end()))
-    trace.directives.emplace_back(schedule::Permute{{}, order});
-  schedule::Path path;
-  for (std::size_t left = operands; left > 2; --left) {
-    trace.directives.emplace_back(schedule::LoopFuse{path, 2, true, 0});
-    path.push_back(1);
-  }
-  return trace;
+  if (!problem::is_contraction(problem) || problem.operands().size() < min_stepped_operands) return {};
+  return greedy_chain(problem, problem);
 }
 
 bool has_dense_result(const problem::Problem& problem) {

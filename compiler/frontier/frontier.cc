@@ -18,7 +18,7 @@
 #include "compiler/frontier/published.h"
 #include "compiler/frontier/search.h"
 #include "compiler/frontier/stopwatch.h"
-#include "compiler/problem/factors.h"
+#include "compiler/problem/rewrites/factors.h"
 #include "compiler/schedule/replay/apply.h"
 #include "compiler/space/listed/appending.h"
 #include "compiler/space/space.h"

@@ -11,7 +11,7 @@
 #include "compiler/frontier/dense_walks.h"
 #include "compiler/frontier/listed.h"
 #include "compiler/frontier/stopwatch.h"
-#include "compiler/problem/factors.h"
+#include "compiler/problem/rewrites/factors.h"
 #include "compiler/schedule/nests.h"
 #include "compiler/schedule/replay/apply.h"
 #include "compiler/schedule/section.h"
@@ -57,7 +57,11 @@ support::Result<space::ListedMembers> list_program(const Beginning& beginning, c
   }
   space::ProgramOptions listing;
   listing.budget = &budget;
-  if (part != 0) listing.max_tries = part * tries_of_part;
+  if (part != 0) {
+    listing.max_tries = part * tries_of_part;
+    // Products are split in nests that share nothing.
+    listing.apart_first = true;
+  }
   SCHAAS_ASSIGN_OR_RETURN(space::ListedMembers found, space::program_members(schedule::default_nest(problem),
                                                                              problem, listing, cancellation));
   for (space::ListedMember& member : found.members) {
@@ -67,7 +71,7 @@ support::Result<space::ListedMembers> list_program(const Beginning& beginning, c
       directives.emplace_back(as_it_is(schedule::default_nest(problem)));
     directives.insert(directives.begin(), begin.directives.begin(), begin.directives.end());
   }
-  const Splits splits = part == 0 ? Splits() : Splits{part, part};
+  const Splits splits = part == 0 ? Splits() : Splits{part, part, /*chains=*/true};
   SCHAAS_RETURN_IF_ERROR(
       add_split_products(found, asked, problem, contraction, splits, budget, cancellation));
   return found;

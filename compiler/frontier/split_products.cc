@@ -6,9 +6,12 @@
 #include <utility>
 
 #include "compiler/frontier/class_order.h"
+#include "compiler/frontier/greedy_chain.h"
+#include "compiler/frontier/sparse_point.h"
 #include "compiler/schedule/nests.h"
 #include "compiler/schedule/replay/apply.h"
 #include "compiler/schedule/section.h"
+#include "compiler/support/contains.h"
 
 // Products of a program, split as on the frontier of the product alone (docs/schedule_space.md, "Programs").
 // The fastest schedules whose nest for the product shares no loops are bases. On each of them the fastest
@@ -81,14 +84,39 @@ schedule::Directive moved(schedule::Directive directive, const Path& at) {
   return directive;
 }
 
-/// The splits of a product: traces of its own default nest that branch.
-std::vector<schedule::Trace> splits_of(const problem::Problem& product, const Frontier& found,
-                                       std::size_t max_splits) {
-  std::vector<const Survivor*> fastest;
-  for (const Survivor& survivor : found.survivors) fastest.push_back(&survivor);
-  std::stable_sort(fastest.begin(), fastest.end(), [](const Survivor* a, const Survivor* b) {
+/// Returns the survivors by turns from those that are fastest at the program's sparse point and from those at
+/// middling sizes, each once.
+std::vector<const Survivor*> fastest_first(const problem::Problem& product, const Frontier& found,
+                                           const problem::Problem& program) {
+  const cost::Point sparse = SparsePoint(program).values(cost::variables_of(product));
+  std::vector<const Survivor*> by_sparse, by_middling, out;
+  for (const Survivor& survivor : found.survivors) by_sparse.push_back(&survivor);
+  by_middling = by_sparse;
+  std::stable_sort(by_sparse.begin(), by_sparse.end(), [&](const Survivor* a, const Survivor* b) {
+    return cost::evaluate_time(a->cost, sparse) < cost::evaluate_time(b->cost, sparse);
+  });
+  std::stable_sort(by_middling.begin(), by_middling.end(), [](const Survivor* a, const Survivor* b) {
     return middling_time(a->cost) < middling_time(b->cost);
   });
+  for (std::size_t n = 0; n < by_sparse.size(); ++n)
+    for (const Survivor* one : {by_sparse[n], by_middling[n]})
+      if (!support::contains(out, one)) out.push_back(one);
+  return out;
+}
+
+/// Returns the trace with a directive that makes the product's default nest of any order of its loops.
+schedule::Trace from_default_nest(const problem::Problem& product, const schedule::Trace& trace) {
+  schedule::Trace out;
+  const auto nest = schedule::find_section(schedule::default_nest(product), {});
+  out.directives.emplace_back(schedule::Reorder{{}, nest.value().loops});
+  out.directives.insert(out.directives.end(), trace.directives.begin(), trace.directives.end());
+  return out;
+}
+
+/// The splits of a product: traces of its own default nest that branch.
+std::vector<schedule::Trace> splits_of(const problem::Problem& product, const Frontier& found,
+                                       const problem::Problem& program, std::size_t max_splits) {
+  const std::vector<const Survivor*> fastest = fastest_first(product, found, program);
   std::vector<schedule::Trace> out;
   for (const Survivor* survivor : fastest) {
     const auto& directives = survivor->traces.front().directives;
@@ -101,11 +129,7 @@ std::vector<schedule::Trace> splits_of(const problem::Problem& product, const Fr
       return std::holds_alternative<schedule::LoopFuse>(directive);
     });
     if (!plain || !splits || out.size() == max_splits) continue;
-    schedule::Trace trace;
-    const auto nest = schedule::find_section(schedule::default_nest(product), {});
-    trace.directives.emplace_back(schedule::Reorder{{}, nest.value().loops});
-    trace.directives.insert(trace.directives.end(), directives.begin(), directives.end());
-    out.push_back(std::move(trace));
+    out.push_back(from_default_nest(product, survivor->traces.front()));
   }
   return out;
 }
@@ -114,16 +138,24 @@ class Splitting {
  public:
   Splitting(space::ListedMembers& members, const problem::Problem& asked, const problem::Problem& problem,
             const support::Cancellation& budget)
-      : members_(members), asked_(asked), costs_(problem), budget_(budget) {}
+      : members_(members),
+        asked_(asked),
+        costs_(problem),
+        point_(SparsePoint(problem).values(cost::variables_of(problem))),
+        budget_(budget) {}
 
   /// Completes schedules in which the nest of `target` shares nothing, those with least time first, until the
-  /// budget ends. Returns whether it did.
+  /// budget ends. Returns whether it did. The first split of the first schedule is made in any case.
   bool add(const std::string& target, const std::vector<schedule::Trace>& splits, std::size_t max_bases) {
     std::vector<std::size_t> order(members_.members.size());
     for (std::size_t n = 0; n < order.size(); ++n) order[n] = n;
-    const auto time = [&](std::size_t n) { return middling_time(members_.members[n].cost); };
-    std::stable_sort(order.begin(), order.end(),
-                     [&](std::size_t a, std::size_t b) { return time(a) < time(b); });
+    const auto sort = [&](const auto& time) {
+      std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+        return time(members_.members[a].cost) < time(members_.members[b].cost);
+      });
+    };
+    sort(middling_time);
+    sort([&](const cost::Cost& cost) { return cost::evaluate_time(cost, point_); });
     std::size_t bases = 0;
     bool ended = false;
     std::vector<space::ListedMember> more;
@@ -135,7 +167,7 @@ class Splitting {
       if (path == apart.end()) continue;
       ++bases;
       for (const schedule::Trace& split : splits) {
-        ended = !budget_.check("splitting products").ok();
+        ended = !more.empty() && !budget_.check("splitting products").ok();
         if (ended) break;
         complete(members_.members[n], path->second, split, more);
       }
@@ -170,6 +202,7 @@ class Splitting {
   space::ListedMembers& members_;
   const problem::Problem& asked_;
   const cost::TreeCosts costs_;
+  const cost::Point point_;
   const support::Cancellation& budget_;
 };
 
@@ -185,18 +218,27 @@ Result<void> add_split_products(space::ListedMembers& members, const problem::Pr
     SCHAAS_RETURN_IF_ERROR(cancellation.check("splitting the products of a program"));
     const auto product = product_of(nest, problem);
     if (!product || problem.mask_of(nest.leaf().target.tensor) != nullptr) continue;
+    Splitting splitting(members, asked, problem, budget);
+    // A chain that needs no search: the time for the search may be short, and the processor busy.
+    const auto add_chain = [&] {
+      const schedule::Trace chain = greedy_chain(*product, problem);
+      splitting.add(nest.leaf().target.tensor, {from_default_nest(*product, chain)}, 1);
+    };
+    if (limits.chains) add_chain();
     if (!budget.check("splitting products").ok()) {
+      if (!limits.chains) add_chain();
       ended = true;
-      break;
+      continue;
     }
     const auto found = contraction(*product);
     SCHAAS_RETURN_IF_ERROR(cancellation.check("splitting the products of a program"));
     if (!found.ok()) {
       ended = ended || found.error().family == support::Family::exhausted;
+      if (!limits.chains) add_chain();
       continue;
     }
-    Splitting splitting(members, asked, problem, budget);
-    if (splitting.add(nest.leaf().target.tensor, splits_of(*product, *found, limits.entries), limits.bases))
+    if (splitting.add(nest.leaf().target.tensor, splits_of(*product, *found, problem, limits.entries),
+                      limits.bases))
       ended = true;
   }
   if (ended && members.limited.empty()) members.limited = ended_while_split;

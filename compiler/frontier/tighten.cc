@@ -8,7 +8,7 @@
 #include "compiler/concrete_notation/copies/result_copies.h"
 #include "compiler/frontier/proofs/contradiction.h"
 #include "compiler/frontier/proofs/log_proof.h"
-#include "compiler/problem/factors.h"
+#include "compiler/problem/rewrites/factors.h"
 #include "compiler/schedule/replay/apply.h"
 #include "compiler/space/listed/appending.h"
 

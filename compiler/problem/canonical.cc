@@ -6,9 +6,11 @@
 #include <tuple>
 
 #include "compiler/index_notation/extent_classes.h"
+#include "compiler/index_notation/parser.h"
 #include "compiler/index_notation/rename.h"
 #include "compiler/problem/colours.h"
 #include "compiler/problem/constraint_set.h"
+#include "compiler/support/contains.h"
 #include "compiler/support/digest.h"
 
 // Canonical form by search with colour refinement and automorphisms (B. D. McKay, Practical graph
@@ -378,9 +380,29 @@ Names inverse(const Names& names) {
   return out;
 }
 
+/// Maps the problem's indices to indices of the request that must have the same extent: to themselves where
+/// they are such.
+Names extents_of(const Problem& problem, std::string_view expression) {
+  Names names;
+  for (const std::string& index : problem.indices()) names.emplace(index, index);
+  const auto request = index_notation::parse(expression);
+  if (expression.empty() || !request.ok()) return names;
+  const auto asked = index_notation::index_variables(request->statements);
+  const Names classes = index_notation::extent_classes(problem.statements());
+  for (auto& [index, to] : names) {
+    if (support::contains(asked, index)) continue;
+    const auto same = std::find_if(asked.begin(), asked.end(), [&](const std::string& other) {
+      const auto known = classes.find(other);
+      return known != classes.end() && known->second == classes.at(index);
+    });
+    if (same != asked.end()) to = *same;
+  }
+  return names;
+}
+
 }  // namespace
 
-Canonical canonicalize(const Problem& problem) {
+Canonical canonicalize(const Problem& problem, std::string_view expression) {
   Canonical out;
   Renaming names;
   if (is_contraction(problem)) {
@@ -400,6 +422,8 @@ Canonical canonicalize(const Problem& problem) {
   out.key = support::digest_of(out.text).sha256;
   out.user_tensor = inverse(names.tensors);
   out.user_index = inverse(names.indices);
+  const Names extents = extents_of(problem, expression);
+  for (const auto& [ours, users] : out.user_index) out.user_extent.emplace(ours, extents.at(users));
   out.asked = print(problem);
   return out;
 }

@@ -16,8 +16,9 @@
 #include "compiler/index_notation/verifier.h"
 #include "compiler/problem/blocked.h"
 #include "compiler/problem/constraint_set.h"
-#include "compiler/problem/factors.h"
-#include "compiler/problem/inline_intermediates.h"
+#include "compiler/problem/rewrites/distributed_sums.h"
+#include "compiler/problem/rewrites/factors.h"
+#include "compiler/problem/rewrites/inline_intermediates.h"
 #include "compiler/problem/upper_bounds.h"
 #include "compiler/problem/value_type_check.h"
 #include "compiler/support/limits.h"
@@ -407,7 +408,8 @@ Result<Problem> build(const ProblemText& given) {
     SCHAAS_ASSIGN_OR_RETURN(problem, with_blocks(problem, blocking));
   }
   const auto written = problem.statements();
-  problem = with_factors_apart(with_sparse_intermediates_inlined(std::move(problem)));
+  problem = with_sums_distributed(with_sparse_intermediates_inlined(std::move(problem)));
+  problem = with_factors_apart(std::move(problem));
   SCHAAS_RETURN_IF_ERROR(read_choices(text, problem));
   SCHAAS_RETURN_IF_ERROR(take_apart_types(text, problem));
   SCHAAS_RETURN_IF_ERROR(check_value_type(text.expression, written, problem));

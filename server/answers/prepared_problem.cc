@@ -159,7 +159,7 @@ Result<PreparedProblem> prepare(const problem::ProblemText& text, const SearchBo
   SCHAAS_ASSIGN_OR_RETURN(const problem::Problem problem,
                           frontier::build_consistent(text, *here, means.query_milliseconds));
   SCHAAS_RETURN_IF_ERROR(check_size(problem, means.problems));
-  Canonical canonical = problem::canonicalize(problem);
+  Canonical canonical = problem::canonicalize(problem, text.expression);
   UserNames names(canonical);
   frontier::Options options = frontier::options_for(problem.profile);
   options.solver = means.solver;
@@ -239,7 +239,7 @@ answers::Frontier without_entries(const PreparedProblem& prepared) {
   out.statement = index_notation::print(prepared.names.as_written().program());
   out.arguments = prepared.names.arguments();
   out.user_tensors = prepared.canonical.user_tensor;
-  out.user_indices = prepared.canonical.user_index;
+  out.user_indices = prepared.canonical.user_extent;
   out.complete = true;
   return out;
 }

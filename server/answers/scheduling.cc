@@ -343,7 +343,7 @@ class Work {
     SCHAAS_ASSIGN_OR_RETURN(kernel.tree, names.tree(wanted.trace));
     const cost::Cost cost = cost::of(tree, with_copies);
     const auto memory = cost::memory_terms(tree, with_copies);
-    const cost::Variables variables = cost::variables_of(users);
+    const cost::Variables variables = names.variables_of(users);
     kernel.time = cost::print_time(cost, variables);
     kernel.memory = cost::print_memory(memory, variables);
     kernel.time_terms = time_terms(cost, variables);

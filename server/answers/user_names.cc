@@ -57,6 +57,21 @@ class Renaming {
   const Names& indices_ = both_.indices;
 };
 
+/// Replaces the names of indices in a variable.
+void rename_indices(cost::Variable& variable, const Names& names) {
+  variable.index = renamed(names, variable.index);
+  for (std::string& index : variable.outer) index = renamed(names, index);
+  for (cost::Variable& list : variable.lists) rename_indices(list, names);
+}
+
+/// Maps the user's names of indices to indices of the request with their extents.
+Names extents_of(const problem::Canonical& canonical) {
+  Names extents;
+  for (const auto& [ours, users] : canonical.user_index)
+    extents.emplace(users, canonical.user_extent.at(ours));
+  return extents;
+}
+
 }  // namespace
 
 UserNames::UserNames(const problem::Canonical& canonical)
@@ -66,7 +81,8 @@ UserNames::UserNames(const problem::Canonical& canonical)
       as_written_(problem_),
       user_position_(canonical.user_positions),
       canonical_position_(user_position_.size()),
-      variables_(cost::variables_of(problem_)) {
+      extent_(extents_of(canonical)),
+      variables_(variables_of(problem_)) {
   // Contractions alone have an order of factors to restore; programs keep the user's.
   if (!user_position_.empty()) {
     const auto factors = problem_.operands();
@@ -88,6 +104,13 @@ UserNames::UserNames(const problem::Canonical& canonical)
   }
   for (const auto& tensor : canonical.problem.tensors())
     arguments_.push_back(renamed(canonical.user_tensor, tensor));
+}
+
+cost::Variables UserNames::variables_of(const problem::Problem& users) const {
+  cost::Variables out = cost::variables_of(users);
+  for (auto* variables : {&out.extents, &out.fibers, &out.lists})
+    for (cost::Variable& variable : *variables) rename_indices(variable, extent_);
+  return out;
 }
 
 schedule::Trace UserNames::to_user(const schedule::Trace& trace) const {

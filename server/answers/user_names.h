@@ -23,8 +23,10 @@ class UserNames {
   const problem::Problem& problem() const { return problem_; }
   /// Returns the problem with its factors as the user wrote them; traces of answers apply to it.
   const problem::Problem& as_written() const { return as_written_; }
-  /// Returns the cost variables in the user's names, with the bits of the canonical ones.
+  /// Returns the cost variables in names of the request, with the bits of the canonical ones.
   const cost::Variables& variables() const { return variables_; }
+  /// Returns the cost variables of `problem()` with copies, in names of the request.
+  cost::Variables variables_of(const problem::Problem& users) const;
   /// Returns the kernel arguments in order, result first.
   std::vector<std::string> arguments() const { return arguments_; }
 
@@ -51,6 +53,7 @@ class UserNames {
   std::vector<int> user_position_,
       canonical_position_;  ///< positions of a contraction's canonical factors in the user's product, and the
                             ///< inverse
+  std::map<std::string, std::string> extent_;  ///< the user's name of an index -> one of the request
   cost::Variables variables_;
   std::vector<std::string> arguments_;
 };

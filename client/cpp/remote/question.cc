@@ -38,7 +38,7 @@ std::string difference(const Frontier& frontier, const problem::Canonical& asked
   if (frontier.constraints != constraints_of(asked)) return "constraints";
   if (frontier.arguments != arguments_of(asked)) return "order of arguments";
   if (frontier.user_tensors != asked.user_tensor) return "names of tensors";
-  if (frontier.user_indices != asked.user_index) return "names of indices";
+  if (frontier.user_indices != asked.user_extent) return "names of indices";
   return "";
 }
 
@@ -75,7 +75,7 @@ std::vector<Constraint> constraints_of(const problem::Canonical& asked) {
 
 support::Result<problem::Canonical> canonical_form(const ProblemText& asked) {
   SCHAAS_ASSIGN_OR_RETURN(const problem::Problem problem, problem::build(texts_with_defaults(asked)));
-  return problem::canonicalize(problem);
+  return problem::canonicalize(problem, asked.expression);
 }
 
 support::Result<std::optional<ProgramParts>> program_parts(const ProblemText& asked) {

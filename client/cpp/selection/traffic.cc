@@ -505,7 +505,7 @@ NumberedNest::NumberedNest(const Nest& original, Unknowns& unknowns, std::vector
   for (const Nest::Loop& loop : original.loops) {
     Loop to{unknowns.number(loop.trips)};
     if ((loop.block == 0 || loop.inside) && loop.trips.kind == Variable::Kind::fiber)
-      to.extent = unknowns.number({Variable::Kind::extent, loop.index, "", 0});
+      to.extent = unknowns.number({Variable::Kind::extent, loop.trips.index, "", 0});
     loops.push_back(to);
   }
   for (const Nest::Access& access : original.accesses) {

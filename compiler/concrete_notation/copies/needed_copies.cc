@@ -14,7 +14,7 @@
 #include "compiler/concrete_notation/linear_order.h"
 #include "compiler/concrete_notation/semantics.h"
 #include "compiler/problem/copies.h"
-#include "compiler/problem/factors.h"
+#include "compiler/problem/rewrites/factors.h"
 #include "compiler/problem/sparse_factors.h"
 #include "compiler/problem/upper_bounds.h"
 #include "compiler/support/contains.h"

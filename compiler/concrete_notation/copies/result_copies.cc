@@ -8,7 +8,7 @@
 #include "compiler/concrete_notation/linear_order.h"
 #include "compiler/concrete_notation/loop_order.h"
 #include "compiler/problem/copies.h"
-#include "compiler/problem/factors.h"
+#include "compiler/problem/rewrites/factors.h"
 
 // Copies for the sparse result of a contraction. Orders of up to six loops are enumerated. One that comes to
 // the result's first level before any sum determines its copies: accesses that contradict it are read along

@@ -6,7 +6,7 @@
 namespace schaas::concrete_notation {
 
 /// Returns the sets of re-layouts with which a contraction is searched whose sparse result needs them; so may
-/// a product of functions of elements (problem/factors.h). Storage orders may allow no loops that append in
+/// a product of functions of elements (problem/rewrites/factors.h). Storage orders may allow no loops that append in
 /// order, as in `A(j,i) = B(i,j)` and `A(k,i) = B(i,j) * C(j,k)` by rows. They may also allow only loops that
 /// begin with a sum, as in `A(i,j) = B(k,i) * C(k,j)` by rows. Without them such a result needs a workspace
 /// of all its elements; the first set, of none, stands for that. They also help where rows of the result

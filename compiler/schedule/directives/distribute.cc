@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "compiler/concrete_notation/sum_terms.h"
 #include "compiler/index_notation/printer.h"
+#include "compiler/problem/rewrites/sum_terms.h"
 #include "compiler/schedule/illegal.h"
 #include "compiler/schedule/section.h"
 
@@ -50,7 +50,7 @@ bool vanishes(const Expression& value, const operators::Semiring& semiring) {
 /// merged into one.
 std::vector<Expression> separable_terms(const Expression& value, const operators::Semiring& semiring) {
   std::vector<Expression> out, together;
-  for (const auto& term : concrete_notation::distributed_terms(value, semiring, max_terms))
+  for (const auto& term : problem::distributed_terms(value, semiring, max_terms))
     (vanishes(term.value, semiring) ? out : together).push_back(term.expression());
   if (together.size() == 1) out.push_back(together.front());
   if (together.size() > 1) {

@@ -7,7 +7,7 @@
 #include "compiler/concrete_notation/checks/verifier.h"
 #include "compiler/concrete_notation/copies/needed_copies.h"
 #include "compiler/index_notation/printer.h"
-#include "compiler/problem/factors.h"
+#include "compiler/problem/rewrites/factors.h"
 #include "compiler/problem/masks.h"
 #include "compiler/schedule/directives/apply_directive.h"
 #include "compiler/schedule/directives/store.h"
@@ -23,7 +23,7 @@
 // loops.
 // 4. Annotations come last, because the directives of step 2 build new loops without any.
 // A product with numbers and functions among its factors is replayed as the contraction of its elements
-// (problem/factors.h). The factors enter the finished tree, so both problems have the same traces.
+// (problem/rewrites/factors.h). The factors enter the finished tree, so both problems have the same traces.
 namespace schaas::schedule {
 namespace {
 

@@ -1,6 +1,6 @@
 #pragma once
 #include "compiler/concrete_notation/nodes.h"
-#include "compiler/problem/factors.h"
+#include "compiler/problem/rewrites/factors.h"
 
 namespace schaas::schedule {
 

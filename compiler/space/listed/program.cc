@@ -143,6 +143,7 @@ class Search {
         orders_.push_back(loop_orders_of(nests_.back(), problem_));
       }
       shared_.assign(nests_.size(), {});
+      if (options_.apart_first && !take()) return false;
       return choose(0);
     });
     SCHAAS_RETURN_IF_ERROR(cancellation_.check("listing the schedules of a program"));
@@ -153,7 +154,11 @@ class Search {
  private:
   /// Chooses what nest `at` and the next one share; false when there is enough.
   bool choose(std::size_t at) {
-    if (at + 1 == nests_.size()) return take();
+    if (at + 1 == nests_.size()) {
+      const bool is_apart =
+          std::all_of(shared_.begin(), shared_.end(), [](const Names& n) { return n.empty(); });
+      return (options_.apart_first && is_apart) || take();
+    }
     Names rest = schedule::sharable(nests_, at);
     return choose_more(at, rest);
   }

@@ -14,6 +14,7 @@ namespace schaas::space {
 struct ProgramOptions {
   std::size_t max_tries = 20'000;  ///< tries beyond this are left out
   bool distributed = true;         ///< the terms of sums one after another, too
+  bool apart_first = false;        ///< list the nests that share nothing before those that share most
   /// End of the listing, once there is a schedule; null: none.
   const support::Cancellation* budget = nullptr;
 };

@@ -202,15 +202,15 @@ struct Frontier {
   bool complete = false;
   std::vector<std::string> arguments;               ///< kernel arguments in order: the result first
   std::map<std::string, std::string> user_tensors;  ///< canonical -> the user's name
-  std::map<std::string, std::string> user_indices;
-  std::vector<Removal> removals;  ///< at most the server's limit
-  std::string statement;          ///< statement to which the traces apply, in the user's names
-  std::uint64_t removed = 0;      ///< all removals, summaries included
-  std::string limited;            ///< which budget ended what, in a sentence; "" when complete
-  std::string relaxed_from;       ///< key of the problem with relaxed constraints whose answer it was derived
-                                  ///< from; "": searched
-  bool hit = false;               ///< it was stored
-  bool partial = false;  ///< answer from a small part of the space; a better one follows, with other ids
+  std::map<std::string, std::string> user_indices;  ///< canonical -> an index of the request with its extent
+  std::vector<Removal> removals;                    ///< at most the server's limit
+  std::string statement;      ///< statement to which the traces apply, in the user's names
+  std::uint64_t removed = 0;  ///< all removals, summaries included
+  std::string limited;        ///< which budget ended what, in a sentence; "" when complete
+  std::string relaxed_from;   ///< key of the problem with relaxed constraints whose answer it was derived
+                              ///< from; "": searched
+  bool hit = false;           ///< it was stored
+  bool partial = false;       ///< answer from a small part of the space; a better one follows, with other ids
   std::vector<Measurement> measurements;  ///< on hosts like this one, newest first
   std::vector<GpuSchedule> gpu;           ///< only when asked for
   std::string signature;  ///< by the server's key, of the problem as it was asked; verified in files

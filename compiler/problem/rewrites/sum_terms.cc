@@ -1,10 +1,10 @@
-#include "compiler/concrete_notation/sum_terms.h"
+#include "compiler/problem/rewrites/sum_terms.h"
 
 #include <utility>
 
 // Sums as lists of terms with signs. Differences and negations are signs under plus-times alone; under other
 // semirings they are terms themselves.
-namespace schaas::concrete_notation {
+namespace schaas::problem {
 
 using index_notation::Call;
 using index_notation::Expression;
@@ -81,4 +81,4 @@ std::vector<SumTerm> distributed_terms(const Expression& expression, const opera
   return out;
 }
 
-}  // namespace schaas::concrete_notation
+}  // namespace schaas::problem

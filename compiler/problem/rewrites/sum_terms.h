@@ -4,7 +4,7 @@
 
 #include "compiler/index_notation/nodes.h"
 
-namespace schaas::concrete_notation {
+namespace schaas::problem {
 
 /// A term of a sum.
 struct SumTerm {
@@ -25,4 +25,4 @@ std::vector<SumTerm> sum_terms(const index_notation::Expression& expression,
 std::vector<SumTerm> distributed_terms(const index_notation::Expression& expression,
                                        const operators::Semiring& semiring, std::size_t max_terms);
 
-}  // namespace schaas::concrete_notation
+}  // namespace schaas::problem

@@ -1,4 +1,4 @@
-#include "compiler/problem/inline_intermediates.h"
+#include "compiler/problem/rewrites/inline_intermediates.h"
 
 #include <algorithm>
 #include <map>
@@ -48,12 +48,15 @@ bool reads(const Expression& expression, const std::string& tensor) {
                      [&](const Access& operand) { return operand.tensor == tensor; });
 }
 
-/// Returns the number of statements that read the tensor.
+}  // namespace
+
 std::ptrdiff_t readers_of(const std::string& tensor, const Problem& problem) {
   const auto statements = problem.statements();
   return std::count_if(statements.begin(), statements.end(),
                        [&](const Assignment& statement) { return reads(statement.value, tensor); });
 }
+
+namespace {
 
 /// The mask has every index of the read.
 bool covers(const Access& mask, const Access& read) {
@@ -241,7 +244,8 @@ bool is_read_at_other_elements(const Assignment& definition, const Assignment& r
   return reads.size() > 1;
 }
 
-/// `by_sum`: what the definition sums over becomes a reduction inside; else indices of the reader.
+}  // namespace
+
 Problem without_intermediate(Problem problem, std::size_t number, bool by_sum) {
   const auto at = problem.intermediates.begin() + static_cast<std::ptrdiff_t>(number);
   Assignment definition = *at;
@@ -251,6 +255,8 @@ Problem without_intermediate(Problem problem, std::size_t number, bool by_sum) {
   problem.statement.value = inlined(problem.statement.value, definition);
   return problem;
 }
+
+namespace {
 
 /// Inlines a sum of sparse operands that the statement of a sparse result reads at several elements. Products
 /// stay: each read would need indices of its own to sum over, which no statement of the request has.

@@ -1,4 +1,7 @@
 #pragma once
+#include <cstddef>
+#include <string>
+
 #include "compiler/problem/problem.h"
 
 namespace schaas::problem {
@@ -28,5 +31,12 @@ namespace schaas::problem {
 ///     T(i,j) = B(i,j) + C(i,j); A(i,k) = T(i,j) * T(j,k)
 ///     -> A(i,k) = (B(i,j) + C(i,j)) * (B(j,k) + C(j,k))
 Problem with_sparse_intermediates_inlined(Problem problem);
+
+/// Returns the number of statements that read the tensor.
+std::ptrdiff_t readers_of(const std::string& tensor, const Problem& problem);
+
+/// Replaces every read of intermediate `number` by its definition. `by_sum`: what the definition sums over
+/// becomes a reduction inside; else indices of the reader.
+Problem without_intermediate(Problem problem, std::size_t number, bool by_sum);
 
 }  // namespace schaas::problem

@@ -1,4 +1,4 @@
-#include "compiler/problem/factors.h"
+#include "compiler/problem/rewrites/factors.h"
 
 #include <algorithm>
 #include <set>

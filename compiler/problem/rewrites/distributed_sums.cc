@@ -1,0 +1,385 @@
+#include "compiler/problem/rewrites/distributed_sums.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "compiler/index_notation/printer.h"
+#include "compiler/index_notation/rename.h"
+#include "compiler/index_notation/verifier.h"
+#include "compiler/problem/rewrites/inline_intermediates.h"
+#include "compiler/problem/rewrites/sum_terms.h"
+#include "compiler/problem/sparse_factors.h"
+#include "compiler/support/contains.h"
+
+// Products are flattened through signs, squares and sums inside of them; the indices of these sums join those
+// of the sum around. A factor is multiplied out when one of its terms is zero where a sparse operand stores
+// nothing, and each other term is a product of factors with one index of that operand each. Then no loop
+// needs all pairs of coordinates. Terms that are equal apart from their numbers become one. A product is
+// written as one sum for each group of factors that share a summed index, with what has none in front of it.
+// A sum without such a factor is returned as it was.
+namespace schaas::problem {
+namespace {
+
+using index_notation::Access;
+using index_notation::Assignment;
+using index_notation::Call;
+using index_notation::Expression;
+using index_notation::Literal;
+using index_notation::Product;
+using index_notation::Reduction;
+using operators::Function;
+using Indices = std::vector<std::string>;
+
+constexpr std::size_t max_terms = 8;
+
+/// A product that is summed: `number * factors`, summed over `summed` besides the indices of the sum around.
+struct Term {
+  double number = 1;
+  std::vector<Expression> factors;
+  Indices summed;
+  Indices apart{};  ///< of the sparse operand from which it was set apart, first those that are summed over
+};
+
+std::size_t shared_indices(const Indices& indices, const Access& operand) {
+  const std::set<std::string> own(operand.indices.begin(), operand.indices.end());
+  return static_cast<std::size_t>(std::count_if(
+      own.begin(), own.end(), [&](const std::string& index) { return support::contains(indices, index); }));
+}
+
+Expression number(double value) { return Expression{Literal{value}, {}}; }
+
+/// Returns the product of these factors; no factor at all is 1.
+Expression product(std::vector<Expression> factors) {
+  if (factors.empty()) return number(1);
+  if (factors.size() == 1) return std::move(factors.front());
+  Product out;
+  for (Expression& factor : factors) {
+    if (auto* inner = std::get_if<Product>(&factor.node)) {
+      out.factors.insert(out.factors.end(), inner->factors.begin(), inner->factors.end());
+    } else {
+      out.factors.push_back(std::move(factor));
+    }
+  }
+  return Expression{std::move(out), {}};
+}
+
+class Distribution {
+ public:
+  explicit Distribution(const Problem& problem)
+      : problem_(problem),
+        arithmetic_(problem.semiring == &operators::plus_times()),
+        names_(problem.program()) {}
+
+  /// Returns the expression with its sums multiplied out; nothing when none has to be.
+  std::optional<Expression> of(const Expression& expression) {
+    changed_ = false;
+    Expression out = visited(expression);
+    return changed_ ? std::optional(std::move(out)) : std::nullopt;
+  }
+
+ private:
+  Expression visited(const Expression& expression) {
+    std::vector<Expression> parts;
+    for (const Expression& part : index_notation::parts(expression)) parts.push_back(visited(part));
+    Expression out = index_notation::with_parts(expression, std::move(parts));
+    const auto* reduction = std::get_if<Reduction>(&out.node);
+    if (reduction == nullptr || reduction->monoid != problem_.semiring->sum) return out;
+    if (auto multiplied_out = sum_of(*reduction)) {
+      changed_ = true;
+      return *std::move(multiplied_out);
+    }
+    return out;
+  }
+
+  /// Returns the sum with its products multiplied out; nothing when none has to be.
+  std::optional<Expression> sum_of(const Reduction& reduction) {
+    const Expression& body = reduction.body.front();
+    const Indices& indices = reduction.indices;
+    std::vector<Term> terms;
+    const Term whole{1, {body}, {}, {}};
+    if (!sparse_indices_of(whole, 0, indices).empty()) {
+      terms = multiplied_out(whole, indices);
+    } else {
+      bool any = false;
+      for (const SumTerm& part : sum_terms(body, *problem_.semiring)) {
+        Term term;
+        flatten(part.value, term);
+        auto products = multiplied_out(term, indices);
+        any |= products.size() > 1;
+        if (products.size() == 1) products = {Term{1, {part.value}, {}, {}}};
+        for (Term& each : products) {
+          if (part.negative) each.number = -each.number;
+          terms.push_back(std::move(each));
+        }
+      }
+      if (!any) return std::nullopt;
+    }
+    if (terms.size() > max_terms) return std::nullopt;
+    if (arithmetic_) terms = united(std::move(terms));
+    return sum_of(terms, indices);
+  }
+
+  /// Adds the factors of a product to the term.
+  void flatten(const Expression& expression, Term& term) {
+    const auto* literal = std::get_if<Literal>(&expression.node);
+    if (literal != nullptr && arithmetic_) {
+      term.number *= literal->value;
+      return;
+    }
+    if (const auto* all = std::get_if<Product>(&expression.node)) {
+      for (const Expression& factor : all->factors) flatten(factor, term);
+      return;
+    }
+    const auto* reduction = std::get_if<Reduction>(&expression.node);
+    if (reduction != nullptr && reduction->monoid == problem_.semiring->sum) {
+      index_notation::Renaming names;
+      for (const std::string& index : reduction->indices) {
+        const bool is_used = support::contains(term.summed, index);
+        term.summed.push_back(is_used ? names.indices[index] = names_.fresh(index) : index);
+      }
+      const Expression& body = reduction->body.front();
+      flatten(names.indices.empty() ? body : index_notation::renamed(body, names), term);
+      return;
+    }
+    const auto* call = std::get_if<Call>(&expression.node);
+    if (arithmetic_ && call != nullptr && call->function == Function::negate) {
+      term.number = -term.number;
+      flatten(call->arguments.front(), term);
+      return;
+    }
+    if (arithmetic_ && call != nullptr && call->function == Function::power &&
+        call->arguments[1] == number(2)) {
+      flatten(call->arguments.front(), term);
+      flatten(call->arguments.front(), term);
+      return;
+    }
+    term.factors.push_back(expression);
+  }
+
+  /// Returns the terms of a factor that may be multiplied out.
+  std::vector<SumTerm> terms_of(const Expression& factor) const {
+    std::vector<SumTerm> terms = sum_terms(factor, *problem_.semiring);
+    if (terms.size() > 1 || !arithmetic_ || std::holds_alternative<Access>(factor.node)) return terms;
+    const auto element = element_of(factor);
+    if (!element) return terms;
+    const double unstored = value_at_zero(factor, *problem_.semiring);
+    if (unstored == 0 || !std::isfinite(unstored)) return terms;
+    const Expression change{
+        Call{unstored > 0 ? Function::subtract : Function::add, {factor, number(std::abs(unstored))}}, {}};
+    return {{change, false}, {number(std::abs(unstored)), unstored < 0}};
+  }
+
+  /// Returns the indices of a sparse operand, those that are summed over first, where factor `n` of the term
+  /// is to be multiplied out: a sum of this operand and of products in its indices. No other factor has two
+  /// of them.
+  Indices sparse_indices_of(const Term& term, std::size_t n, const Indices& indices) {
+    const auto terms = terms_of(term.factors[n]);
+    if (terms.size() < 2) return {};
+    const auto is_summed = [&](const std::string& index) {
+      return support::contains(indices, index) || support::contains(term.summed, index);
+    };
+    for (const SumTerm& part : terms) {
+      for (const Access& operand : sparse_factors(part.value, problem_)) {
+        const auto meets = [&](const Expression& factor) {
+          const auto sparse = sparse_factors(factor, problem_);
+          return std::any_of(sparse.begin(), sparse.end(), [&](const Access& other) {
+            return shared_indices(operand.indices, other) >= 2;
+          });
+        };
+        if (shared_indices(operand.indices, operand) < 2 ||
+            std::none_of(operand.indices.begin(), operand.indices.end(), is_summed))
+          continue;
+        const bool others =
+            std::any_of(term.factors.begin(), term.factors.end(), [&](const Expression& other) {
+              return !(other == term.factors[n]) &&
+                     shared_indices(index_notation::free_indices(other), operand) >= 2;
+            });
+        const bool apart = std::all_of(terms.begin(), terms.end(), [&](const SumTerm& each) {
+          return meets(each.value) || is_product_in(operand, each.value);
+        });
+        const bool any_dense =
+            std::any_of(terms.begin(), terms.end(), [&](const SumTerm& each) { return !meets(each.value); });
+        if (others || !apart || !any_dense) continue;
+        Indices found = operand.indices;
+        std::stable_partition(found.begin(), found.end(), is_summed);
+        return found;
+      }
+    }
+    return {};
+  }
+
+  /// Every factor of the value has at most one index of the operand.
+  bool is_product_in(const Access& operand, const Expression& value) {
+    Term term;
+    flatten(value, term);
+    return std::all_of(term.factors.begin(), term.factors.end(), [&](const Expression& factor) {
+      return shared_indices(index_notation::free_indices(factor), operand) <= 1;
+    });
+  }
+
+  /// Returns the products that are left of one; the term itself when nothing is multiplied out. `other`: the
+  /// text of a factor that was, and which is multiplied out wherever it stands again.
+  std::vector<Term> multiplied_out(const Term& term, const Indices& indices, const std::string& other = "") {
+    for (std::size_t n = 0; n < term.factors.size(); ++n) {
+      const std::string text = index_notation::print(term.factors[n]);
+      const Indices apart = text == other ? term.apart : sparse_indices_of(term, n, indices);
+      if (apart.empty()) continue;
+      const auto at = term.factors.begin() + static_cast<std::ptrdiff_t>(n);
+      std::vector<Term> out;
+      for (const SumTerm& part : terms_of(*at)) {
+        Term one{part.negative ? -term.number : term.number, {term.factors.begin(), at}, term.summed, apart};
+        flatten(part.value, one);
+        one.factors.insert(one.factors.end(), at + 1, term.factors.end());
+        for (Term& each : multiplied_out(one, indices, text)) out.push_back(std::move(each));
+        if (out.size() > max_terms) break;
+      }
+      return out;
+    }
+    return {term};
+  }
+
+  /// Adds up the numbers of equal products.
+  static std::vector<Term> united(std::vector<Term> terms) {
+    std::vector<Term> out;
+    std::map<std::multiset<std::string>, std::size_t> known;
+    for (Term& term : terms) {
+      std::multiset<std::string> texts;
+      for (const Expression& factor : term.factors) texts.insert(index_notation::print(factor));
+      for (const std::string& index : term.summed) texts.insert("sum " + index);
+      const auto [entry, is_new] = known.try_emplace(std::move(texts), out.size());
+      if (is_new)
+        out.push_back(std::move(term));
+      else
+        out[entry->second].number += term.number;
+    }
+    std::erase_if(out, [](const Term& term) { return term.number == 0; });
+    return out;
+  }
+
+  /// Returns the sum of the terms; nothing when one lacks an index of the sum, or none is left.
+  std::optional<Expression> sum_of(const std::vector<Term>& terms, const Indices& indices) const {
+    std::optional<Expression> out;
+    for (const Term& term : terms) {
+      auto value = summed(term, indices);
+      if (!value) return std::nullopt;
+      const bool subtracts = arithmetic_ && term.number < 0;
+      if (!out) {
+        out = subtracts ? Expression{Call{Function::negate, {*std::move(value)}}, {}} : *std::move(value);
+        continue;
+      }
+      auto* sum = std::get_if<Call>(&out->node);
+      if (!subtracts && sum != nullptr && sum->function == Function::add) {
+        sum->arguments.push_back(*std::move(value));
+      } else {
+        out = Expression{
+            Call{subtracts ? Function::subtract : Function::add, {*std::move(out), *std::move(value)}}, {}};
+      }
+    }
+    return out;
+  }
+
+  /// Returns the factors of a term in which no two indices of the sparse operand meet by these indices. Split
+  /// from the left, such a product has no loops over all pairs of coordinates.
+  static std::vector<Expression> in_order(const Term& term) {
+    const auto number = [&](const Expression& factor) {
+      return std::find_if(term.apart.begin(), term.apart.end(),
+                          [&](const std::string& index) { return index_notation::has_free(factor, index); });
+    };
+    std::vector<Expression> factors = term.factors;
+    const bool meet = std::any_of(factors.begin(), factors.end(), [&](const Expression& factor) {
+      const auto first = number(factor);
+      return first != term.apart.end() && std::any_of(first + 1, term.apart.end(), [&](const auto& index) {
+               return index_notation::has_free(factor, index);
+             });
+    });
+    if (!meet) {
+      std::stable_sort(factors.begin(), factors.end(),
+                       [&](const Expression& a, const Expression& b) { return number(a) < number(b); });
+    }
+    return factors;
+  }
+
+  /// Returns a term without its sign: one sum for each group of factors that share an index of it.
+  std::optional<Expression> summed(const Term& term, const Indices& indices) const {
+    struct Group {
+      Indices indices;
+      std::vector<Expression> factors;
+    };
+    std::vector<Group> groups;
+    for (const Indices* names : {&indices, &term.summed})
+      for (const std::string& index : *names) groups.push_back({{index}, {}});
+    std::vector<Expression> all;
+    if (arithmetic_ && std::abs(term.number) != 1) all.push_back(number(std::abs(term.number)));
+    for (const Expression& factor : in_order(term)) {
+      Group* own = nullptr;
+      for (Group& group : groups) {
+        const bool shares = std::any_of(group.indices.begin(), group.indices.end(), [&](const auto& index) {
+          return index_notation::has_free(factor, index);
+        });
+        if (!shares) continue;
+        if (own == nullptr) {
+          own = &group;
+          continue;
+        }
+        own->indices.insert(own->indices.end(), group.indices.begin(), group.indices.end());
+        own->factors.insert(own->factors.end(), group.factors.begin(), group.factors.end());
+        group = {};
+      }
+      (own == nullptr ? all : own->factors).push_back(factor);
+    }
+    for (Group& group : groups) {
+      if (group.indices.empty()) continue;  // part of another one
+      if (group.factors.empty()) return std::nullopt;
+      all.push_back(Expression{
+          Reduction{problem_.semiring->sum, std::move(group.indices), {product(std::move(group.factors))}},
+          {}});
+    }
+    return product(std::move(all));
+  }
+
+  const Problem& problem_;
+  bool arithmetic_;
+  index_notation::FreshNames names_;
+  bool changed_ = false;
+};
+
+/// Returns the problem with every statement multiplied out, if any is.
+std::optional<Problem> multiplied_out(const Problem& problem) {
+  Distribution distribution(problem);
+  Problem out = problem;
+  bool changed = false;
+  const auto change = [&](Assignment& statement) {
+    auto value = distribution.of(explicit_value(statement, problem));
+    changed |= value.has_value();
+    if (value) statement.value = *std::move(value);
+  };
+  for (Assignment& statement : out.intermediates) change(statement);
+  change(out.statement);
+  if (!changed || !index_notation::verify(out.program(), "").ok()) return std::nullopt;
+  return out;
+}
+
+}  // namespace
+
+Problem with_sums_distributed(Problem problem) {
+  for (std::size_t n = 0; n < problem.intermediates.size(); ++n) {
+    const Assignment& definition = problem.intermediates[n];
+    if (definition.update || sum_terms(definition.value, *problem.semiring).size() < 2 ||
+        readers_of(definition.result.tensor, problem) != 1)
+      continue;
+    if (auto shorter = multiplied_out(without_intermediate(problem, n, /*by_sum=*/true))) {
+      problem = *std::move(shorter);
+      --n;
+    }
+  }
+  if (auto out = multiplied_out(problem)) return *std::move(out);
+  return problem;
+}
+
+}  // namespace schaas::problem
