@@ -12,6 +12,7 @@
 #include "compiler/concrete_notation/thread_mapping.h"
 #include "compiler/pipeline/pipeline.h"
 #include "compiler/pipeline/variants.h"
+#include "compiler/problem/rewrites/factors.h"
 #include "compiler/schedule/replay/apply.h"
 #include "compiler/support/nearest_name.h"
 #include "compiler/support/schedule_id.h"
@@ -51,6 +52,9 @@ struct Part {
   double seconds;       ///< budget of its search
 };
 constexpr Part parts[] = {{1, 1, 1, 0.1}, {4, 2, 2, 1}, {64, 2, 4, 10}};
+/// Least budget of a part of a program's space, which is small by its number of schedules. It takes a tenth
+/// of that time where no compiler runs beside; ended early, it may know only nests over all elements.
+constexpr double min_program_seconds = 0.5;
 /// GPU kernels compiled before the client's sizes are known. nvcc takes seconds; the client requests its own
 /// choice by id.
 constexpr std::size_t max_gpu_kernels = 3;
@@ -192,6 +196,8 @@ class Work {
   void search_parts() {
     if (searched_.wait_for(options_.partial_search_delay) || waiting_first_kernels() > 0) return;
     std::vector<schedule::Trace> known;
+    const problem::Problem& problem = prepared_.canonical.problem;
+    const bool is_product = problem::is_contraction(problem) || problem::factors_of(problem);
     for (std::size_t p = 0; p < std::size(parts); ++p) {
       frontier::Options options = prepared_.options;
       options.operand_orders = parts[p].operand_orders;
@@ -201,18 +207,19 @@ class Work {
       options.stage1 = true;
       options.members_per_class = 1;
       const double whole = prepared_.options.search_seconds;
-      options.search_seconds = whole > 0 ? std::min(whole, parts[p].seconds) : parts[p].seconds;
-      auto found = frontier::compute(prepared_.canonical.problem, options, {}, cancellation_);
+      const double part = is_product ? parts[p].seconds : std::max(parts[p].seconds, min_program_seconds);
+      options.search_seconds = whole > 0 ? std::min(whole, part) : part;
+      auto found = frontier::compute(problem, options, {}, cancellation_);
       if (!found.ok()) return;  // the search of the whole reports the error
       // Ids of parts are their own, "p1.1": those of the whole frontier mean other schedules.
       for (auto& survivor : found->survivors) survivor.id.replace(0, 1, "p" + std::to_string(p + 1) + ".");
       if (searched_.is_set()) return;
-      pipeline::add_variants(*found, prepared_.canonical.problem);
+      pipeline::add_variants(*found, problem);
       auto out = named(*found, prepared_);
       if (!out.ok() || searched_.is_set()) return;
       out->partial = true;
       send(*out);
-      for (const std::size_t s : representatives(*found, prepared_.canonical.problem, parts[p].kernels)) {
+      for (const std::size_t s : representatives(*found, problem, parts[p].kernels)) {
         const schedule::Trace& trace = found->survivors[s].traces.front();
         if (searched_.is_set()) return;
         if (std::find(known.begin(), known.end(), trace) != known.end()) continue;

@@ -252,6 +252,27 @@ TEST(ReorderedResults, ComputeWhatTheOracleSays) {
   runs.finish();
 }
 
+/// Products over sums of a sparse operand and of products in its indices (distributed_sums.h).
+TEST(DistributedSums, ComputeWhatTheOracleSays) {
+  constexpr std::size_t every = 4;  // schedules of a frontier
+  Runs runs;
+  std::size_t number = 0;
+  for (const auto& [expression, format] : std::vector<std::pair<std::string, std::string>>{
+           {"A(i,k) = (B(i,j) - sum(l)(X(i,l) * Y(j,l))) * Y(j,k)", "csr"},
+           {"A(j,k) = (B(i,j) - sum(l)(X(i,l) * Y(j,l))) * X(i,k)", "coo"},
+           {"s = sum(i,j)(pow(B(i,j) - sum(k)(X(i,k) * Y(j,k)), 2))", "csr"},
+           {"y(i) = exp(B(i,j)) * x(j)", "csc"},
+           {"A(i,k) = (B(i,j) + u(i) * v(j)) * C(j,k)", "csr"},
+           {"A(i,r) = (B(i,j,k) - sum(l)(X(i,l) * Y(j,l) * Z(k,l))) * Y(j,r) * Z(k,r)", "csf"}}) {
+    const auto problem = problem_of(expression, {{"B", format}});
+    std::vector<schedule::Trace> traces;
+    for (const auto& survivor : frontier_of(problem).survivors)
+      if (number++ % every == 0) traces.push_back(survivor.traces.front());
+    runs.add(problem, traces);
+  }
+  runs.finish();
+}
+
 /// Small whole powers are products in the printed code, in vector loops and out of them.
 TEST(Powers, ComputeWhatTheOracleSays) {
   Runs runs;

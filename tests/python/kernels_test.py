@@ -34,6 +34,19 @@ class Results(unittest.TestCase):
         np.testing.assert_allclose(found, self.b @ self.c, rtol=1e-13)
         np.testing.assert_allclose(f(self.b, self.c), found, rtol=1e-13)  # by place: in order of appearance
 
+    def test_gradient_and_loss_of_a_factorisation_are_numpys(self):
+        """Multiplied out they sum over an index that the request does not name."""
+        x, y = self.random.random((30, 4)), self.random.random((20, 4))
+        rest = self.b.toarray() - x @ y.T
+        operands = dict(B=self.b, X=x, Y=y)
+        for wait in (None, 60):
+            loss = schaas.kernel("s = sum(i,j)(pow(B(i,j) - sum(r)(X(i,r)*Y(j,r)), 2))")(**operands, wait=wait)
+            np.testing.assert_allclose(loss, (rest**2).sum(), rtol=1e-11)
+            gradient = schaas.kernel("G(i,k) = (B(i,j) - sum(r)(X(i,r)*Y(j,r))) * Y(j,k)")(**operands, wait=wait)
+            np.testing.assert_allclose(gradient, rest @ y, rtol=1e-11)
+        stated = schaas.kernel("T(i,j) = B(i,j) - X(i,r)*Y(j,r); s = T(i,j)*T(i,j)")(**operands)
+        np.testing.assert_allclose(stated, (rest**2).sum(), rtol=1e-11)
+
     def test_rows_of_all_lengths_are_scipys_in_lists_and_in_rows(self):
         """Ends of rows fall on all places of the 64 entries whose ends are found at once, and of the eight that are added at once."""
         lengths = [*range(70), 0, 0, 300, 1, *self.random.integers(0, 12, 500), 64, 0]

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <set>
 #include <string>
@@ -36,7 +38,7 @@ using index_notation::Reduction;
 using operators::Function;
 using Indices = std::vector<std::string>;
 
-constexpr std::size_t max_terms = 8;
+constexpr std::size_t max_terms = 16;
 
 /// A product that is summed: `number * factors`, summed over `summed` besides the indices of the sum around.
 struct Term {
@@ -153,6 +155,15 @@ class Distribution {
       flatten(call->arguments.front(), term);
       return;
     }
+    if (arithmetic_ && call != nullptr && call->function == Function::divide) {
+      flatten(call->arguments[0], term);
+      const auto* divisor = std::get_if<Literal>(&call->arguments[1].node);
+      if (divisor != nullptr && divisor->value != 0)
+        term.number /= divisor->value;
+      else
+        term.factors.push_back(Expression{Call{Function::divide, {number(1), call->arguments[1]}}, {}});
+      return;
+    }
     if (arithmetic_ && call != nullptr && call->function == Function::power &&
         call->arguments[1] == number(2)) {
       flatten(call->arguments.front(), term);
@@ -162,22 +173,38 @@ class Distribution {
     term.factors.push_back(expression);
   }
 
-  /// Returns the terms of a factor that may be multiplied out.
+  /// Returns the terms of a factor that may be multiplied out. A function of a sparse element counts as its
+  /// value where nothing is stored and the difference from it.
   std::vector<SumTerm> terms_of(const Expression& factor) const {
-    std::vector<SumTerm> terms = sum_terms(factor, *problem_.semiring);
-    if (terms.size() > 1 || !arithmetic_ || std::holds_alternative<Access>(factor.node)) return terms;
-    const auto element = element_of(factor);
-    if (!element) return terms;
-    const double unstored = value_at_zero(factor, *problem_.semiring);
-    if (unstored == 0 || !std::isfinite(unstored)) return terms;
-    const Expression change{
-        Call{unstored > 0 ? Function::subtract : Function::add, {factor, number(std::abs(unstored))}}, {}};
-    return {{change, false}, {number(std::abs(unstored)), unstored < 0}};
+    // `exp(B(i,j)) - 1` is no sum of two terms.
+    if (is_of_sparse_element(factor) && value_at_zero(factor, *problem_.semiring) == 0)
+      return {{factor, false}};
+    std::vector<SumTerm> out;
+    for (const SumTerm& term : sum_terms(factor, *problem_.semiring)) {
+      auto terms = is_of_sparse_element(term.value) ? with_unstored_apart(term) : std::vector{term};
+      std::move(terms.begin(), terms.end(), std::back_inserter(out));
+    }
+    return out;
+  }
+
+  bool is_of_sparse_element(const Expression& value) const {
+    const auto element = arithmetic_ ? element_of(value) : std::nullopt;
+    return element && !sparse_factors(Expression{*element, {}}, problem_).empty();
+  }
+
+  /// Returns the difference of a term from its value where nothing is stored, and this value, if it is not 0.
+  std::vector<SumTerm> with_unstored_apart(const SumTerm& term) const {
+    const double unstored = value_at_zero(term.value, *problem_.semiring);
+    if (unstored == 0 || !std::isfinite(unstored)) return {term};
+    const Expression size = number(std::abs(unstored));
+    const Function without = unstored > 0 ? Function::subtract : Function::add;
+    return {{Expression{Call{without, {term.value, size}}, {}}, term.negative},
+            {size, term.negative != (unstored < 0)}};
   }
 
   /// Returns the indices of a sparse operand, those that are summed over first, where factor `n` of the term
-  /// is to be multiplied out: a sum of this operand and of products in its indices. No other factor has two
-  /// of them.
+  /// is to be multiplied out: a sum of this operand and of products in its indices. Each other factor is such
+  /// a sum, too, or has one of them at most.
   Indices sparse_indices_of(const Term& term, std::size_t n, const Indices& indices) {
     const auto terms = terms_of(term.factors[n]);
     if (terms.size() < 2) return {};
@@ -186,32 +213,36 @@ class Distribution {
     };
     for (const SumTerm& part : terms) {
       for (const Access& operand : sparse_factors(part.value, problem_)) {
-        const auto meets = [&](const Expression& factor) {
-          const auto sparse = sparse_factors(factor, problem_);
-          return std::any_of(sparse.begin(), sparse.end(), [&](const Access& other) {
-            return shared_indices(operand.indices, other) >= 2;
-          });
-        };
-        if (shared_indices(operand.indices, operand) < 2 ||
-            std::none_of(operand.indices.begin(), operand.indices.end(), is_summed))
+        if (std::none_of(operand.indices.begin(), operand.indices.end(), is_summed) ||
+            !is_mixed_sum(terms, operand))
           continue;
-        const bool others =
-            std::any_of(term.factors.begin(), term.factors.end(), [&](const Expression& other) {
-              return !(other == term.factors[n]) &&
-                     shared_indices(index_notation::free_indices(other), operand) >= 2;
+        const bool is_alone =
+            std::all_of(term.factors.begin(), term.factors.end(), [&](const Expression& other) {
+              return other == term.factors[n] || is_mixed_sum(terms_of(other), operand) ||
+                     shared_indices(index_notation::free_indices(other), operand) < 2;
             });
-        const bool apart = std::all_of(terms.begin(), terms.end(), [&](const SumTerm& each) {
-          return meets(each.value) || is_product_in(operand, each.value);
-        });
-        const bool any_dense =
-            std::any_of(terms.begin(), terms.end(), [&](const SumTerm& each) { return !meets(each.value); });
-        if (others || !apart || !any_dense) continue;
+        if (!is_alone) continue;
         Indices found = operand.indices;
         std::stable_partition(found.begin(), found.end(), is_summed);
         return found;
       }
     }
     return {};
+  }
+
+  /// The terms are zero where a sparse operand with two indices of this one stores nothing, or products in
+  /// its indices, and some are no such zero.
+  bool is_mixed_sum(const std::vector<SumTerm>& terms, const Access& operand) {
+    if (terms.size() < 2 || shared_indices(operand.indices, operand) < 2) return false;
+    const auto meets = [&](const SumTerm& term) {
+      const auto sparse = sparse_factors(term.value, problem_);
+      return std::any_of(sparse.begin(), sparse.end(),
+                         [&](const Access& other) { return shared_indices(operand.indices, other) >= 2; });
+    };
+    return !std::all_of(terms.begin(), terms.end(), meets) &&
+           std::all_of(terms.begin(), terms.end(), [&](const SumTerm& term) {
+             return meets(term) || is_product_in(operand, term.value);
+           });
   }
 
   /// Every factor of the value has at most one index of the operand.
@@ -223,10 +254,20 @@ class Distribution {
     });
   }
 
+  /// Returns the positions of factors, those that stand once before others: they make fewer terms.
+  static std::vector<std::size_t> squares_last(const std::vector<Expression>& factors) {
+    std::vector<std::size_t> order(factors.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_partition(order.begin(), order.end(), [&](std::size_t n) {
+      return std::count(factors.begin(), factors.end(), factors[n]) == 1;
+    });
+    return order;
+  }
+
   /// Returns the products that are left of one; the term itself when nothing is multiplied out. `other`: the
   /// text of a factor that was, and which is multiplied out wherever it stands again.
   std::vector<Term> multiplied_out(const Term& term, const Indices& indices, const std::string& other = "") {
-    for (std::size_t n = 0; n < term.factors.size(); ++n) {
+    for (const std::size_t n : squares_last(term.factors)) {
       const std::string text = index_notation::print(term.factors[n]);
       const Indices apart = text == other ? term.apart : sparse_indices_of(term, n, indices);
       if (apart.empty()) continue;
@@ -262,23 +303,45 @@ class Distribution {
     return out;
   }
 
-  /// Returns the sum of the terms; nothing when one lacks an index of the sum, or none is left.
+  /// Two indices of the sparse operand stand in one factor.
+  static bool meets(const Term& term) {
+    return std::any_of(term.factors.begin(), term.factors.end(), [&](const Expression& factor) {
+      return std::count_if(term.apart.begin(), term.apart.end(), [&](const std::string& index) {
+               return index_notation::has_free(factor, index);
+             }) > 1;
+    });
+  }
+
+  static bool has_all(const Term& term, const Indices& indices) {
+    return std::all_of(indices.begin(), indices.end(), [&](const std::string& index) {
+      return std::any_of(term.factors.begin(), term.factors.end(),
+                         [&](const Expression& factor) { return index_notation::has_free(factor, index); });
+    });
+  }
+
+  /// Returns the sum of the terms; nothing when none is left. Nothing, too, where each dense term lacks an
+  /// index of the sum: such a sum counts what is not stored.
   std::optional<Expression> sum_of(const std::vector<Term>& terms, const Indices& indices) const {
+    const bool lacks =
+        std::any_of(terms.begin(), terms.end(), [&](const Term& term) { return !has_all(term, indices); });
+    const bool is_dense = std::any_of(terms.begin(), terms.end(), [&](const Term& term) {
+      return !term.apart.empty() && !meets(term) && has_all(term, indices);
+    });
+    if (lacks && !(arithmetic_ && is_dense)) return std::nullopt;
     std::optional<Expression> out;
     for (const Term& term : terms) {
-      auto value = summed(term, indices);
-      if (!value) return std::nullopt;
+      Expression value = summed(term, indices);
       const bool subtracts = arithmetic_ && term.number < 0;
       if (!out) {
-        out = subtracts ? Expression{Call{Function::negate, {*std::move(value)}}, {}} : *std::move(value);
+        out = subtracts ? Expression{Call{Function::negate, {std::move(value)}}, {}} : std::move(value);
         continue;
       }
       auto* sum = std::get_if<Call>(&out->node);
       if (!subtracts && sum != nullptr && sum->function == Function::add) {
-        sum->arguments.push_back(*std::move(value));
+        sum->arguments.push_back(std::move(value));
       } else {
         out = Expression{
-            Call{subtracts ? Function::subtract : Function::add, {*std::move(out), *std::move(value)}}, {}};
+            Call{subtracts ? Function::subtract : Function::add, {*std::move(out), std::move(value)}}, {}};
       }
     }
     return out;
@@ -292,21 +355,16 @@ class Distribution {
                           [&](const std::string& index) { return index_notation::has_free(factor, index); });
     };
     std::vector<Expression> factors = term.factors;
-    const bool meet = std::any_of(factors.begin(), factors.end(), [&](const Expression& factor) {
-      const auto first = number(factor);
-      return first != term.apart.end() && std::any_of(first + 1, term.apart.end(), [&](const auto& index) {
-               return index_notation::has_free(factor, index);
-             });
-    });
-    if (!meet) {
+    if (!meets(term)) {
       std::stable_sort(factors.begin(), factors.end(),
                        [&](const Expression& a, const Expression& b) { return number(a) < number(b); });
     }
     return factors;
   }
 
-  /// Returns a term without its sign: one sum for each group of factors that share an index of it.
-  std::optional<Expression> summed(const Term& term, const Indices& indices) const {
+  /// Returns a term without its sign: one sum for each group of factors that share an index of it, and the
+  /// number of coordinates of an index that no factor has.
+  Expression summed(const Term& term, const Indices& indices) const {
     struct Group {
       Indices indices;
       std::vector<Expression> factors;
@@ -335,7 +393,10 @@ class Distribution {
     }
     for (Group& group : groups) {
       if (group.indices.empty()) continue;  // part of another one
-      if (group.factors.empty()) return std::nullopt;
+      if (group.factors.empty()) {
+        const Expression coordinate{index_notation::Coordinate{group.indices.front()}, {}};
+        group.factors.push_back(Expression{Call{Function::greater_equal, {coordinate, number(0)}}, {}});
+      }
       all.push_back(Expression{
           Reduction{problem_.semiring->sum, std::move(group.indices), {product(std::move(group.factors))}},
           {}});

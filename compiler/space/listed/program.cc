@@ -287,7 +287,7 @@ class Search {
       tried[nest].loops = placed;
       const cost::Cost cost = cost_of(schedule::tree_of(tried).value());
       const bool in_rows = has_equation && moves_target(nests_[nest], placed);
-      by_trips[trips_of(cost, has_equation)].add(placed, cost, in_rows);
+      by_trips[trips_of(cost)].add(placed, cost, in_rows);
       return true;
     });
     for (const auto& [trips, fastest] : by_trips) {
@@ -330,12 +330,11 @@ class Search {
     }
   };
 
-  /// The trips of a cost that depend on which loops stand outside: merges, parallel or not. Where an equation
-  /// determines the innermost one of several loops, all of them do.
-  static std::vector<cost::Term> trips_of(const cost::Cost& cost, bool all) {
+  /// The trips of a cost. They depend on which loops stand outside: those of merges, of loops that an
+  /// equation determines, and of sums that count what is not stored, where they are the innermost ones.
+  static std::vector<cost::Term> trips_of(const cost::Cost& cost) {
     std::vector<cost::Term> trips;
-    for (const cost::Term term : cost.time)
-      if (all || cost::access_of(term) == cost::Access::merged) trips.push_back(term & cost::variables_mask);
+    for (const cost::Term term : cost.time) trips.push_back(term & cost::variables_mask);
     std::sort(trips.begin(), trips.end());
     return trips;
   }
