@@ -21,8 +21,8 @@ struct Splits {
 /// split as on the frontier of the product alone. Their nests share no loops. So its workspaces make the
 /// nest as cheap as a statement of its own. All traces begin with the same copies and masks, which make
 /// `problem` of `asked`. When the budget ends, or the search of a product, the schedules found by then are
-/// there, with a greedy chain of each product that was not searched, and `limited` tells so. Errors:
-/// exhausted (cancelled).
+/// there and `limited` tells so. Products that were not searched have their greedy chain. Errors: exhausted
+/// (cancelled).
 support::Result<void> add_split_products(space::ListedMembers& members, const problem::Problem& asked,
                                          const problem::Problem& problem,
                                          const ComputeContraction& contraction, const Splits& limits,

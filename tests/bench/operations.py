@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Eighty ordinary operations on sparse matrices, plain calls beside scipy's: what a user of scipy writes, in one table.
+"""Eighty-eight ordinary operations on sparse matrices, plain calls beside scipy's: what a user of scipy writes, in one table.
 
     SCHAAS_LIBRARY=build/release/lib/libschaas.so PYTHONPATH=client/python python3 tests/bench/operations.py [--bin DIR] [--rows 20000]
         [--seconds 0.5] [--json FILE] [CASE ...]
@@ -96,6 +96,19 @@ def cases(rows):
         "product, then scaled": ("T(i,k) = B(i,j) * C(j,k); A(i,k) = T(i,k) * 2", "csr", two, lambda: (b @ c) * 2),
         "product of a product": ("T(i,k) = B(i,j) * B(j,k); A(i,l) = T(i,k) * T(k,l)", "csr", dict(B=b), lambda: (b @ b) @ (b @ b)),
         "common neighbours": ("A(i,j) = B(i,j) * B(i,k) * B(j,k)", "csr", dict(B=b), lambda: b.multiply(b @ b.T)),
+        "gradient of factors": ("A(i,k) = (B(i,j) - sum(l)(X(i,l) * Y(j,l))) * Y(j,k)", None, dict(B=b, X=dense, Y=other),
+                                lambda: b @ other - dense @ (other.T @ other)),
+        "loss of factors": ("s = sum(i,j)(pow(B(i,j) - sum(l)(X(i,l) * Y(j,l)), 2))", None, dict(B=b, X=dense, Y=other),
+                            lambda: (b.data**2).sum() - 2 * (b.data * (dense[row_of] * other[b.indices]).sum(1)).sum()
+                            + ((dense.T @ dense) * (other.T @ other)).sum()),
+        "weighted loss": ("s = sum(i,j)((1 + B(i,j)) * pow((B(i,j) > 0) - sum(l)(X(i,l) * Y(j,l)), 2))", None, dict(B=b, X=dense, Y=other),
+                          lambda: (lambda found: b.nnz - 2 * found.sum() + ((dense.T @ dense) * (other.T @ other)).sum()
+                                   + (b.data * (1 - found)**2).sum())((dense[row_of] * other[b.indices]).sum(1))),
+        "modularity": ("s = sum(i,j)((B(i,j) - x(i) * y(j) / m) * X(i,k) * X(j,k))", None, dict(B=b, x=x, y=y, m=float(rows), X=dense),
+                       lambda: (dense * (b @ dense)).sum() - (x @ dense) @ (y @ dense) / rows),
+        "centred product": ("A(j,k) = (B(i,j) - m(j)) * X(i,k)", None, dict(B=b, m=x, X=dense), lambda: b.T @ dense - np.outer(x, dense.sum(0))),
+        "largest of neighbours": ("A(i,k) = max(j)(B(i,j) * X(j,k))", None, dict(B=b, X=dense),
+                                  lambda: np.maximum(np.maximum.reduceat(b.data[:, None] * dense[b.indices], b.indptr[:-1]), 0)),
         "triangles": ("s = B(i,j) * B(j,k) * B(i,k)", None, dict(B=b), lambda: (b @ b).multiply(b).sum()),
         "abs": ("A(i,j) = abs(B(i,j))", "csr", dict(B=b), lambda: abs(b)),
         "sqrt": ("A(i,j) = sqrt(B(i,j))", "csr", dict(B=b), lambda: b.sqrt()),

@@ -6,12 +6,12 @@
 namespace schaas::concrete_notation {
 
 /// Returns the sets of re-layouts with which a contraction is searched whose sparse result needs them; so may
-/// a product of functions of elements (problem/rewrites/factors.h). Storage orders may allow no loops that append in
-/// order, as in `A(j,i) = B(i,j)` and `A(k,i) = B(i,j) * C(j,k)` by rows. They may also allow only loops that
-/// begin with a sum, as in `A(i,j) = B(k,i) * C(k,j)` by rows. Without them such a result needs a workspace
-/// of all its elements; the first set, of none, stands for that. They also help where rows of the result
-/// would be filled, as in `A(i,k) = B(i,j) * C(k,j)` by rows. No operand is walked along k there, so that
-/// every row would hold every k. Only sets that mend this are returned then: entries of a result do not
+/// a product of functions of elements (problem/rewrites/factors.h). Storage orders may allow no loops that
+/// append in order, as in `A(j,i) = B(i,j)` and `A(k,i) = B(i,j) * C(j,k)` by rows. They may also allow only
+/// loops that begin with a sum, as in `A(i,j) = B(k,i) * C(k,j)` by rows. Without them such a result needs a
+/// workspace of all its elements; the first set, of none, stands for that. They also help where rows of the
+/// result would be filled, as in `A(i,k) = B(i,j) * C(k,j)` by rows. No operand is walked along k there, so
+/// that every row would hold every k. Only sets that mend this are returned then: entries of a result do not
 /// depend on the schedule. There is a set for each loop order that reaches the result's first level before
 /// anything is summed: the contradicting accesses, each in that order. Each set once, smaller ones first, at
 /// most 12 beside the set of none; no sets for other problems, and for more than 6 indices.

@@ -19,12 +19,12 @@
 #include "compiler/problem/sparse_factors.h"
 #include "compiler/support/contains.h"
 
-// Products are flattened through signs, squares and sums inside of them; the indices of these sums join those
-// of the sum around. A factor is multiplied out when one of its terms is zero where a sparse operand stores
-// nothing, and each other term is a product of factors with one index of that operand each. Then no loop
-// needs all pairs of coordinates. Terms that are equal apart from their numbers become one. A product is
-// written as one sum for each group of factors that share a summed index, with what has none in front of it.
-// A sum without such a factor is returned as it was.
+// Products are flattened through signs, squares, quotients and sums inside of them. The indices of these sums
+// join those of the sum around. A factor is multiplied out when it is a sum with a term that is zero where a
+// sparse operand stores nothing. Each other term must be a product of factors with one index of that operand
+// each. Then no loop needs all pairs of coordinates. Terms that are equal apart from their numbers
+// become one. A product is written as one sum for each group of factors that share a summed index. What has
+// none stands in front. A sum without such a factor is returned as it was.
 namespace schaas::problem {
 namespace {
 
@@ -38,14 +38,14 @@ using index_notation::Reduction;
 using operators::Function;
 using Indices = std::vector<std::string>;
 
-constexpr std::size_t max_terms = 16;
+constexpr std::size_t max_products = 16;
 
-/// A product that is summed: `number * factors`, summed over `summed` besides the indices of the sum around.
+/// A product with a number in front. It is summed over `summed` and the indices of the sum around.
 struct Term {
   double number = 1;
   std::vector<Expression> factors;
   Indices summed;
-  Indices apart{};  ///< of the sparse operand from which it was set apart, first those that are summed over
+  Indices apart{};  ///< indices of the sparse operand from which it was set apart, summed ones first
 };
 
 std::size_t shared_indices(const Indices& indices, const Access& operand) {
@@ -122,7 +122,7 @@ class Distribution {
       }
       if (!any) return std::nullopt;
     }
-    if (terms.size() > max_terms) return std::nullopt;
+    if (terms.size() > max_products) return std::nullopt;
     if (arithmetic_) terms = united(std::move(terms));
     return sum_of(terms, indices);
   }
@@ -202,9 +202,9 @@ class Distribution {
             {size, term.negative != (unstored < 0)}};
   }
 
-  /// Returns the indices of a sparse operand, those that are summed over first, where factor `n` of the term
-  /// is to be multiplied out: a sum of this operand and of products in its indices. Each other factor is such
-  /// a sum, too, or has one of them at most.
+  /// Returns the indices of a sparse operand, summed ones first, where factor `n` of the term is to be
+  /// multiplied out. The factor is a sum of this operand and of products in its indices. Each other factor is
+  /// such a sum, too, or has one of them at most.
   Indices sparse_indices_of(const Term& term, std::size_t n, const Indices& indices) {
     const auto terms = terms_of(term.factors[n]);
     if (terms.size() < 2) return {};
@@ -230,8 +230,8 @@ class Distribution {
     return {};
   }
 
-  /// The terms are zero where a sparse operand with two indices of this one stores nothing, or products in
-  /// its indices, and some are no such zero.
+  /// Each term is zero where a sparse operand with two indices of this one stores nothing, or a product in
+  /// its indices. Some are such products.
   bool is_mixed_sum(const std::vector<SumTerm>& terms, const Access& operand) {
     if (terms.size() < 2 || shared_indices(operand.indices, operand) < 2) return false;
     const auto meets = [&](const SumTerm& term) {
@@ -278,7 +278,7 @@ class Distribution {
         flatten(part.value, one);
         one.factors.insert(one.factors.end(), at + 1, term.factors.end());
         for (Term& each : multiplied_out(one, indices, text)) out.push_back(std::move(each));
-        if (out.size() > max_terms) break;
+        if (out.size() > max_products) break;
       }
       return out;
     }
@@ -362,8 +362,8 @@ class Distribution {
     return factors;
   }
 
-  /// Returns a term without its sign: one sum for each group of factors that share an index of it, and the
-  /// number of coordinates of an index that no factor has.
+  /// Returns a term without its sign: one sum for each group of factors that share an index of it. An index
+  /// that no factor has counts its coordinates.
   Expression summed(const Term& term, const Indices& indices) const {
     struct Group {
       Indices indices;

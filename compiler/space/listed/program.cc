@@ -330,8 +330,8 @@ class Search {
     }
   };
 
-  /// The trips of a cost. They depend on which loops stand outside: those of merges, of loops that an
-  /// equation determines, and of sums that count what is not stored, where they are the innermost ones.
+  /// Returns the trips of a cost. Those of merges depend on which loops stand outside, and so do loops that
+  /// an equation determines. Innermost sums may count what is not stored.
   static std::vector<cost::Term> trips_of(const cost::Cost& cost) {
     std::vector<cost::Term> trips;
     for (const cost::Term term : cost.time) trips.push_back(term & cost::variables_mask);

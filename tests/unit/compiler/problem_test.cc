@@ -3,8 +3,8 @@
 
 #include "compiler/index_notation/printer.h"
 #include "compiler/problem/canonical.h"
-#include "compiler/problem/rewrites/factors.h"
 #include "compiler/problem/masks.h"
+#include "compiler/problem/rewrites/factors.h"
 #include "compiler/problem/stored_intermediate.h"
 #include "compiler/problem/upper_bounds.h"
 
