@@ -44,6 +44,8 @@ class Results(unittest.TestCase):
             np.testing.assert_allclose(loss, (rest**2).sum(), rtol=1e-11)
             gradient = schaas.kernel("G(i,k) = (B(i,j) - sum(r)(X(i,r)*Y(j,r))) * Y(j,k)")(**operands, wait=wait)
             np.testing.assert_allclose(gradient, rest @ y, rtol=1e-11)
+        program = schaas.gradient("s = sum(i,j)(pow(B(i,j) - sum(r)(X(i,r)*Y(j,r)), 2))", of="X")
+        np.testing.assert_allclose(schaas.kernel(program)(**operands), -2 * rest @ y, rtol=1e-11)
         stated = schaas.kernel("T(i,j) = B(i,j) - X(i,r)*Y(j,r); s = T(i,j)*T(i,j)")(**operands)
         np.testing.assert_allclose(stated, (rest**2).sum(), rtol=1e-11)
 

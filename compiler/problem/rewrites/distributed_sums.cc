@@ -426,19 +426,62 @@ std::optional<Problem> multiplied_out(const Problem& problem) {
   return out;
 }
 
+/// The access has two indices of one sparse operand of the program.
+bool has_sparse_pair(const Access& access, const Problem& problem) {
+  const auto reads = problem.reads();
+  return std::any_of(reads.begin(), reads.end(), [&](const Access& read) {
+    return !sparse_factors(Expression{read, {}}, problem).empty() &&
+           shared_indices(access.indices, read) >= 2;
+  });
+}
+
+/// Returns the only statement that reads intermediate `number`, a matrix or more with two indices of a sparse
+/// operand; null when there is none.
+const Assignment* only_reader_of_pair(std::size_t number, const Problem& problem) {
+  const Assignment& definition = problem.intermediates[number];
+  const std::string& tensor = definition.result.tensor;
+  if (definition.update || readers_of(tensor, problem) != 1) return nullptr;
+  for (std::size_t n = number + 1; n <= problem.intermediates.size(); ++n) {
+    const Assignment& reader =
+        n < problem.intermediates.size() ? problem.intermediates[n] : problem.statement;
+    for (const Access& read : index_notation::operands(reader.value))
+      if (read.tensor == tensor)
+        return has_sparse_pair(read, problem) || has_sparse_pair(definition.result, problem) ? &reader
+                                                                                             : nullptr;
+  }
+  return nullptr;
+}
+
+/// Inlines intermediate `number`. Indices that it sums over and the reader has get new names.
+Problem inlined_pair(Problem problem, std::size_t number, const Assignment& reader) {
+  Assignment& definition = problem.intermediates[number];
+  const auto known = index_notation::index_variables(reader);
+  index_notation::FreshNames names(problem.program());
+  index_notation::Renaming renaming;
+  for (const std::string& index : index_notation::index_variables(definition))
+    if (!support::contains(definition.result.indices, index) && support::contains(known, index))
+      renaming.indices[index] = names.fresh(index);
+  definition.value = index_notation::renamed(explicit_value(definition, problem), renaming);
+  return without_intermediate(std::move(problem), number, /*by_sum=*/true);
+}
+
+/// Returns the problem multiplied out after intermediates that would hold all pairs of coordinates became
+/// part of their readers.
+std::optional<Problem> multiplied_out_inside(Problem problem) {
+  bool any = false;
+  for (std::size_t n = problem.intermediates.size(); n-- > 0;) {
+    const Assignment* reader = only_reader_of_pair(n, problem);
+    if (reader == nullptr) continue;
+    problem = inlined_pair(problem, n, *reader);
+    any = true;
+  }
+  return any ? multiplied_out(problem) : std::nullopt;
+}
+
 }  // namespace
 
 Problem with_sums_distributed(Problem problem) {
-  for (std::size_t n = 0; n < problem.intermediates.size(); ++n) {
-    const Assignment& definition = problem.intermediates[n];
-    if (definition.update || sum_terms(definition.value, *problem.semiring).size() < 2 ||
-        readers_of(definition.result.tensor, problem) != 1)
-      continue;
-    if (auto shorter = multiplied_out(without_intermediate(problem, n, /*by_sum=*/true))) {
-      problem = *std::move(shorter);
-      --n;
-    }
-  }
+  if (auto out = multiplied_out_inside(problem)) return *std::move(out);
   if (auto out = multiplied_out(problem)) return *std::move(out);
   return problem;
 }

@@ -71,6 +71,21 @@ TEST(DistributedSums, SetTheSparseTermApart) {
 TEST(DistributedSums, BecomePartOfTheirOnlyReader) {
   EXPECT_EQ(distributed("T(i,j) = B(i,j) - X(i,l) * Y(j,l); A(i,k) = T(i,j) * Y(j,k)"),
             "A(i,k) = sum(j)(B(i,j) * Y(j,k)) - sum(j,l)(Y(j,l) * Y(j,k) * X(i,l))");
+  EXPECT_EQ(distributed("T(i,j) = B(i,j) + d(j); A(i,k) = T(i,j) * T(j,k) * C(i,k)",
+                        {{"A", "csr"}, {"B", "csr"}, {"C", "csr"}}),
+            "A(i,k) = C(i,k) * sum(j)(B(i,j) * B(j,k)) + d(k) * C(i,k) * sum(j)(B(i,j)) + "
+            "C(i,k) * sum(j)(d(j) * B(j,k)) + d(k) * C(i,k) * sum(j)(d(j))");
+  EXPECT_EQ(distributed("T(a,b) = B(a,b) - x(a) * y(b); A(i) = T(i,j) * v(j)"),
+            "A(i) = sum(j)(B(i,j) * v(j)) - x(i) * sum(j)(y(j) * v(j))");
+  // Programs of derivatives.
+  EXPECT_EQ(
+      distributed(
+          "T(i,j) = sum(k)(X(i,k) * Y(j,k)); dT(i,j) = -(2 * (B(i,j) - T(i,j))); dX(i,k) = dT(i,j) * Y(j,k)"),
+      "dX(i,k) = -(2 * sum(j)(B(i,j) * Y(j,k))) + 2 * sum(j,k_2)(Y(j,k_2) * Y(j,k) * X(i,k_2))");
+  EXPECT_EQ(
+      distributed(
+          "T(i,j) = B(i,j) - sum(k)(X(i,k) * Y(j,k)); dT(i,j) = 2 * T(i,j); dX(i,k) = -(dT(i,j) * Y(j,k))"),
+      "dX(i,k) = -(2 * sum(j)(B(i,j) * Y(j,k)) - 2 * sum(j,k_2)(Y(j,k_2) * Y(j,k) * X(i,k_2)))");
   const std::string twice = "T(i,j) = B(i,j) - x(i) * y(j); S(i) = T(i,j) * x(j); A(i) = T(i,j) * S(j)";
   EXPECT_EQ(distributed(twice), twice);
 }
@@ -105,6 +120,7 @@ TEST(DistributedSums, MeanWhatTheRequestDoes) {
         "s = sum(i,j)(pow(B(i,j) - sum(k)(X(i,k) * Y(j,k)), 2))",
         "s = sum(i,j)((2 * B(i,j) - u(i) * v(j) - v(j)) * (2 * B(i,j) - u(i) * v(j) - v(j)))",
         "T(i,j) = B(i,j) - X(i,l) * Y(j,l); s = T(i,j) * T(i,j)",
+        "T(i,j) = sum(k)(X(i,k) * Y(j,k)); F(i,j) = -(2 * (B(i,j) - T(i,j))); A(i,k) = F(i,j) * Y(j,k)",
         "s = sum(i,j)((1 + 2 * B(i,j)) * pow((B(i,j) > 0) - sum(k)(X(i,k) * Y(j,k)), 2))",
         "s = sum(i,j)(pow((B(i,j) > 0) - sum(k)(X(i,k) * Y(j,k)), 2) * (1 + 2 * B(i,j)))",
         "y(j) = (B(i,j) - u(i) * v(j) / m) / u(i) * u(i) / 2", "y(i) = -(B(i,j) - u(i) * v(j)) * x(j) * 3",
