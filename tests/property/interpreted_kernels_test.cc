@@ -122,8 +122,8 @@ const std::vector<Case> cases{
      "store(tensor=E, order={1,0}); sequence(order={0,1}); share(nest=0, loops={k}); "
      "reorder(path={0}, order={j,n,m}); reorder(path={1}, order={j,i,m})"},
     // Issue 38: an equation leaves one value of a loop that walks the list of a workspace.
-    {"T(m,n) = sum(j)(C(n,j) * B(n,j) * D(n,l) - E(j,l)) * F(i,m) * (l + 1 == n); A(l) = T(l,l) * G(l)",
-     {{"A", "csf"}, {"B", "bitmap"}, {"C", "csr"}, {"D", "csr"}, {"E", "dcsc"}, {"F", "dcsr"}},
+    {"T(m,n) = sum(j)(C(n,j) * B(n,j) * D(n,l) - E(n,j,l)) * F(i,m) * (l + 1 == n); A(l) = T(l,l) * G(l)",
+     {{"A", "csf"}, {"B", "bitmap"}, {"C", "csr"}, {"D", "csr"}, {"E", "csf:0,2,1"}, {"F", "dcsr"}},
      "sequence(order={0,1,2}); share(nest=0, loops={n}); reorder(path={0,1}, order={l,i,m}); "
      "distribute(path={0,0}, depth=0)"},
     // Rows are coalesced unless their loop is to be unrolled.

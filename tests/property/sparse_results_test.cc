@@ -399,6 +399,19 @@ TEST(StoredReductions, WalkEntries) {
   }
 }
 
+/// Some order of the loops walks entries where each of them reduces a row.
+TEST(StoredReductions, WalkEntriesInsideOfColumns) {
+  for (const std::string expression :
+       {"A(i,k) = max(j)(B(i,j) * X(j,k))", "A(i,k) = prod(j)(1 + B(i,j) * X(j,k))"}) {
+    const auto problem = problem_of(expression, {{"B", "csr"}});
+    const auto variables = cost::variables_of(problem);
+    const auto survivors = frontier_of(problem).survivors;
+    EXPECT_TRUE(std::any_of(survivors.begin(), survivors.end(), [&](const auto& survivor) {
+      return cost::print_time(survivor.cost, variables).find("*j'") != std::string::npos;
+    })) << expression;
+  }
+}
+
 /// Some schedule walks what is stored where the reduced level is not the innermost one.
 TEST(StoredReductions, WalkEntriesOfCopies) {
   for (const auto& [expression, formats] : std::vector<std::pair<std::string, Formats>>{
@@ -439,6 +452,7 @@ TEST(StoredReductions, ComputeWhatTheOracleSays) {
       runs.add("y(j) = " + monoid + "(i)(B(i,j))", one);
       runs.add("y(i) = " + monoid + "(j)(B(i,j) - 1)", one);
     }
+    runs.add("A(i,k) = max(j)(B(i,j) * X(j,k))", one);
     runs.add("y(i) = max(j)(B(i,j) + C(i,j))", {{"B", format}, {"C", "csr"}});
     runs.add("y(j) = max(i)(B(i,j) + C(i,j))", {{"B", format}, {"C", "csr"}});
     runs.add("A(j) = max(i)(B(i,j) * C(j,i))", {{"A", "compressed"}, {"B", format}, {"C", "csr"}});

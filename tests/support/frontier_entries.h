@@ -9,8 +9,9 @@
 namespace schaas::client {
 
 inline Variable extent(std::string index) { return {Variable::Kind::extent, std::move(index), "", 0}; }
-inline Variable fiber_of(std::string tensor, int level) {
-  return {Variable::Kind::fiber, "", std::move(tensor), level};
+/// `index`: that of the level, which the loop over the fiber needs.
+inline Variable fiber_of(std::string tensor, int level, std::string index = "") {
+  return {Variable::Kind::fiber, std::move(index), std::move(tensor), level};
 }
 
 /// Memory of a temporary: of a thread, or shared.
@@ -33,7 +34,7 @@ inline Nest::Loop part(const std::string& index, int block, bool inside) {
   return {extent(index), index, block, inside, 0};
 }
 inline Nest::Loop entries(const std::string& index, std::uint32_t under) {
-  return {fiber_of("B", 1), index, 0, false, under};
+  return {fiber_of("B", 1, index), index, 0, false, under};
 }
 
 /// Returns the nest with code that keeps the target's row in registers for so many loops right above it.

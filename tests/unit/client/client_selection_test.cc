@@ -322,7 +322,7 @@ TEST(Selecting, coming_by_each_fiber_for_every_row_loses_to_coming_by_it_once) {
     return std::vector<Term>{
         {weight, {extent("i"), fiber_of("B", 1), fiber_of("B", 2), extent("l"), extent("m")}}};
   };
-  const Nest::Loop fiber_k{fiber_of("B", 2), "k", 0, false, 0};
+  const Nest::Loop fiber_k{fiber_of("B", 2, "k"), "k", 0, false, 0};
   FrontierEntry around = entry("around", "iljkm", slices(1), {}),
                 tiles = entry("tiles", "ij<km,lm>", slices(2), {});
   around.variants = {{"",

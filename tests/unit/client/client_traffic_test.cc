@@ -58,7 +58,7 @@ TEST(Traffic, blocks_of_a_fiber_gather_what_the_fiber_gathers) {
                             0,
                             false,
                             1};
-  const auto of_entries = [](bool inside) { return Nest::Loop{fiber_of("B", 1), "j", 8, inside, 1}; };
+  const auto of_entries = [](bool inside) { return Nest::Loop{fiber_of("B", 1, "j"), "j", 8, inside, 1}; };
   const Nest in_blocks{{loop("i"), of_entries(false), of_entries(true), loop("l")},
                        {{"A", false, 9, 8}, {"B", true, 7, 4}, {"E", false, 14, 8}},
                        0,
@@ -131,7 +131,7 @@ TEST(Traffic, entries_added_to_a_table_wait_for_their_slots) {
 TEST(Traffic, fibers_of_other_operands_change_with_the_rows_that_lead_to_them) {
   // t(k) += B(i,j) * C(j,k): the loop over j is not the only one that leads to other entries of C.
   const auto beyond = [](std::uint32_t under) {
-    const Nest nest{{loop("i"), entries("j", 1), {fiber_of("C", 1), "k", 0, false, under}},
+    const Nest nest{{loop("i"), entries("j", 1), {fiber_of("C", 1, "k"), "k", 0, false, under}},
                     {{"t", false, 4, 4}, {"B", true, 3, 2}, {"C", true, 6, 4}},
                     0,
                     false,
