@@ -74,10 +74,11 @@ class Greedy {
     while (!left.empty()) {
       const std::size_t next = *std::min_element(
           left.begin(), left.end(), [&](std::size_t a, std::size_t b) { return step(a) < step(b); });
+      const double trips_of_step = step(next);
       chain.order.push_back(static_cast<int>(next));
       left.erase(next);
-      chain.largest = std::max(chain.largest, step(next));
-      chain.trips += step(next);
+      chain.largest = std::max(chain.largest, trips_of_step);
+      chain.trips += trips_of_step;
       made = {needed(joined(made.indices, next), left), 1};
     }
     return chain;

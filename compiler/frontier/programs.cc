@@ -122,8 +122,7 @@ void append(space::ListedMembers list, space::ListedMembers& all) {
 
 bool has_parts(const problem::Problem& problem) {
   if (problem.profile != problem::Profile::standard) return false;
-  return problem::is_contraction(problem) || problem::factors_of(problem) ||
-         problem.formats.at(problem.statement.result.tensor).all_dense();
+  return problem::is_one_product(problem) || problem.formats.at(problem.statement.result.tensor).all_dense();
 }
 
 support::Result<Frontier> compute_program(const problem::Problem& asked, const Options& options,

@@ -218,27 +218,23 @@ Result<void> add_split_products(space::ListedMembers& members, const problem::Pr
     SCHAAS_RETURN_IF_ERROR(cancellation.check("splitting the products of a program"));
     const auto product = product_of(nest, problem);
     if (!product || problem.mask_of(nest.leaf().target.tensor) != nullptr) continue;
-    Splitting splitting(members, asked, problem, budget);
-    // A chain that needs no search: the time for the search may be short, and the processor busy.
-    const auto add_chain = [&] {
-      const schedule::Trace chain = greedy_chain(*product, problem);
-      splitting.add(nest.leaf().target.tensor, {from_default_nest(*product, chain)}, 1);
-    };
-    if (limits.chains) add_chain();
-    if (!budget.check("splitting products").ok()) {
-      if (!limits.chains) add_chain();
+    std::optional<Frontier> found;
+    if (budget.check("splitting products").ok()) {
+      auto searched = contraction(*product);
+      SCHAAS_RETURN_IF_ERROR(cancellation.check("splitting the products of a program"));
+      if (searched.ok())
+        found = *std::move(searched);
+      else
+        ended = ended || searched.error().family == support::Family::exhausted;
+    } else {
       ended = true;
-      continue;
     }
-    const auto found = contraction(*product);
-    SCHAAS_RETURN_IF_ERROR(cancellation.check("splitting the products of a program"));
-    if (!found.ok()) {
-      ended = ended || found.error().family == support::Family::exhausted;
-      if (!limits.chains) add_chain();
-      continue;
-    }
-    if (splitting.add(nest.leaf().target.tensor, splits_of(*product, *found, problem, limits.entries),
-                      limits.bases))
+    Splitting splitting(members, asked, problem, budget);
+    const std::string& target = nest.leaf().target.tensor;
+    // A chain needs no search: the time for the search may be short, and the processor busy.
+    if (limits.chains || !found)
+      splitting.add(target, {from_default_nest(*product, greedy_chain(*product, problem))}, 1);
+    if (found && splitting.add(target, splits_of(*product, *found, problem, limits.entries), limits.bases))
       ended = true;
   }
   if (ended && members.limited.empty()) members.limited = ended_while_split;

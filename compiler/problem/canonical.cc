@@ -385,8 +385,9 @@ Names inverse(const Names& names) {
 Names extents_of(const Problem& problem, std::string_view expression) {
   Names names;
   for (const std::string& index : problem.indices()) names.emplace(index, index);
+  if (expression.empty()) return names;
   const auto request = index_notation::parse(expression);
-  if (expression.empty() || !request.ok()) return names;
+  if (!request.ok()) return names;
   const auto asked = index_notation::index_variables(request->statements);
   const Names classes = index_notation::extent_classes(problem.statements());
   for (auto& [index, to] : names) {

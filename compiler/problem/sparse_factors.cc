@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "compiler/index_notation/arithmetic.h"
 #include "compiler/index_notation/implied_sums.h"
 
 // Zeros of expressions by their structure: arguments whose missing elements make an expression the semiring's
@@ -25,11 +26,6 @@ bool has_reduction(const Expression& expression) {
   if (std::holds_alternative<Reduction>(expression.node)) return true;
   const auto& parts = index_notation::parts(expression);
   return std::any_of(parts.begin(), parts.end(), has_reduction);
-}
-
-bool is_number(const Expression& expression, double value) {
-  const auto* literal = std::get_if<Literal>(&expression.node);
-  return literal != nullptr && literal->value == value;
 }
 
 }  // namespace
@@ -75,7 +71,8 @@ std::vector<Access> sparse_factors(const Expression& expression, const Problem& 
     if (quotient && problem.semiring == &operators::plus_times())
       return sparse_factors(call->arguments.front(), problem);
     const double zero = problem.semiring->zero;
-    if (call->function == operators::Function::where && zero == 0 && is_number(call->arguments[2], 0)) {
+    if (call->function == operators::Function::where && zero == 0 &&
+        index_notation::is_number(call->arguments[2], 0)) {
       const auto more = sparse_factors(call->arguments.front(), problem);
       // The choice makes no difference at elements at which the chosen value is zero.
       out = index_notation::coordinates(call->arguments.front()).empty()

@@ -197,7 +197,7 @@ class Work {
     if (searched_.wait_for(options_.partial_search_delay) || waiting_first_kernels() > 0) return;
     std::vector<schedule::Trace> known;
     const problem::Problem& problem = prepared_.canonical.problem;
-    const bool is_product = problem::is_contraction(problem) || problem::factors_of(problem);
+    const bool is_product = problem::is_one_product(problem);
     for (std::size_t p = 0; p < std::size(parts); ++p) {
       frontier::Options options = prepared_.options;
       options.operand_orders = parts[p].operand_orders;

@@ -16,6 +16,7 @@
 #include "compiler/schedule/replay/apply.h"
 #include "compiler/space/listed/result_entries.h"
 #include "tests/support/kernel_queue.h"
+#include "tests/support/problem_of.h"
 
 namespace schaas {
 namespace {
@@ -28,8 +29,7 @@ using Formats = std::map<std::string, std::string>;
 problem::Problem problem_of(const std::string& expression, const Formats& formats) {
   problem::ProblemText text;
   text.expression = expression;
-  for (const auto& [tensor, format] : formats)
-    if (expression.find(tensor + "(") != std::string::npos) text.formats[tensor] = format;
+  text.formats = test_support::present(expression, formats);
   const auto built = problem::build(text);
   EXPECT_TRUE(built.ok()) << expression << ": " << (built.ok() ? "" : built.error().message);
   return built.value();

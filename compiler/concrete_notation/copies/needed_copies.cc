@@ -83,9 +83,7 @@ bool has_sparse_result(const Problem& problem) {
 
 /// A contraction uses a workspace for a result whose order its loops contradict (schedule/ordered_appends.h),
 /// or reads re-layouts (result_copies.h): its default nest needs none for that.
-bool gathers(const Problem& problem) {
-  return problem::is_contraction(problem) || problem::factors_of(problem);
-}
+bool gathers(const Problem& problem) { return problem::is_one_product(problem); }
 
 std::vector<std::string> indices_of(const Nest& nest, const Problem& problem) {
   std::vector<std::string> indices;

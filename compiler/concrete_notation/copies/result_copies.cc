@@ -173,8 +173,7 @@ class Orders {
 bool may_need_copies(const Problem& problem) {
   if (result_level_order(problem).empty() || problem.indices().size() > max_indices) return false;
   if (!problem.copies.empty() || problem.space.has_copies()) return false;
-  return problem.profile == problem::Profile::standard &&
-         (problem::is_contraction(problem) || problem::factors_of(problem));
+  return problem.profile == problem::Profile::standard && problem::is_one_product(problem);
 }
 
 void add(Set set, std::vector<Set>& sets) {

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "compiler/index_notation/arithmetic.h"
 #include "compiler/index_notation/printer.h"
 #include "compiler/index_notation/rename.h"
 #include "compiler/index_notation/verifier.h"
@@ -30,6 +31,7 @@ namespace {
 
 using index_notation::Access;
 using index_notation::Assignment;
+using index_notation::call;
 using index_notation::Call;
 using index_notation::Expression;
 using index_notation::Literal;
@@ -54,11 +56,10 @@ std::size_t shared_indices(const Indices& indices, const Access& operand) {
       own.begin(), own.end(), [&](const std::string& index) { return support::contains(indices, index); }));
 }
 
-Expression number(double value) { return Expression{Literal{value}, {}}; }
-
-/// Returns the product of these factors; no factor at all is 1.
+/// Returns the product of these factors, flat; no factor at all is 1. Numbers stay apart (arithmetic.h),
+/// which semirings multiply in their own way.
 Expression product(std::vector<Expression> factors) {
-  if (factors.empty()) return number(1);
+  if (factors.empty()) return index_notation::number(1);
   if (factors.size() == 1) return std::move(factors.front());
   Product out;
   for (Expression& factor : factors) {
@@ -149,28 +150,31 @@ class Distribution {
       flatten(names.indices.empty() ? body : index_notation::renamed(body, names), term);
       return;
     }
-    const auto* call = std::get_if<Call>(&expression.node);
-    if (arithmetic_ && call != nullptr && call->function == Function::negate) {
+    const auto* applied = arithmetic_ ? std::get_if<Call>(&expression.node) : nullptr;
+    if (applied == nullptr || !flatten_call(*applied, term)) term.factors.push_back(expression);
+  }
+
+  /// Adds the factors of a negation, a quotient or a square; false for other functions.
+  bool flatten_call(const Call& applied, Term& term) {
+    const auto& arguments = applied.arguments;
+    if (applied.function == Function::negate) {
       term.number = -term.number;
-      flatten(call->arguments.front(), term);
-      return;
+      flatten(arguments.front(), term);
+      return true;
     }
-    if (arithmetic_ && call != nullptr && call->function == Function::divide) {
-      flatten(call->arguments[0], term);
-      const auto* divisor = std::get_if<Literal>(&call->arguments[1].node);
+    if (applied.function == Function::divide) {
+      flatten(arguments[0], term);
+      const auto* divisor = std::get_if<Literal>(&arguments[1].node);
       if (divisor != nullptr && divisor->value != 0)
         term.number /= divisor->value;
       else
-        term.factors.push_back(Expression{Call{Function::divide, {number(1), call->arguments[1]}}, {}});
-      return;
+        term.factors.push_back(call(Function::divide, {index_notation::number(1), arguments[1]}));
+      return true;
     }
-    if (arithmetic_ && call != nullptr && call->function == Function::power &&
-        call->arguments[1] == number(2)) {
-      flatten(call->arguments.front(), term);
-      flatten(call->arguments.front(), term);
-      return;
-    }
-    term.factors.push_back(expression);
+    if (applied.function != Function::power || arguments[1] != index_notation::number(2)) return false;
+    flatten(arguments.front(), term);
+    flatten(arguments.front(), term);
+    return true;
   }
 
   /// Returns the terms of a factor that may be multiplied out. A function of a sparse element counts as its
@@ -196,10 +200,9 @@ class Distribution {
   std::vector<SumTerm> with_unstored_apart(const SumTerm& term) const {
     const double unstored = value_at_zero(term.value, *problem_.semiring);
     if (unstored == 0 || !std::isfinite(unstored)) return {term};
-    const Expression size = number(std::abs(unstored));
+    const Expression size = index_notation::number(std::abs(unstored));
     const Function without = unstored > 0 ? Function::subtract : Function::add;
-    return {{Expression{Call{without, {term.value, size}}, {}}, term.negative},
-            {size, term.negative != (unstored < 0)}};
+    return {{call(without, {term.value, size}), term.negative}, {size, term.negative != (unstored < 0)}};
   }
 
   /// Returns the indices of a sparse operand, summed ones first, where factor `n` of the term is to be
@@ -264,12 +267,13 @@ class Distribution {
     return order;
   }
 
-  /// Returns the products that are left of one; the term itself when nothing is multiplied out. `other`: the
-  /// text of a factor that was, and which is multiplied out wherever it stands again.
-  std::vector<Term> multiplied_out(const Term& term, const Indices& indices, const std::string& other = "") {
+  /// Returns the products that are left of one; the term itself when nothing is multiplied out. `before`:
+  /// a factor that was, and which is multiplied out wherever it stands again.
+  std::vector<Term> multiplied_out(const Term& term, const Indices& indices,
+                                   const Expression* before = nullptr) {
     for (const std::size_t n : squares_last(term.factors)) {
-      const std::string text = index_notation::print(term.factors[n]);
-      const Indices apart = text == other ? term.apart : sparse_indices_of(term, n, indices);
+      const bool again = before != nullptr && term.factors[n] == *before;
+      const Indices apart = again ? term.apart : sparse_indices_of(term, n, indices);
       if (apart.empty()) continue;
       const auto at = term.factors.begin() + static_cast<std::ptrdiff_t>(n);
       std::vector<Term> out;
@@ -277,7 +281,7 @@ class Distribution {
         Term one{part.negative ? -term.number : term.number, {term.factors.begin(), at}, term.summed, apart};
         flatten(part.value, one);
         one.factors.insert(one.factors.end(), at + 1, term.factors.end());
-        for (Term& each : multiplied_out(one, indices, text)) out.push_back(std::move(each));
+        for (Term& each : multiplied_out(one, indices, &*at)) out.push_back(std::move(each));
         if (out.size() > max_products) break;
       }
       return out;
@@ -333,15 +337,14 @@ class Distribution {
       Expression value = summed(term, indices);
       const bool subtracts = arithmetic_ && term.number < 0;
       if (!out) {
-        out = subtracts ? Expression{Call{Function::negate, {std::move(value)}}, {}} : std::move(value);
+        out = subtracts ? call(Function::negate, {std::move(value)}) : std::move(value);
         continue;
       }
       auto* sum = std::get_if<Call>(&out->node);
       if (!subtracts && sum != nullptr && sum->function == Function::add) {
         sum->arguments.push_back(std::move(value));
       } else {
-        out = Expression{
-            Call{subtracts ? Function::subtract : Function::add, {*std::move(out), std::move(value)}}, {}};
+        out = call(subtracts ? Function::subtract : Function::add, {*std::move(out), std::move(value)});
       }
     }
     return out;
@@ -350,14 +353,14 @@ class Distribution {
   /// Returns the factors of a term in which no two indices of the sparse operand meet by these indices. Split
   /// from the left, such a product has no loops over all pairs of coordinates.
   static std::vector<Expression> in_order(const Term& term) {
-    const auto number = [&](const Expression& factor) {
+    const auto position = [&](const Expression& factor) {
       return std::find_if(term.apart.begin(), term.apart.end(),
                           [&](const std::string& index) { return index_notation::has_free(factor, index); });
     };
     std::vector<Expression> factors = term.factors;
     if (!meets(term)) {
       std::stable_sort(factors.begin(), factors.end(),
-                       [&](const Expression& a, const Expression& b) { return number(a) < number(b); });
+                       [&](const Expression& a, const Expression& b) { return position(a) < position(b); });
     }
     return factors;
   }
@@ -373,7 +376,8 @@ class Distribution {
     for (const Indices* names : {&indices, &term.summed})
       for (const std::string& index : *names) groups.push_back({{index}, {}});
     std::vector<Expression> all;
-    if (arithmetic_ && std::abs(term.number) != 1) all.push_back(number(std::abs(term.number)));
+    if (arithmetic_ && std::abs(term.number) != 1)
+      all.push_back(index_notation::number(std::abs(term.number)));
     for (const Expression& factor : in_order(term)) {
       Group* own = nullptr;
       for (Group& group : groups) {
@@ -395,7 +399,7 @@ class Distribution {
       if (group.indices.empty()) continue;  // part of another one
       if (group.factors.empty()) {
         const Expression coordinate{index_notation::Coordinate{group.indices.front()}, {}};
-        group.factors.push_back(Expression{Call{Function::greater_equal, {coordinate, number(0)}}, {}});
+        group.factors.push_back(call(Function::greater_equal, {coordinate, index_notation::number(0)}));
       }
       all.push_back(Expression{
           Reduction{problem_.semiring->sum, std::move(group.indices), {product(std::move(group.factors))}},
@@ -439,17 +443,10 @@ bool has_sparse_pair(const Access& access, const Problem& problem) {
 /// operand; null when there is none.
 const Assignment* only_reader_of_pair(std::size_t number, const Problem& problem) {
   const Assignment& definition = problem.intermediates[number];
-  const std::string& tensor = definition.result.tensor;
-  if (definition.update || readers_of(tensor, problem) != 1) return nullptr;
-  for (std::size_t n = number + 1; n <= problem.intermediates.size(); ++n) {
-    const Assignment& reader =
-        n < problem.intermediates.size() ? problem.intermediates[n] : problem.statement;
-    for (const Access& read : index_notation::operands(reader.value))
-      if (read.tensor == tensor)
-        return has_sparse_pair(read, problem) || has_sparse_pair(definition.result, problem) ? &reader
-                                                                                             : nullptr;
-  }
-  return nullptr;
+  const Access& result = definition.result;
+  const Assignment* reader = definition.update ? nullptr : only_reader(result.tensor, problem);
+  if (reader == nullptr || has_sparse_pair(result, problem)) return reader;
+  return has_sparse_pair(reads_of(result.tensor, reader->value).front(), problem) ? reader : nullptr;
 }
 
 /// Inlines intermediate `number`. Indices that it sums over and the reader has get new names.

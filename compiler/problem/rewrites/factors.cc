@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "compiler/index_notation/arithmetic.h"
 #include "compiler/index_notation/costly_calls.h"
 #include "compiler/problem/linear_form.h"
 #include "compiler/problem/sparse_factors.h"
@@ -46,10 +47,6 @@ bool is_positional(const Expression& expression) {
   return index_notation::operands(expression).empty() && !index_notation::coordinates(expression).empty() &&
          index_notation::free_indices(expression) == index_notation::coordinates(expression) &&
          index_notation::costly_calls(expression).empty();
-}
-
-Expression call(Function function, std::vector<Expression> arguments) {
-  return Expression{Call{function, std::move(arguments)}, {}};
 }
 
 /// Takes a product apart.
@@ -132,12 +129,12 @@ class Apart {
     if (call != nullptr && call->function == Function::divide)
       return divide(call->arguments[0]) && take(call->arguments[1]);
     if (is_positional(divisor)) {
-      factors_.push_back(problem::call(Function::divide, {Expression{Literal{1}, {}}, divisor}));
+      factors_.push_back(index_notation::call(Function::divide, {Expression{Literal{1}, {}}, divisor}));
       return true;
     }
     const auto element = element_of(divisor);
     if (!element || !is_dense(*element, problem_) || !is_factor(divisor, problem_)) return false;
-    factors_.push_back(problem::call(Function::divide, {Expression{Literal{1}, {}}, divisor}));
+    factors_.push_back(index_notation::call(Function::divide, {Expression{Literal{1}, {}}, divisor}));
     return true;
   }
 
@@ -307,5 +304,7 @@ Expression Factors::product(const std::vector<Access>& elements, std::optional<d
   Expression only = std::move(out.factors.front());
   return only;
 }
+
+bool is_one_product(const Problem& problem) { return is_contraction(problem) || factors_of(problem); }
 
 }  // namespace schaas::problem

@@ -43,4 +43,7 @@ struct Factors {
 /// without such an element.
 std::optional<Factors> factors_of(const Problem& problem);
 
+/// The problem is searched as one contraction: it is one, or that of the elements of its factors.
+bool is_one_product(const Problem& problem);
+
 }  // namespace schaas::problem

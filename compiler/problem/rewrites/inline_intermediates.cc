@@ -48,15 +48,12 @@ bool reads(const Expression& expression, const std::string& tensor) {
                      [&](const Access& operand) { return operand.tensor == tensor; });
 }
 
-}  // namespace
-
+/// Returns the number of statements that read the tensor.
 std::ptrdiff_t readers_of(const std::string& tensor, const Problem& problem) {
   const auto statements = problem.statements();
   return std::count_if(statements.begin(), statements.end(),
                        [&](const Assignment& statement) { return reads(statement.value, tensor); });
 }
-
-namespace {
 
 /// The mask has every index of the read.
 bool covers(const Access& mask, const Access& read) {
@@ -204,12 +201,6 @@ bool is_sum_of_sparse(const Assignment& definition, const Problem& problem) {
   });
 }
 
-std::vector<Access> reads_of(const std::string& tensor, const Expression& expression) {
-  auto reads = index_notation::operands(expression);
-  std::erase_if(reads, [&](const Access& read) { return read.tensor != tensor; });
-  return reads;
-}
-
 /// Some mode is read with the same index by both, so that a loop over it can compute the intermediate in
 /// parts.
 bool share_a_mode(const Access& a, const Access& b) {
@@ -221,15 +212,6 @@ bool share_a_mode(const Access& a, const Access& b) {
 bool appends(const Assignment& statement, const Problem& problem) {
   const auto known = problem.formats.find(statement.result.tensor);
   return known != problem.formats.end() && !known->second.all_dense();
-}
-
-/// Returns the only statement that reads the tensor.
-const Assignment* only_reader(const std::string& tensor, const Problem& problem) {
-  if (readers_of(tensor, problem) != 1) return nullptr;
-  const auto found =
-      std::find_if(problem.intermediates.begin(), problem.intermediates.end(),
-                   [&](const Assignment& statement) { return reads(statement.value, tensor); });
-  return found == problem.intermediates.end() ? &problem.statement : &*found;
 }
 
 /// The intermediate is a matrix, or more, that sums sparse operands. The statement reads it several times, at
@@ -245,6 +227,20 @@ bool is_read_at_other_elements(const Assignment& definition, const Assignment& r
 }
 
 }  // namespace
+
+std::vector<Access> reads_of(const std::string& tensor, const Expression& expression) {
+  auto reads = index_notation::operands(expression);
+  std::erase_if(reads, [&](const Access& read) { return read.tensor != tensor; });
+  return reads;
+}
+
+const Assignment* only_reader(const std::string& tensor, const Problem& problem) {
+  if (readers_of(tensor, problem) != 1) return nullptr;
+  const auto found =
+      std::find_if(problem.intermediates.begin(), problem.intermediates.end(),
+                   [&](const Assignment& statement) { return reads(statement.value, tensor); });
+  return found == problem.intermediates.end() ? &problem.statement : &*found;
+}
 
 Problem without_intermediate(Problem problem, std::size_t number, bool by_sum) {
   const auto at = problem.intermediates.begin() + static_cast<std::ptrdiff_t>(number);

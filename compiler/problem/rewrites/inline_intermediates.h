@@ -1,6 +1,7 @@
 #pragma once
 #include <cstddef>
 #include <string>
+#include <vector>
 
 #include "compiler/problem/problem.h"
 
@@ -32,8 +33,12 @@ namespace schaas::problem {
 ///     -> A(i,k) = (B(i,j) + C(i,j)) * (B(j,k) + C(j,k))
 Problem with_sparse_intermediates_inlined(Problem problem);
 
-/// Returns the number of statements that read the tensor.
-std::ptrdiff_t readers_of(const std::string& tensor, const Problem& problem);
+/// Returns the only statement that reads the tensor; null when there is another one, or none.
+const index_notation::Assignment* only_reader(const std::string& tensor, const Problem& problem);
+
+/// Returns the reads of the tensor, left to right.
+std::vector<index_notation::Access> reads_of(const std::string& tensor,
+                                             const index_notation::Expression& expression);
 
 /// Replaces every read of intermediate `number` by its definition. `by_sum`: what the definition sums over
 /// becomes a reduction inside; else indices of the reader.

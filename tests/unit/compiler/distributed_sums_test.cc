@@ -12,6 +12,7 @@
 #include "compiler/index_notation/printer.h"
 #include "compiler/problem/canonical.h"
 #include "tests/support/dense_oracle.h"
+#include "tests/support/problem_of.h"
 
 namespace schaas {
 namespace {
@@ -20,13 +21,7 @@ using Formats = std::map<std::string, std::string>;
 
 /// `formats`: also of tensors that the expression does not have.
 problem::Problem built(const std::string& expression, const Formats& formats) {
-  problem::ProblemText text;
-  text.expression = expression;
-  for (const auto& [tensor, format] : formats)
-    if (expression.find(tensor + "(") != std::string::npos) text.formats[tensor] = format;
-  const auto problem = problem::build(text);
-  EXPECT_TRUE(problem.ok()) << expression << ": " << (problem.ok() ? "" : problem.error().message);
-  return problem.ok() ? *problem : problem::Problem{};
+  return test_support::problem_of(expression, test_support::present(expression, formats));
 }
 
 /// The statements of the problem that is built of a request.
