@@ -271,13 +271,40 @@ class Operands {
     auto known = std::find_if(out_.selections.begin(), out_.selections.end(), same);
     if (known == out_.selections.end()) {
       wanted.tensor = names_.fresh("select_" + wanted.coordinate);
-      wanted.coordinate_first = is_walked(wanted.coordinate);
+      const auto stored = wanted.range == Range{} ? coordinate_is_stored_first(wanted) : std::nullopt;
+      wanted.coordinate_first = stored ? *stored : is_walked(wanted.coordinate);
       known = out_.selections.insert(out_.selections.end(), std::move(wanted));
     }
     Access made{known->tensor, {known->coordinate}, access.range, {}, {}};
     if (known->index.empty()) return made;
     made.indices.insert(known->coordinate_first ? made.indices.end() : made.indices.begin(), known->index);
     return made;
+  }
+
+  // As many as there are modes: none has the index.
+  static std::size_t mode_of(const Access& access, const std::string& index) {
+    const auto& indices = access.indices;
+    return static_cast<std::size_t>(std::find(indices.begin(), indices.end(), index) - indices.begin());
+  }
+
+  // An identity matrix may be stored either way: like a sparse tensor that has both of its indices, so that
+  // loops over that one's rows have this one's, too.
+  std::optional<bool> coordinate_is_stored_first(const IndexOperand& identity) const {
+    for (const Assignment& statement : out_.program.statements) {
+      std::vector<Access> all = operands(statement.value);
+      all.insert(all.begin(), statement.result);
+      for (const Access& access : all) {
+        if (access.tensor == select_name) continue;
+        const std::size_t order = access.indices.size(), coordinate = mode_of(access, identity.coordinate),
+                          index = mode_of(access, identity.index);
+        if (coordinate == order || index == order || coordinate == index) continue;
+        const auto outer = walked_level_(access, coordinate), inner = walked_level_(access, index);
+        if (outer && inner) return *outer < *inner;
+        if (inner) return *inner > 0;
+        if (outer) return *outer == 0;
+      }
+    }
+    return std::nullopt;
   }
 
   // Loops over the outermost level come to the coordinate before the index. Sparse results need the index

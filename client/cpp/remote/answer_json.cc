@@ -15,8 +15,7 @@ template <>
 struct WireNames<client::ValueType> {
   static constexpr int first = 0;
   static constexpr auto otherwise = client::ValueType::f64;
-  static constexpr std::array names = {"f64", "f32", "i64", "i32", "bf16", "f16", "i8",
-                                       "i16", "u8",  "u16", "u32", "u64",  "bool"};
+  static inline const std::vector<std::string> names = operators::value_type_names();
 };
 
 }  // namespace schaas::answers

@@ -57,7 +57,7 @@ constexpr double heaviest_row_code = 3, heaviest_element_code = 8;
 // entries wait, too.
 constexpr double wait_for_store = 20, short_vector = 256, min_share_that_waits = 0.5;
 // An entry that is added to a hash table waits, too: its slot is found by loads and comparisons, and new
-// slots are mispredicted. 3 to 5 ns more than in an array.
+// slots are mispredicted. 3 to 5 ns more than in an array, with values of 8 bytes.
 constexpr double wait_for_slot = 20;
 constexpr double coordinate_bytes = 4;
 constexpr double cache_line_bytes = 64;
@@ -420,7 +420,7 @@ class TrafficModel::Work {
     const std::size_t size = nests_[number].size();
     const Nest::Access& target = nest.accesses.front();
     const double elements = trips(nests_[number], 0, size);
-    if (target.table) return wait_for_slot * elements;
+    if (target.table) return wait_for_slot * 8 / value_bytes_ * elements;
     if ((target.loops >> (size - 1) & 1U) == 0) return 0;
     if (nest.weight <= heaviest_row_code) return row_each_time * elements;
     const double extent = loops_[nests_[number].first_loop + size - 1].extent;

@@ -83,6 +83,18 @@ TEST(AnswerJson, EqualsWhatProtocolBuffersWriteOfAllFields) {
   EXPECT_EQ(json::parse(json_of(*read)), json::parse(text));
 }
 
+TEST(AnswerJson, HasEveryTypeOfValues) {
+  for (const auto& facts : operators::value_types()) {
+    BundledAnswer answer;
+    answer.problem.value_type = facts.type;
+    const std::string text = json_of(AnswerFile{"schaas", 1, "", "", {answer}, false});
+    EXPECT_EQ(json::parse(text)["answers"][0]["problem"].value("value_type", "f64"), facts.name) << text;
+    const auto read = answers_of_json(text);
+    ASSERT_TRUE(read.ok()) << support::render(read.error());
+    EXPECT_EQ(read->answers.front().problem.value_type, facts.type);
+  }
+}
+
 TEST(AnswerJson, IsReadByProtocolBuffersWhateverIsEmpty) {
   AnswerFile file;
   file.made_by = "schaas \"0.1.0\"";

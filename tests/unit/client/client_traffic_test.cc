@@ -119,13 +119,16 @@ TEST(Traffic, entries_added_to_a_short_vector_wait_for_each_other) {
 }
 
 TEST(Traffic, entries_added_to_a_table_wait_for_their_slots) {
-  const auto predicted_with = [](bool table) {
+  const auto predicted_with = [](bool table, ValueType type = ValueType::f64) {
     Machine machine = small_caches();
+    machine.value_type = type;
     machine.rates = {0, 0, 0, 0, 0, 1};
     const Nest nest{{loop("i"), entries("j", 1)}, {{"t", false, 0, 0, {}, table}}, 0, false, 6};
     return predicted({nest}, {{{"i", 10}, {"j", 10}, {"k", 10}}, {{"B", {10, 100}}}}, machine);
   };
   EXPECT_NEAR(predicted_with(true) - predicted_with(false), 100 * 20, 1e-6);
+  EXPECT_NEAR(predicted_with(true, ValueType::i8) - predicted_with(false, ValueType::i8), 100 * 160, 1e-6)
+      << "the unit is a trip of row code, which is an eighth of the time";
 }
 
 TEST(Traffic, fibers_of_other_operands_change_with_the_rows_that_lead_to_them) {

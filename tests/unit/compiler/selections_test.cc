@@ -101,6 +101,26 @@ TEST(Selections, AreOperandsByTheirLevels) {
   EXPECT_FALSE(has_ranges(found.program));
 }
 
+TEST(Selections, OfWholeModesAreStoredLikeASparseTensorWithTheirIndices) {
+  const auto first = [](const char* text, std::map<std::string, std::vector<int>> levels) {
+    const auto walked = [&](const Access& access, std::size_t mode) -> std::optional<int> {
+      const auto known = levels.find(access.tensor);
+      if (known == levels.end() || known->second[mode] < 0) return std::nullopt;
+      return known->second[mode];
+    };
+    return print(with_selection_operands(read(text), walked).program);
+  };
+  constexpr const char* rows = "A(i,j) = B(i,j) + select_i(i,j)";
+  constexpr const char* columns = "A(i,j) = B(i,j) + select_i(j,i)";
+  EXPECT_EQ(first("A(i,j) = B(i,j) + select(i,j)", {{"B", {-1, 1}}}), rows) << "csr";
+  EXPECT_EQ(first("A(i,j) = B(i,j) + select(i,j)", {{"B", {1, -1}}}), columns) << "csc";
+  EXPECT_EQ(first("A(i,j) = B(i,j) + select(i,j)", {{"B", {0, 1}}}), rows) << "dcsr";
+  EXPECT_EQ(first("A(i,j) = B(i,j) + select(i,j)", {{"B", {0, -1}}}), rows) << "compressed,dense";
+  EXPECT_EQ(first("A(i,j) = B(i,j) + select(i,j)", {{"A", {1, -1}}, {"B", {-1, 1}}}), columns)
+      << "the result decides";
+  EXPECT_EQ(first("D(i,i) = x(i)", {{"D", {-1, 1}}}), "D(i,D_mode2) = x(i) * select_D_mode2(i,D_mode2)");
+}
+
 TEST(Selections, LeaveProgramsWithoutRangesAlone) {
   const Program program = read("T(i) = B(i,j); A(i) = exp(T(i)) + x(i)");
   EXPECT_FALSE(has_ranges(program));
