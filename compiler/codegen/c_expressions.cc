@@ -23,6 +23,11 @@ using loop_ir::Match;
 using operators::Function;
 using operators::Monoid;
 
+bool is_connective(Function function) {
+  return function == Function::logical_and || function == Function::logical_or ||
+         function == Function::logical_not;
+}
+
 /// Returns the name of a function that is no C operator; `where` and `not` are no C words thanks to the
 /// prefix.
 const char* c_name(Function function) {
@@ -163,6 +168,12 @@ void CExpressions::learn(Monoid monoid) {
   if (monoid != Monoid::sum && monoid != Monoid::product) needs_functions_ = true;
 }
 
+void CExpressions::learn(const loop_ir::RowArithmetic& arithmetic) {
+  terms_ = arithmetic;
+  if (infix(arithmetic.product).empty()) needs_functions_ = true;
+  learn(arithmetic.monoid);
+}
+
 void CExpressions::learn(const ExpressionPtr& expression) {
   std::visit(Match{
                  [](const loop_ir::Integer&) {},
@@ -234,10 +245,10 @@ void CExpressions::learn(const loop_ir::StatementPtr& statement) {
                  [&](const loop_ir::OccupyGroups&) { needs_sort_ = needs_occupancy_ = true; },
                  [&](const loop_ir::Compact&) { needs_sort_ = needs_occupancy_ = true; },
                  [&](const loop_ir::Expand& x) {
-                   needs_terms_ = true;
+                   learn(x.terms.arithmetic);
                    learn(x.scale);
                  },
-                 [&](const loop_ir::Compress&) { needs_terms_ = true; },
+                 [&](const loop_ir::Compress& x) { learn(x.terms.arithmetic); },
                  [&](const loop_ir::AddSupernode& x) {
                    needs_supernodes_ = true;
                    learn(x.scale);
@@ -305,9 +316,24 @@ std::string CExpressions::choose(const loop_ir::Choose& choice, const Loadable& 
 /// Returns the cast of an operator's result, which C computes in int where values have fewer bits.
 std::string CExpressions::promoted() const { return value_bytes_ < 4 ? "(value)" : ""; }
 
+/// Prints whether real values are true, as an integer of C. Nested connectives pass no truth through a value.
+std::string CExpressions::truth(const loop_ir::Apply& apply, const Loadable& loadable) const {
+  std::vector<std::string> parts;
+  for (const auto& each : apply.arguments) {
+    const auto* inner = std::get_if<loop_ir::Apply>(&each->node);
+    parts.push_back(inner != nullptr && is_connective(inner->function)
+                        ? truth(*inner, loadable)
+                        : "value_holds(" + print(each, loadable) + ")");
+  }
+  if (apply.function == Function::logical_not) return "!" + parts.front();
+  return joined(parts, apply.function == Function::logical_and ? "&" : "|");
+}
+
 /// Prints a function of values: an operator, a call, or calls of two arguments at a time.
 std::string CExpressions::apply(const loop_ir::Apply& apply, const Loadable& loadable) const {
   if (!is_value(apply.arguments.front())) return apply_to_indices(apply);
+  if (is_connective(apply.function) && !integers_ && !complex_)
+    return "value_truth(" + truth(apply, loadable) + ")";
   std::vector<std::string> parts;
   for (const auto& each : apply.arguments) parts.push_back(print(each, loadable));
   if (apply.function == Function::negate) return promoted() + "(-" + parts.front() + ")";
@@ -408,6 +434,20 @@ std::string CExpressions::called(const std::string& type, Function function) {
   const std::string name = c_name(function);
   SCHAAS_CHECK(!name.empty(), "a function that C writes with an operator");
   return type + "_" + name;
+}
+
+/// Prints a function of `a` and `b`, arguments of a macro.
+std::string CExpressions::of_two(Function function) const {
+  const std::string op = infix(function);
+  if (complex_ && function == Function::multiply) return "value_multiply(a, b)";
+  if (op.empty()) return called("value", function) + "(a, b)";
+  return promoted() + "((a) " + op + " (b))";
+}
+
+std::string CExpressions::term_functions(const loop_ir::RowArithmetic& arithmetic) const {
+  if (arithmetic == loop_ir::RowArithmetic{} && !complex_) return "";
+  return "#define TERM_PRODUCT(a, b) " + of_two(arithmetic.product) + "\n#define TERM_FOLD(a, b) " +
+         of_two(operators::combine(arithmetic.monoid)) + "\n";
 }
 
 std::string CExpressions::fold(const std::string& type, Monoid monoid, const std::string& target,

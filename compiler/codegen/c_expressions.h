@@ -1,5 +1,6 @@
 #pragma once
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -55,6 +56,8 @@ class CExpressions {
   /// Returns the infix operator of C, such as "+", or "" when the function has none.
   static std::string infix(operators::Function function);
   /// Returns the function of runtime/function.h for a type: "value_maximum", "vec_exp".
+  /// Returns the macros that the runtime of terms needs; sums of products have none.
+  std::string term_functions(const loop_ir::RowArithmetic& arithmetic) const;
   static std::string called(const std::string& type, operators::Function function);
   /// Returns the statement that folds `value` into `target`: "t += v;", "t = value_maximum(t, v);".
   std::string fold(const std::string& type, operators::Monoid monoid, const std::string& target,
@@ -72,7 +75,8 @@ class CExpressions {
   bool needs_functions() const { return needs_functions_; }
   bool needs_sort() const { return needs_sort_; }
   bool needs_occupancy() const { return needs_occupancy_; }
-  bool needs_terms() const { return needs_terms_; }
+  /// The arithmetic of rows that are expanded into terms.
+  const std::optional<loop_ir::RowArithmetic>& terms() const { return terms_; }
   bool needs_coordinates() const { return needs_coordinates_; }
   bool needs_supernodes() const { return needs_supernodes_; }
   bool needs_selection() const { return needs_selection_; }
@@ -107,9 +111,12 @@ class CExpressions {
   void learn(const loop_ir::StatementPtr& statement);
   void learn(const loop_ir::ExpressionPtr& expression);
   void learn(operators::Monoid monoid);
+  void learn(const loop_ir::RowArithmetic& arithmetic);
   void learn_prefetch(const loop_ir::For& loop);
   void learn(const GatheredSums& sums);
   bool load_eight_in_part(const GatheredSums& sums) const;
+  std::string of_two(operators::Function function) const;
+  std::string truth(const loop_ir::Apply& apply, const Loadable& loadable) const;
   std::string apply(const loop_ir::Apply& apply, const Loadable& loadable) const;
   std::string apply_to_indices(const loop_ir::Apply& apply) const;
   std::vector<std::string> index_arguments(const loop_ir::Apply& apply) const;
@@ -127,7 +134,7 @@ class CExpressions {
   bool needs_functions_ = false;
   bool needs_sort_ = false;
   bool needs_occupancy_ = false;
-  bool needs_terms_ = false;
+  std::optional<loop_ir::RowArithmetic> terms_;
   bool needs_coordinates_ = false;
   bool needs_supernodes_ = false;
   std::string streaming_target_;

@@ -130,10 +130,12 @@ Result<void> check_along(const For& loop, const Kernel& kernel) {
 bool is_added(const ExpressionPtr& value, const AddedRow& row, const std::string& position) {
   const auto entry = load(row.values, name(position));
   const auto* factor = std::get_if<Number>(&row.factor->node);
-  if (factor != nullptr && factor->value == 1 && equal(value, entry)) return true;
-  if (factor != nullptr && factor->value == -1 && equal(value, apply(operators::Function::negate, {entry})))
-    return true;
-  return equal(value, apply(operators::Function::multiply, {row.factor, entry}));
+  const operators::Function product = row.arithmetic.product;
+  if (factor != nullptr && product == operators::Function::multiply) {
+    if (factor->value == 1 && equal(value, entry)) return true;
+    if (factor->value == -1 && equal(value, apply(operators::Function::negate, {entry}))) return true;
+  }
+  return equal(value, apply(product, {row.factor, entry}));
 }
 
 /// The statement occupies an index by one of `names`.
@@ -160,7 +162,7 @@ bool only_adds_row(const For& loop, const AddedRow& row) {
     } else if (occupies(each, row, names)) {
       ++occupied;
     } else if (store != nullptr && store->array == row.sums && store->mode == Write::fold &&
-               store->monoid == operators::Monoid::sum && mentions(store->index, names) &&
+               store->monoid == row.arithmetic.monoid && mentions(store->index, names) &&
                is_added(store->value, row, loop.variable)) {
       ++sums;
     } else {

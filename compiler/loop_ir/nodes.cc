@@ -23,7 +23,7 @@ bool equal_occupancy(const Occupancy& a, const Occupancy& b) {
 }
 
 bool equal_terms(const Terms& a, const Terms& b) {
-  return a.list == b.list && a.values == b.values && a.count == b.count;
+  return a.list == b.list && a.values == b.values && a.count == b.count && a.arithmetic == b.arithmetic;
 }
 
 /// Compares names, too: statements that differ in names of cursors are different statements.
@@ -51,7 +51,7 @@ bool equal_rows(const std::optional<AddedRow>& a, const std::optional<AddedRow>&
   if (!a || !b) return !a && !b;
   return a->variant == b->variant && a->values == b->values && a->sums == b->sums && a->set == b->set &&
          a->factors == b->factors && a->at == b->at && equal(a->factor, b->factor) &&
-         both_or_equal(a->scale, b->scale);
+         both_or_equal(a->scale, b->scale) && a->arithmetic == b->arithmetic;
 }
 
 /// Both are absent, or both have equal ends.

@@ -146,7 +146,7 @@ struct AppendedEntry {
   bool operator==(const AppendedEntry&) const = default;
 };
 /// A row that a loop over entries adds to a sparse accumulator: it occupies each coordinate k in `set` and
-/// adds factor * values[variable] to sums[k]. Nothing else is in its body.
+/// folds factor * values[variable] into sums[k]. Nothing else is in its body.
 struct AddedRow {
   /// `clustered` and `scattered` loops add the same row: one of them runs, as OccupyGroups decides. The
   /// groups of clustered coordinates are occupied before.
@@ -156,6 +156,7 @@ struct AddedRow {
   /// factor = scale * factors[at], and `at` is the position that the loop around is at; "": another factor.
   std::string factors{}, at{};
   ExpressionPtr scale{};
+  RowArithmetic arithmetic{};
 };
 /// for variable in begin..end (exclusive), each `step`-th value; a step above 1 goes with Shape::scalar.
 struct For {

@@ -442,10 +442,30 @@ class Parser : private ExpressionParser {
     return make(std::move(groups));
   }
 
+  /// `with or of and`; products and sums have no text.
+  RowArithmetic arithmetic() {
+    RowArithmetic arithmetic;
+    if (!accept("with")) return arithmetic;
+    arithmetic.monoid = monoid();
+    expect("of");
+    const auto named = product_named(word());
+    if (!named) fail("the product of a semiring");
+    advance();
+    arithmetic.product = named.value_or(arithmetic.product);
+    return arithmetic;
+  }
+
+  static std::optional<operators::Function> product_named(std::string_view text) {
+    for (const auto& semiring : operators::semirings())
+      if (operators::facts(semiring.product).name == text) return semiring.product;
+    return operators::function_named(text, operators::Callers::loop_ir);
+  }
+
   Terms terms() {
-    Terms terms{identifier(), {}, {}};
+    Terms terms{identifier(), {}, {}, {}};
     expect("values"), terms.values = identifier();
     expect("count"), terms.count = identifier();
+    terms.arithmetic = arithmetic();
     return terms;
   }
 
@@ -509,6 +529,7 @@ class Parser : private ExpressionParser {
       expect("of"), row.factors = identifier();
       expect("at"), row.at = identifier();
     }
+    row.arithmetic = arithmetic();
     return row;
   }
 

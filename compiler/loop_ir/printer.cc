@@ -228,8 +228,16 @@ class Printer {
            occupancy.count;
   }
 
+  /// Nothing for products and sums.
+  static std::string arithmetic_text(const RowArithmetic& arithmetic) {
+    if (arithmetic == RowArithmetic{}) return "";
+    const auto& product = operators::facts(arithmetic.product);
+    return std::string(" with ") + operators::name(arithmetic.monoid) + " of " + product.name;
+  }
+
   static std::string terms(const Terms& terms) {
-    return terms.list + " values " + terms.values + " count " + terms.count;
+    return terms.list + " values " + terms.values + " count " + terms.count +
+           arithmetic_text(terms.arithmetic);
   }
 
   void statement(const StatementPtr& statement_ptr) {
@@ -330,7 +338,7 @@ class Printer {
     std::string text = std::string(" adds ") + variants[static_cast<int>(row.variant)] + row.values +
                        " times " + print(row.factor) + " to " + row.sums + " set " + row.set;
     if (!row.factors.empty()) text += " factor " + print(row.scale) + " of " + row.factors + " at " + row.at;
-    return text;
+    return text + arithmetic_text(row.arithmetic);
   }
 
   /// Prints attributes only where they say something.

@@ -7,6 +7,12 @@
 /// expand-sort-compress, and supernodes.
 namespace schaas::loop_ir {
 
+/// Functions of a semiring that multiply the entries of rows and fold them: `multiply` and `sum` of plus-times.
+struct RowArithmetic {
+  operators::Function product = operators::Function::multiply;
+  operators::Monoid monoid = operators::Monoid::sum;
+  bool operator==(const RowArithmetic&) const = default;
+};
 /// Occupancy of indices [0, extent): `array`, bytes of scratch, one for each index and one for each group of
 /// indices (occupancy_bytes); `list`, indices (list_elements); the counter `count`, 0 before the first one.
 struct Occupancy {
@@ -35,9 +41,11 @@ struct Compact {
   Occupancy occupancy;
 };
 /// Terms whose sums are a row of a sparse result, in no order: `list`, their coordinates, and `values`,
-/// term_elements each, in scratch; the counter `count` is their number, at most max_terms.
+/// term_elements each, in scratch; the counter `count` is their number, at most max_terms. All terms of a
+/// kernel have one arithmetic.
 struct Terms {
   std::string list, values, count;
+  RowArithmetic arithmetic{};
 };
 inline constexpr int max_terms = 128;
 inline constexpr int term_elements = max_terms + 16;  ///< whole vectors are stored

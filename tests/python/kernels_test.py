@@ -49,6 +49,51 @@ class Results(unittest.TestCase):
         stated = schaas.kernel("T(i,j) = B(i,j) - X(i,r)*Y(j,r); s = T(i,j)*T(i,j)")(**operands)
         np.testing.assert_allclose(stated, (rest**2).sum(), rtol=1e-11)
 
+    def test_products_of_sparse_matrices_are_scipys_in_each_type_and_semiring(self):
+        """Coordinates of a row's terms repeat. Rows of many terms are computed otherwise than those of few."""
+        for each in (3, 12):
+            rows, columns = np.repeat(np.arange(60), each), self.random.integers(0, 25, 60 * each)
+            values = self.random.integers(1, 5, rows.size)
+            b = sp.csr_matrix((values, (rows, columns)), shape=(60, 60))
+            c = sp.csr_matrix((values[::-1], (rows, (columns * 7 + rows) % 40)), shape=(60, 60))
+            wanted = (b @ c).toarray()
+            for dtype in (np.float64, np.float32, np.int64, np.int8, np.complex64, np.complex128):
+                factor = 1 - 2j if np.dtype(dtype).kind == "c" else 1
+                for schedule in ("auto", "linear"):
+                    found = schaas.kernel("A(i,k) = B(i,j) * C(j,k)", A="csr")(
+                        B=(b * factor).astype(dtype), C=c.astype(dtype), schedule=schedule)
+                    np.testing.assert_allclose(found.toarray(), (wanted * factor).astype(dtype), rtol=1e-5, err_msg=f"{dtype} {schedule}")
+            reached = schaas.kernel("or-and: A(i,k) = B(i,j) * C(j,k)", A="csr")
+            for dtype in (np.float64, np.float32, bool):
+                np.testing.assert_array_equal(reached(B=b.astype(dtype), C=c.astype(dtype)).toarray(), wanted != 0)
+            paths = schaas.kernel("min-plus: A(i,k) = B(i,j) * C(j,k)", A="csr")(B=b * 1.0, C=c * 1.0)
+            lengths = np.where(b.toarray()[:, :, None] * c.toarray()[None], b.toarray()[:, :, None] + c.toarray()[None], np.inf).min(1)
+            np.testing.assert_array_equal(paths.toarray(), np.where(np.isinf(lengths), 0, lengths))
+
+    def test_a_transpose_keeps_values_under_semirings(self):
+        for text, dtype in (("", bool), ("or-and: ", bool), ("min-plus: ", float), ("max-min: ", float), ("", np.int8)):
+            b = (self.b * 9).astype(dtype)
+            found = schaas.kernel(text + "A(j,i) = B(i,j)", A="csr")(B=b)
+            np.testing.assert_array_equal(found.toarray(), b.toarray().T)
+        truths = schaas.kernel("or-and: A(j,i) = B(i,j)", A="csr")(B=self.b)
+        np.testing.assert_array_equal(truths.toarray(), self.b.toarray().T != 0)
+
+    def test_identities_and_diagonals_are_scipys(self):
+        b = sp.random(30, 30, 0.1, format="csr", random_state=SEED)
+        x = self.random.random(30)
+        for fmt in ("csr", "csc", "coo"):
+            stored = b.asformat(fmt)
+            for one in ("select(i,j)", "select(j,i)"):
+                f = schaas.kernel(f"A(i,j) = x(i) * (B(i,j) + {one}) * x(j)", A=fmt)
+                np.testing.assert_allclose(f(B=stored, x=x).toarray(), np.outer(x, x) * (b.toarray() + np.eye(30)), rtol=1e-13)
+                self.assertNotIn("a copy", f.explain(B=stored, x=x))
+            np.testing.assert_array_equal(schaas.kernel("D(i,i) = x(i)", D=fmt)(x=x).toarray(), np.diag(x))
+
+    def test_normalised_products_have_kernels_that_nothing_divides(self):
+        f = schaas.kernel("t(i) = B(i,j) * x(j); n = sqrt(sum(i)(t(i) * t(i))); y(i) = t(i) / n")
+        b, x = sp.random(30, 30, 0.2, format="csr", random_state=SEED), self.random.random(30)
+        np.testing.assert_allclose(f(B=b, x=x), b @ x / np.linalg.norm(b @ x), rtol=1e-13)
+
     def test_rows_of_all_lengths_are_scipys_in_lists_and_in_rows(self):
         """Ends of rows fall on all places of the 64 entries whose ends are found at once, and of the eight that are added at once."""
         lengths = [*range(70), 0, 0, 300, 1, *self.random.integers(0, 12, 500), 64, 0]

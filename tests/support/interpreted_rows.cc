@@ -29,13 +29,13 @@ StatementCode expand_code(const loop_ir::Expand& x, ExpressionCode& names) {
   return [begin = names.index(x.begin), end = names.index(x.end), scale = names.value(x.scale),
           coordinate = names.index_loader(x.coordinates), value = names.value_loader(x.values),
           list = names.index_storer(x.terms.list), store = names.value_storer(x.terms.values),
-          count = names.at(x.terms.count).slot, &names](Frame& frame) {
+          count = names.at(x.terms.count).slot, product = x.terms.arithmetic.product, &names](Frame& frame) {
     const std::int64_t past = end(frame);
     for (std::int64_t at = begin(frame); at < past; ++at) {
       std::int64_t& terms = frame.indices[count];
       if (terms >= loop_ir::max_terms) throw BrokenCode("more terms than a row may have");
       list(frame, terms, coordinate(frame, at));
-      store(frame, terms++, names.rounded(scale(frame) * value(frame, at)));
+      store(frame, terms++, names.rounded(operators::evaluate(product, {scale(frame), value(frame, at)})));
       ++frame.work.iterations;
       ++frame.work.leaves;
     }
@@ -45,11 +45,11 @@ StatementCode expand_code(const loop_ir::Expand& x, ExpressionCode& names) {
 StatementCode compress_code(const loop_ir::Compress& x, ExpressionCode& names) {
   return [list = names.index_loader(x.terms.list), set_list = names.index_storer(x.terms.list),
           value = names.value_loader(x.terms.values), set_value = names.value_storer(x.terms.values),
-          count = names.at(x.terms.count).slot, &names](Frame& frame) {
+          count = names.at(x.terms.count).slot, monoid = x.terms.arithmetic.monoid, &names](Frame& frame) {
     std::map<std::int64_t, double> sums;
     for (std::int64_t at = 0; at < frame.indices[count]; ++at) {
       const auto [sum, is_new] = sums.emplace(list(frame, at), value(frame, at));
-      if (!is_new) sum->second = names.rounded(sum->second + value(frame, at));
+      if (!is_new) sum->second = names.folded(monoid, sum->second, value(frame, at));
     }
     std::int64_t at = 0;
     for (const auto& [coordinate, sum] : sums) {

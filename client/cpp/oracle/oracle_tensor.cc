@@ -89,6 +89,7 @@ std::shared_ptr<const OracleTensor> OracleTensor::computed_entries(std::vector<s
   built->keys_ = std::move(keys);
   built->values_ = std::move(values);
   built->background_ = background;
+  built->computed_ = true;
   built->index_keys();
   return built;
 }

@@ -48,9 +48,19 @@ Judged chosen(const Judged& condition, const Judged& then, const Judged& otherwi
   return out;
 }
 
-bool annihilates(const OracleTerm& term, std::size_t argument, const OracleSupport& support) {
-  return term.annihilator && (argument == 0 || !term.first_only) && !support.everywhere &&
-         support.background.value == *term.annihilator;
+bool reads_dense_sums(const OracleTerm& term, const std::vector<OracleAccess>& accesses) {
+  if (term.kind == OracleTerm::Kind::access) {
+    const auto& tensor = accesses[static_cast<std::size_t>(term.access)].tensor;
+    return tensor != nullptr && !tensor->annihilates_quotients();
+  }
+  return std::any_of(term.arguments.begin(), term.arguments.end(),
+                     [&](const OracleTerm& argument) { return reads_dense_sums(argument, accesses); });
+}
+
+/// The argument may annihilate the term.
+bool may_annihilate(const OracleTerm& term, std::size_t argument, const std::vector<OracleAccess>& accesses) {
+  if (!term.annihilator) return false;
+  return term.first_only ? argument == 0 && !reads_dense_sums(term.arguments[0], accesses) : true;
 }
 
 OracleSupport with_background(OracleSupport support, const Judged& background) {
@@ -74,7 +84,9 @@ OracleSupport support_of_operation(const OracleTerm& term, const std::vector<Ora
   if (term.function == Function::where) return support_of_selection(parts);
   std::optional<OracleSupport> out;
   for (std::size_t n = 0; n < parts.size(); ++n) {
-    if (annihilates(term, n, parts[n])) out = out ? both(*out, parts[n]) : parts[n];
+    if (may_annihilate(term, n, accesses) && !parts[n].everywhere &&
+        parts[n].background.value == *term.annihilator)
+      out = out ? both(*out, parts[n]) : parts[n];
   }
   if (out) {
     out->background = given(*term.annihilator);
@@ -109,16 +121,20 @@ class TermEvaluation {
     if (term.function == Function::where) return selection(term);
     Found out = of(term.arguments[0]);
     const auto annihilated = [&](const Found& found, std::size_t n) {
-      return term.annihilator && found.background && (n == 0 || !term.first_only) &&
+      return found.background && may_annihilate(term, n, accesses_) &&
              are_equal(found.number, given(*term.annihilator));
     };
     bool zero = annihilated(out, 0);
+    const bool lacks_dividend =
+        term.first_only && out.background && reads_dense_sums(term.arguments[0], accesses_);
     if (term.arguments.size() == 1) out.number = apply(term.function, out.number);
     for (std::size_t n = 1; n < term.arguments.size() && !zero; ++n) {
       const Found next = of(term.arguments[n]);
       zero = annihilated(next, n);
       out = {apply(term.function, out.number, next.number), out.background && next.background};
     }
+    // Kernels that skip what is not stored find 0, others 0 / 0.
+    if (lacks_dividend && !zero && !std::isfinite(out.number.value)) out.number.magnitude = infinity;
     return zero ? Found{given(*term.annihilator), true} : out;
   }
 

@@ -29,11 +29,19 @@
 namespace schaas::client {
 namespace {
 
+/// The sum of one value is the value. `or` and `and` make 1 of other numbers than 0, which truth values are.
+bool sums_keep_values(const operators::Semiring& semiring, ValueType type) {
+  const bool is_logical =
+      semiring.sum == operators::Monoid::logical_or || semiring.sum == operators::Monoid::logical_and;
+  return !is_logical || type == ValueType::boolean;
+}
+
 /// A statement that stores its only operand otherwise, A(j,i) = B(i,j), of which `copy` is stored as the
 /// result.
 bool is_copied(const KernelProblem& problem, const PackedTensor& copy, const PackedTensor& result) {
   const Program& program = problem.program;
-  if (program.statements.size() != 1 || problem.update || program.semiring != &operators::plus_times())
+  if (program.statements.size() != 1 || problem.update ||
+      !sums_keep_values(*program.semiring, result.value_type()))
     return false;
   const auto* operand = std::get_if<Access>(&program.statements.front().value.node);
   if (operand == nullptr || copy.format().levels != result.format().levels) return false;

@@ -9,7 +9,7 @@
   UNUSED static inline type type##_##name(type x) { const type zero = {0}, one = zero + (value)1; (void)one; return result; }
 #define DEFINE_TWO(type, name, result) \
   UNUSED static inline type type##_##name(type a, type b) { const type zero = {0}, one = zero + (value)1; (void)zero, (void)one; return result; }
-#define DEFINE_FUNCTIONS(type, SELECT, TRUTH)                                           \
+#define DEFINE_FUNCTIONS(type, SELECT, TRUTH, HOLDS)                                    \
   DEFINE_TWO(type, minimum, SELECT(type, b < a, b, a))                                  \
   DEFINE_TWO(type, maximum, SELECT(type, b > a, b, a))                                  \
   DEFINE_TWO(type, less, TRUTH(type, a < b))                                            \
@@ -18,9 +18,9 @@
   DEFINE_TWO(type, greater_equal, TRUTH(type, a >= b))                                  \
   DEFINE_TWO(type, equal, TRUTH(type, a == b))                                          \
   DEFINE_TWO(type, not_equal, TRUTH(type, a != b))                                      \
-  DEFINE_TWO(type, and, TRUTH(type, (a != zero) & (b != zero)))                         \
-  DEFINE_TWO(type, or, TRUTH(type, (a != zero) | (b != zero)))                          \
-  DEFINE_ONE(type, not, TRUTH(type, x == zero))                                         \
+  DEFINE_TWO(type, and, TRUTH(type, HOLDS(a) & HOLDS(b)))                               \
+  DEFINE_TWO(type, or, TRUTH(type, HOLDS(a) | HOLDS(b)))                                \
+  DEFINE_ONE(type, not, TRUTH(type, HOLDS(x) == 0))                                     \
   DEFINE_ONE(type, abs, SELECT(type, x <= zero, zero - x, x))                           \
   DEFINE_ONE(type, conj, x)                                                             \
   DEFINE_ONE(type, real, x)                                                             \
@@ -31,9 +31,29 @@
     const type zero = {0};                                                              \
     return SELECT(type, c != zero, a, b);                                               \
   }
-/* Without a branch, which would be mispredicted where truths alternate. */
+/* Without a branch, which would be mispredicted where truths alternate. Floating point numbers are bits for that: GCC
+   turns their comparisons into branches. All bits but the sign tell whether one is 0. */
+#if defined(VALUE_IS_INTEGER)
+#define HOLDS_FOR_ONE(x) ((x) != zero)
 #define TRUTH_OF_ONE(type, condition) ((type)(condition))
-DEFINE_FUNCTIONS(value, SELECT_ONE, TRUTH_OF_ONE)
+#else
+UNUSED static inline int value_holds(value x) {
+  value_word bits;
+  memcpy(&bits, &x, sizeof bits);
+  return (value_word)(bits << 1) != 0;
+}
+UNUSED static inline value value_truth(int condition) {
+  value result = 1;
+  value_word bits;
+  memcpy(&bits, &result, sizeof bits);
+  bits &= -(value_word)condition;
+  memcpy(&result, &bits, sizeof bits);
+  return result;
+}
+#define HOLDS_FOR_ONE(x) value_holds(x)
+#define TRUTH_OF_ONE(type, condition) value_truth(condition)
+#endif
+DEFINE_FUNCTIONS(value, SELECT_ONE, TRUTH_OF_ONE, HOLDS_FOR_ONE)
 #if defined(VALUE_IS_INTEGER)
 /* Sums of semirings whose zero is infinite, for which the largest or the smallest integer stands. */
 #define DEFINE_INTEGER_FUNCTIONS(type, SELECT)                                          \

@@ -10,7 +10,14 @@
 #include "vector.h"
 /* loop_ir::max_terms */
 #define MAX_TERMS 128
-#if defined(__AVX512VL__) && defined(__has_builtin) && VALUE_BYTES >= 4 && !defined(VALUE_IS_COMPLEX)
+/* Other semirings and complex numbers define TERM_PRODUCT and TERM_FOLD. */
+#if defined(TERM_PRODUCT)
+#define ADD_TERM(sum, is_set, term) sum = is_set ? TERM_FOLD(sum, term) : term
+#else
+#define TERM_PRODUCT(a, b) ((a) * (b))
+#define ADD_TERM(sum, is_set, term) sum += term
+#endif
+#if defined(__AVX512VL__) && defined(__has_builtin) && VALUE_BYTES >= 4 && !defined(TERM_FOLD)
 #if __has_builtin(__builtin_ia32_loadupd512_mask) && __has_builtin(__builtin_ia32_compressdf512_mask)
 #define TERMS_BY_VECTORS
 #endif
@@ -56,7 +63,7 @@ typedef value value_8 __attribute__((vector_size(8 * sizeof(value)), aligned(siz
 #define EXPAND_LOOP(index)                                                             \
   for (; begin < end; ++begin) {                                                       \
     *list++ = coordinates[begin];                                                      \
-    *values++ = scale * from[begin];                                                   \
+    *values++ = TERM_PRODUCT(scale, from[begin]);                                      \
   }
 #define COMPRESS_LOOP(index)                                                           \
   for (int64_t r = 0; r < count; ++r) {                                                \
@@ -104,7 +111,7 @@ typedef value value_8 __attribute__((vector_size(8 * sizeof(value)), aligned(siz
     memset(set, 0, 16 * sixteens);                                                          \
     for (int64_t m = 0; m < count; ++m) {                                                   \
       const int64_t at = rank[m];                                                           \
-      sums[at] += values[m];                                                                \
+      ADD_TERM(sums[at], set[at], values[m]);                                               \
       to[at] = list[m];                                                                     \
       set[at] = 1;                                                                          \
     }                                                                                       \

@@ -63,22 +63,26 @@ bool Chains::reports_execution(const Loop& loop) const {
 std::optional<RowSum> Chains::row_sum(const Loop& loop, const PartialProduct& partial,
                                       const Sink& sink) const {
   const auto& leaf = std::get<Leaf>(loop.body->node);
-  const bool folds = sink.kind == Sink::Kind::array && sink.mode == Write::fold &&
-                     sink.monoid == operators::Monoid::sum && facts_.tracks(sink.operand);
+  const bool folds =
+      sink.kind == Sink::Kind::array && sink.mode == Write::fold && facts_.tracks(sink.operand);
   if (!folds || facts_.operand(sink.operand).indices != std::vector<int>{loop.index}) return std::nullopt;
   if (leaf.value) {
     const auto* negated = std::get_if<Called>(&leaf.value->node);
-    if (negated == nullptr || negated->function != operators::Function::negate) return std::nullopt;
+    if (negated == nullptr || negated->function != operators::Function::negate ||
+        sink.monoid != operators::Monoid::sum)
+      return std::nullopt;
     const auto* read = std::get_if<Read>(&negated->arguments.front()->node);
     if (read == nullptr) return std::nullopt;
     return RowSum{read->operand, sink.operand, loop_ir::number(-1)};
   }
   const auto product = operators::product_of(*facts_.tree.semiring, facts_.builder.kernel.value_type);
-  if (partial.factors.size() != 1 || facts_.operand(partial.factors.front()).pattern ||
-      (partial.prefix && product != operators::Function::multiply))
-    return std::nullopt;
+  if (partial.factors.size() != 1 || facts_.operand(partial.factors.front()).pattern) return std::nullopt;
+  // Without a factor an entry is added as it is, which a product with 1 tells of numbers alone.
+  const bool multiplies = product == operators::Function::multiply;
+  if (!partial.prefix && !multiplies) return std::nullopt;
   return RowSum{partial.factors.front(), sink.operand, partial.prefix ? partial.prefix : loop_ir::number(1),
-                partial.known};
+                multiplies ? partial.known : std::nullopt,
+                {product, sink.monoid}};
 }
 
 /// Emits loops around one leaf. Multiplies each factor at the outermost loop that knows it; factors known

@@ -498,6 +498,7 @@ std::optional<loop_ir::AddedRow> Loops::added_row(const merge_lattice::LevelAcce
   row.values = facts_.builder.arrays.declared_values(read.tensor);
   row.sums = facts_.builder.arrays.declared_values(temporary);
   row.factor = sum->factor;
+  row.arithmetic = sum->arithmetic;
   if (sum->known) {
     row.factors = sum->known->array;
     row.at = sum->known->at;

@@ -34,8 +34,11 @@ static_assert(2 * few_terms <= loop_ir::max_terms);
 /// loop that reads.
 class Row {
  public:
-  Row(const loop_ir::Kernel& kernel, loop_ir::Terms terms, std::string number)
-      : kernel_(kernel), terms_(std::move(terms)), number_(std::move(number)) {}
+  Row(const loop_ir::Kernel& kernel, loop_ir::Terms terms, std::string number,
+      std::optional<loop_ir::RowArithmetic> arithmetic)
+      : kernel_(kernel), terms_(std::move(terms)), number_(std::move(number)), arithmetic_(arithmetic) {}
+
+  std::optional<loop_ir::RowArithmetic> arithmetic() const { return arithmetic_; }
 
   /// Returns statements that compute the row from few terms or as before; empty where the rewrite does not
   /// apply. The row spans `first` to the loop after `collected`.
@@ -135,6 +138,9 @@ class Row {
       return std::nullopt;
     // The coordinates are copied into the list of terms, so both have one width.
     if (element_of(loop.entries) != element_of(occupancy_.list)) return std::nullopt;
+    // One arithmetic serves all terms of a kernel.
+    if (arithmetic_.value_or(loop.adds->arithmetic) != loop.adds->arithmetic) return std::nullopt;
+    arithmetic_ = terms_.arithmetic = loop.adds->arithmetic;
     workspace_ = loop.adds->sums;
     return loop_ir::Expand{terms_, loop.entries, loop.adds->values, loop.begin, loop.end, loop.adds->factor};
   }
@@ -197,6 +203,7 @@ class Row {
   const loop_ir::Kernel& kernel_;
   loop_ir::Terms terms_;
   const std::string number_;  ///< counter: number of terms of the row
+  std::optional<loop_ir::RowArithmetic> arithmetic_;
   loop_ir::Occupancy occupancy_;
   std::string workspace_;
 };
@@ -217,9 +224,11 @@ class RowExpansion {
       });
       const auto first = static_cast<std::size_t>(counter - statements.begin());
       if (first >= n) continue;
-      Row row(kernel_, {names_.fresh("t_list"), names_.fresh("t"), {}}, names_.fresh("terms"));
+      Row row(kernel_, {names_.fresh("t_list"), names_.fresh("t"), {}, {}}, names_.fresh("terms"),
+              arithmetic_);
       auto computed = row.result(statements, first, n);
       if (computed.empty()) continue;
+      arithmetic_ = row.arithmetic();
       kernel_.arrays.push_back(row.list());
       kernel_.arrays.push_back(row.values());
       Statements all(statements.begin(), counter);
@@ -237,14 +246,15 @@ class RowExpansion {
  private:
   loop_ir::Kernel& kernel_;
   Names& names_;
+  std::optional<loop_ir::RowArithmetic> arithmetic_;  ///< of the rows that are expanded
 };
 
 }  // namespace
 
 loop_ir::Kernel expand_rows(loop_ir::Kernel kernel, Names& names) {
-  // The runtime reads operands as values and multiplies real ones.
-  if (!loop_ir::widened_arrays(kernel).empty() || operators::is_complex(kernel.value_type)) return kernel;
-  for (auto& phase : kernel.phases) phase.body = RowExpansion(kernel, names).walk(phase.body);
+  if (!loop_ir::widened_arrays(kernel).empty()) return kernel;  // the runtime reads operands as values
+  RowExpansion rows(kernel, names);
+  for (auto& phase : kernel.phases) phase.body = rows.walk(phase.body);
   return kernel;
 }
 

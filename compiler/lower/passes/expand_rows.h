@@ -25,7 +25,8 @@ namespace schaas::lower {
 ///       C[q] = w[k] ...                                     C[q] = t[pk] ... } }
 ///       w[k] = 0.0 }                                    if (terms > 64) { as on the left }
 ///
-/// Terms of one coordinate are summed in the same order. docs/performance/results.md.
+/// Terms of one coordinate are summed in the same order. Other semirings have terms, too, where their sum
+/// begins with 0, as `or` does. docs/performance/results.md.
 loop_ir::Kernel expand_rows(loop_ir::Kernel kernel, Names& names);
 
 }  // namespace schaas::lower

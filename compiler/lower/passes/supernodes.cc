@@ -11,7 +11,7 @@
 
 // Splits the clustered case of a row that is added to a sparse accumulator (AddedRow) by the row's length.
 // Long rows go to loop_ir::AddSupernode, which looks at run time for next rows with identical coordinates and
-// advances the loop past them. Short ones keep their walk, since coordinates are compared by whole vectors.
+// advances the loop past them; it multiplies and adds. Short ones keep their walk, since coordinates are compared by whole vectors.
 // Indices of several widths are left alone, which AddSupernode does not take.
 namespace schaas::lower {
 namespace {
@@ -36,6 +36,7 @@ std::optional<loop_ir::AddSupernode> supernode(const For& loop, const For& walk,
   if (number == nullptr || !walk.adds || walk.adds->variant != loop_ir::AddedRow::Variant::clustered)
     return std::nullopt;
   const loop_ir::AddedRow& row = *walk.adds;
+  if (row.arithmetic != loop_ir::RowArithmetic{}) return std::nullopt;
   if (row.at != loop.variable || !walk.row || walk.row->row != number->name) return std::nullopt;
   if (walk.row->positions.size() != 1) return std::nullopt;
   const std::string& positions = walk.row->positions.front();

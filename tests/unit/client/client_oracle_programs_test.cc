@@ -462,6 +462,28 @@ TEST(OracleOverNothing, starts_where_kernels_start) {
   EXPECT_EQ(value("min-plus: y(i) = b(i,j)"), infinity);
 }
 
+/// docs/language.md: intermediate vectors are dense, whose 0 / 0 is NaN, unless a kernel lists their entries.
+TEST(OracleOverNothing, leaves_quotients_of_absent_sums_open) {
+  CooTensor none = diagonal(3, 1);
+  none.values.clear();
+  for (auto& mode : none.coordinates) mode.clear();
+  const CooTensor some = diagonal(3, 2);
+  CooTensor x;
+  x.extents = {3};
+  x.coordinates = {{0, 1, 2}};
+  x.values = {1, 1, 1};
+  constexpr const char* text = "t(i) = B(i,j) * x(j); n = sqrt(sum(i)(t(i) * t(i))); y(i) = t(i) / n";
+  const auto open = evaluate(*parse_program(text), {{"B", &none}, {"x", &x}});
+  ASSERT_TRUE(open.ok()) << support::render(open.error());
+  for (std::int64_t i = 0; i < 3; ++i) EXPECT_EQ(open->magnitudes.at(i), infinity);
+  const auto known = evaluate(*parse_program(text), {{"B", &some}, {"x", &x}});
+  ASSERT_TRUE(known.ok()) << support::render(known.error());
+  for (std::int64_t i = 0; i < 3; ++i) {
+    EXPECT_NEAR(known->values.at(i), std::sqrt(1.0 / 3), 1e-15);
+    EXPECT_TRUE(std::isfinite(known->magnitudes.at(i)));
+  }
+}
+
 TEST(OracleAtRealSize, computes_dense_factors_only_where_they_are_read) {
   const std::int64_t n = 20000, rank = 8;
   const CooTensor b = diagonal(n, 5);

@@ -41,13 +41,14 @@ struct KnownFactor {
   loop_ir::ExpressionPtr scale;
 };
 
-/// Sum of the innermost loop of a chain: `factor` times each entry of an operand, added to a row of a sparse
-/// accumulator.
+/// Sum of the innermost loop of a chain: `factor` times each entry of an operand, folded into a row of a
+/// sparse accumulator.
 struct RowSum {
   int operand = -1;
   int target = -1;
   loop_ir::ExpressionPtr factor;
   std::optional<KnownFactor> known{};  ///< the parts of `factor`
+  loop_ir::RowArithmetic arithmetic{};
 };
 
 /// Positions of the operands, open blocks and known coordinates by index; copied on entering a loop.
