@@ -169,6 +169,7 @@ void CExpressions::learn(Monoid monoid) {
 }
 
 void CExpressions::learn(const loop_ir::RowArithmetic& arithmetic) {
+  SCHAAS_CHECK(terms_.value_or(arithmetic) == arithmetic, "terms of one arithmetic, which macros define");
   terms_ = arithmetic;
   if (infix(arithmetic.product).empty()) needs_functions_ = true;
   learn(arithmetic.monoid);

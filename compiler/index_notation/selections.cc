@@ -287,8 +287,8 @@ class Operands {
     return static_cast<std::size_t>(std::find(indices.begin(), indices.end(), index) - indices.begin());
   }
 
-  // An identity matrix may be stored either way: like a sparse tensor that has both of its indices, so that
-  // loops over that one's rows have this one's, too.
+  // An identity matrix may be stored either way. It is stored like a sparse tensor that has both indices:
+  // loops over the rows of that one then have the rows of both.
   std::optional<bool> coordinate_is_stored_first(const IndexOperand& identity) const {
     for (const Assignment& statement : out_.program.statements) {
       std::vector<Access> all = operands(statement.value);

@@ -96,4 +96,11 @@ std::vector<ExpressionPtr> ExpressionParser::arguments() {
   return arguments;
 }
 
+operators::Monoid ExpressionParser::monoid() {
+  const auto named = operators::monoid_named(word());
+  if (!named) fail("a monoid");
+  advance();
+  return named.value_or(operators::Monoid::sum);
+}
+
 }  // namespace schaas::loop_ir

@@ -19,6 +19,8 @@ class ExpressionParser : protected Tokenizer {
   void enter();
   void leave() { --depth_; }
 
+  operators::Monoid monoid();
+
  private:
   ExpressionPtr unbounded();
   /// Parses, after "(": left operator right ")".

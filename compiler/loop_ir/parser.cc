@@ -242,13 +242,6 @@ class Parser : private ExpressionParser {
     return row_split;
   }
 
-  operators::Monoid monoid() {
-    const auto named = operators::monoid_named(word());
-    if (!named) fail("a monoid");
-    advance();
-    return named.value_or(operators::Monoid::sum);
-  }
-
   Fold folding() {
     Fold fold;
     fold.array = identifier();
@@ -444,21 +437,13 @@ class Parser : private ExpressionParser {
 
   /// `with or of and`; products and sums have no text.
   RowArithmetic arithmetic() {
-    RowArithmetic arithmetic;
-    if (!accept("with")) return arithmetic;
-    arithmetic.monoid = monoid();
+    if (!accept("with")) return {};
+    const auto folded = monoid();
     expect("of");
-    const auto named = product_named(word());
-    if (!named) fail("the product of a semiring");
+    const auto product = operators::product_named(word());
+    if (!product) fail("the product of a semiring");
     advance();
-    arithmetic.product = named.value_or(arithmetic.product);
-    return arithmetic;
-  }
-
-  static std::optional<operators::Function> product_named(std::string_view text) {
-    for (const auto& semiring : operators::semirings())
-      if (operators::facts(semiring.product).name == text) return semiring.product;
-    return operators::function_named(text, operators::Callers::loop_ir);
+    return {product.value_or(operators::Function::multiply), folded};
   }
 
   Terms terms() {

@@ -7,7 +7,8 @@
 /// expand-sort-compress, and supernodes.
 namespace schaas::loop_ir {
 
-/// Functions of a semiring that multiply the entries of rows and fold them: `multiply` and `sum` of plus-times.
+/// Functions of a semiring that multiply the entries of rows and fold them: `multiply` and `sum` of
+/// plus-times.
 struct RowArithmetic {
   operators::Function product = operators::Function::multiply;
   operators::Monoid monoid = operators::Monoid::sum;
@@ -41,8 +42,7 @@ struct Compact {
   Occupancy occupancy;
 };
 /// Terms whose sums are a row of a sparse result, in no order: `list`, their coordinates, and `values`,
-/// term_elements each, in scratch; the counter `count` is their number, at most max_terms. All terms of a
-/// kernel have one arithmetic.
+/// term_elements each, in scratch; the counter `count` is their number, at most max_terms.
 struct Terms {
   std::string list, values, count;
   RowArithmetic arithmetic{};

@@ -430,9 +430,6 @@ class Verifier {
         return wrong("`" + each + "` is no array of the workspace of " + std::to_string(term_elements) +
                      " elements");
     }
-    if (arithmetic_.value_or(terms.arithmetic) != terms.arithmetic)
-      return wrong("`" + terms.list + "` and other terms differ in their arithmetic");
-    arithmetic_ = terms.arithmetic;
     return counter(terms.count);
   }
 
@@ -593,7 +590,6 @@ class Verifier {
   std::set<std::string> varying_;  ///< inside a vector loop: its variable and the names that vary with it
   std::string lane_variable_;
   bool counts_ = false;  ///< the present phase is symbolic
-  std::optional<RowArithmetic> arithmetic_;  ///< of terms
   int vectors_ = 0;      ///< simd and vector loops around
 };
 

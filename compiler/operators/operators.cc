@@ -178,6 +178,12 @@ std::optional<Function> function_named(std::string_view name, Callers callers) {
   return std::nullopt;
 }
 
+std::optional<Function> product_named(std::string_view name) {
+  for (const Semiring& semiring : semirings())
+    if (facts(semiring.product).name == name) return semiring.product;
+  return function_named(name, Callers::loop_ir);  // integers have products that absorb
+}
+
 std::vector<std::string> function_names() {
   std::vector<std::string> names;
   for (const auto& row : table) {

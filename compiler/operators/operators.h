@@ -65,6 +65,8 @@ const FunctionFacts& facts(Function function);
 enum class Callers { language, loop_ir };
 /// The function a call names ("exp", "max"); nothing for other words.
 std::optional<Function> function_named(std::string_view name, Callers callers = Callers::language);
+/// The product of a semiring that loop IR names: "multiply", "add", "and", "min", ...
+std::optional<Function> product_named(std::string_view name);
 /// All words that name a function, for suggestions.
 std::vector<std::string> function_names();
 /// True for functions whose values are 0 or 1: comparisons, and, or, not.

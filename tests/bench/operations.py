@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Eighty-eight ordinary operations on sparse matrices, plain calls beside scipy's: what a user of scipy writes, in one table.
+"""Ninety-nine ordinary operations on sparse matrices, plain calls beside scipy's: what a user of scipy writes, in one table.
 
     SCHAAS_LIBRARY=build/release/lib/libschaas.so PYTHONPATH=client/python python3 tests/bench/operations.py [--bin DIR] [--rows 20000]
         [--seconds 0.5] [--json FILE] [CASE ...]
@@ -56,6 +56,9 @@ def cases(rows):
     row_of = np.repeat(np.arange(rows), np.diff(b.indptr))
     mask = (x > 0.9) * 1.0
     two, three = dict(B=b, C=c), dict(B=b, C=c, D=d)
+    of_type = {dtype: [(one * 4).astype(dtype) for one in (b, c)] for dtype in ("int8", "bool", "complex128")}
+    complex_pair = [(one * (1 + 2j)).astype("complex64") for one in (b, c)]
+    eye = sp.eye(rows, format="csr")
     return {
         "trace": ("s = B(i,i)", None, dict(B=b), lambda: b.diagonal().sum()),
         "diagonal": ("d(i) = B(i,i)", None, dict(B=b), lambda: b.diagonal()),
@@ -123,6 +126,20 @@ def cases(rows):
         "B + C + D": ("A(i,j) = B(i,j) + C(i,j) + D(i,j)", "csr", three, lambda: b + c + d),
         "B + C, csc": ("A(i,j) = B(i,j) + C(i,j)", "csc", dict(B=bc, C=cc), lambda: bc + cc),
         "csr plus csc": ("A(i,j) = B(i,j) + C(i,j)", "csr", dict(B=b, C=cc), lambda: b + cc),
+        "B C, int8": ("A(i,k) = B(i,j) * C(j,k)", "csr", dict(zip("BC", of_type["int8"])), lambda: of_type["int8"][0] @ of_type["int8"][1]),
+        "B C, bool": ("A(i,k) = B(i,j) * C(j,k)", "csr", dict(zip("BC", of_type["bool"])), lambda: of_type["bool"][0] @ of_type["bool"][1]),
+        "B C, complex64": ("A(i,k) = B(i,j) * C(j,k)", "csr", dict(zip("BC", complex_pair)), lambda: complex_pair[0] @ complex_pair[1]),
+        "B C, complex128": ("A(i,k) = B(i,j) * C(j,k)", "csr", dict(zip("BC", of_type["complex128"])),
+                            lambda: of_type["complex128"][0] @ of_type["complex128"][1]),
+        "transposed, bool": ("A(j,i) = B(i,j)", "csr", dict(B=of_type["bool"][0]), lambda: of_type["bool"][0].T.tocsr()),
+        "diagonal matrix": ("D(i,i) = x(i)", "csr", dict(x=x), lambda: diag(x, format="csr")),
+        "B + I": ("A(i,j) = B(i,j) + select(i,j)", "csr", dict(B=b), lambda: b + eye),
+        "normalised B + I": ("A(i,j) = x(i) * (B(i,j) + select(i,j)) * x(j)", "csr", dict(B=b, x=x), lambda: diag(x) @ (b + eye) @ diag(x)),
+        "rows 1000 to 3000": ("A(i,j) = B(i(1000:3000),j)", "csr", dict(B=b), lambda: b[1000:3000]),
+        "power iteration": ("t(i) = B(i,j) * x(j); n = sqrt(sum(i)(t(i) * t(i))); y(i) = t(i) / n", None, dict(B=b, x=x),
+                            lambda: (lambda t: t / np.sqrt(t @ t))(b @ x)),
+        "next of a search": ("or-and: y(j) = x(i) * B(i,j) * not(v(j))", None, dict(B=b, x=mask, v=np.round(y)),
+                             lambda: ((b.T @ mask > 0) & (np.round(y) == 0)) * 1.0),
         "maximum": ("A(i,j) = max(B(i,j), C(i,j))", "csr", two, lambda: b.maximum(c)),
         "minimum": ("A(i,j) = min(B(i,j), C(i,j))", "csr", two, lambda: b.minimum(c)),
         "of elements": ("A(i,j) = B(i,j) * C(i,j)", "csr", two, lambda: b.multiply(c)),

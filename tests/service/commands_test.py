@@ -49,7 +49,7 @@ def write_npy(path, rows, columns):
 # Figures and choices of the machine at hand, which samples leave open.
 MEASURED = [
     (r"\d[\d.,]* (ns|us|ms|s)\b", "TIME"),
-    (r"\d+ threads", "THREADS"),
+    (r"\d+ threads?\b", "THREADS"),
     (r"(?<=relative error )\S+", "ERROR"),
     (r"(?m)^(problem +\w{16}), (?:searched|still being compiled).*", r"\1 SEARCHED"),
     (r"(?m)^( *(?:schedule|trace|time|memory|because)) .*", r"\1 CHOSEN"),

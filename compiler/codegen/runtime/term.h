@@ -17,7 +17,7 @@
 #define TERM_PRODUCT(a, b) ((a) * (b))
 #define ADD_TERM(sum, is_set, term) sum += term
 #endif
-#if defined(__AVX512VL__) && defined(__has_builtin) && VALUE_BYTES >= 4 && !defined(TERM_FOLD)
+#if defined(__AVX512VL__) && defined(__has_builtin) && VALUE_BYTES >= 4 && !defined(TERM_FOLD) && !defined(VALUE_IS_COMPLEX)
 #if __has_builtin(__builtin_ia32_loadupd512_mask) && __has_builtin(__builtin_ia32_compressdf512_mask)
 #define TERMS_BY_VECTORS
 #endif

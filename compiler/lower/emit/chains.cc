@@ -80,7 +80,9 @@ std::optional<RowSum> Chains::row_sum(const Loop& loop, const PartialProduct& pa
   // Without a factor an entry is added as it is, which a product with 1 tells of numbers alone.
   const bool multiplies = product == operators::Function::multiply;
   if (!partial.prefix && !multiplies) return std::nullopt;
-  return RowSum{partial.factors.front(), sink.operand, partial.prefix ? partial.prefix : loop_ir::number(1),
+  return RowSum{partial.factors.front(),
+                sink.operand,
+                partial.prefix ? partial.prefix : loop_ir::number(1),
                 multiplies ? partial.known : std::nullopt,
                 {product, sink.monoid}};
 }

@@ -246,7 +246,7 @@ class RowExpansion {
  private:
   loop_ir::Kernel& kernel_;
   Names& names_;
-  std::optional<loop_ir::RowArithmetic> arithmetic_;  ///< of the rows that are expanded
+  std::optional<loop_ir::RowArithmetic> arithmetic_;  ///< arithmetic of all rows that are expanded
 };
 
 }  // namespace

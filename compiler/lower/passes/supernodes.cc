@@ -11,8 +11,8 @@
 
 // Splits the clustered case of a row that is added to a sparse accumulator (AddedRow) by the row's length.
 // Long rows go to loop_ir::AddSupernode, which looks at run time for next rows with identical coordinates and
-// advances the loop past them; it multiplies and adds. Short ones keep their walk, since coordinates are compared by whole vectors.
-// Indices of several widths are left alone, which AddSupernode does not take.
+// advances the loop past them; it multiplies and adds. Short ones keep their walk, since coordinates are
+// compared by whole vectors. Indices of several widths are left alone, which AddSupernode does not take.
 namespace schaas::lower {
 namespace {
 
