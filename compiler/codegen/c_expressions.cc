@@ -8,6 +8,7 @@
 #include "compiler/codegen/c_prefetch.h"
 #include "compiler/loop_ir/result_rows.h"
 #include "compiler/loop_ir/traversal.h"
+#include "compiler/support/contains.h"
 #include "compiler/support/result.h"
 
 // Prints expressions as C. The constructor walks all statements once and learns the facts that other parts
@@ -169,8 +170,7 @@ void CExpressions::learn(Monoid monoid) {
 }
 
 void CExpressions::learn(const loop_ir::RowArithmetic& arithmetic) {
-  SCHAAS_CHECK(terms_.value_or(arithmetic) == arithmetic, "terms of one arithmetic, which macros define");
-  terms_ = arithmetic;
+  if (!support::contains(terms_, arithmetic)) terms_.push_back(arithmetic);
   if (infix(arithmetic.product).empty()) needs_functions_ = true;
   learn(arithmetic.monoid);
 }
@@ -437,18 +437,25 @@ std::string CExpressions::called(const std::string& type, Function function) {
   return type + "_" + name;
 }
 
-/// Prints a function of `a` and `b`, arguments of a macro.
-std::string CExpressions::of_two(Function function) const {
+std::string CExpressions::of_two(Function function, const std::string& a, const std::string& b) const {
   const std::string op = infix(function);
-  if (complex_ && function == Function::multiply) return "value_multiply(a, b)";
-  if (op.empty()) return called("value", function) + "(a, b)";
-  return promoted() + "((a) " + op + " (b))";
+  if (complex_ && function == Function::multiply) return "value_multiply(" + a + ", " + b + ")";
+  if (op.empty()) return called("value", function) + "(" + a + ", " + b + ")";
+  return promoted() + "((" + a + ") " + op + " (" + b + "))";
+}
+
+std::string CExpressions::terms_name(const loop_ir::RowArithmetic& arithmetic) {
+  return std::string(operators::name(arithmetic.monoid)) + "_" + operators::facts(arithmetic.product).name;
 }
 
 std::string CExpressions::term_functions(const loop_ir::RowArithmetic& arithmetic) const {
-  if (arithmetic == loop_ir::RowArithmetic{} && !complex_) return "";
-  return "#define TERM_PRODUCT(a, b) " + of_two(arithmetic.product) + "\n#define TERM_FOLD(a, b) " +
-         of_two(operators::combine(arithmetic.monoid)) + "\n";
+  const std::string name = terms_name(arithmetic);
+  const bool by_vectors = !complex_ && arithmetic.product == Function::multiply;
+  const std::string folded = of_two(operators::combine(arithmetic.monoid), "sum", "term");
+  return "#define PRODUCT_" + name + "(a, b) " + of_two(arithmetic.product, "a", "b") + "\n#define FOLD_" +
+         name + "(sum, is_set, term) " +
+         (arithmetic.monoid == Monoid::sum ? "sum += term" : "sum = is_set ? " + folded + " : term") +
+         "\nDEFINE_TERMS(" + name + ", " + (by_vectors ? "EXPAND_PRODUCTS" : "EXPAND_EACH") + ")\n";
 }
 
 std::string CExpressions::fold(const std::string& type, Monoid monoid, const std::string& target,

@@ -1,6 +1,5 @@
 #pragma once
 #include <map>
-#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -56,8 +55,9 @@ class CExpressions {
   /// Returns the infix operator of C, such as "+", or "" when the function has none.
   static std::string infix(operators::Function function);
   /// Returns the function of runtime/function.h for a type: "value_maximum", "vec_exp".
-  /// Returns the macros that the runtime of terms needs; sums of products have none.
+  /// Returns what defines the functions of terms, whose names end in terms_name().
   std::string term_functions(const loop_ir::RowArithmetic& arithmetic) const;
+  static std::string terms_name(const loop_ir::RowArithmetic& arithmetic);
   static std::string called(const std::string& type, operators::Function function);
   /// Returns the statement that folds `value` into `target`: "t += v;", "t = value_maximum(t, v);".
   std::string fold(const std::string& type, operators::Monoid monoid, const std::string& target,
@@ -75,8 +75,8 @@ class CExpressions {
   bool needs_functions() const { return needs_functions_; }
   bool needs_sort() const { return needs_sort_; }
   bool needs_occupancy() const { return needs_occupancy_; }
-  /// The arithmetic of rows that are expanded into terms.
-  const std::optional<loop_ir::RowArithmetic>& terms() const { return terms_; }
+  /// Every arithmetic of rows that are expanded into terms.
+  const std::vector<loop_ir::RowArithmetic>& terms() const { return terms_; }
   bool needs_coordinates() const { return needs_coordinates_; }
   bool needs_supernodes() const { return needs_supernodes_; }
   bool needs_selection() const { return needs_selection_; }
@@ -115,7 +115,7 @@ class CExpressions {
   void learn_prefetch(const loop_ir::For& loop);
   void learn(const GatheredSums& sums);
   bool load_eight_in_part(const GatheredSums& sums) const;
-  std::string of_two(operators::Function function) const;
+  std::string of_two(operators::Function function, const std::string& a, const std::string& b) const;
   std::string truth(const loop_ir::Apply& apply, const Loadable& loadable) const;
   std::string apply(const loop_ir::Apply& apply, const Loadable& loadable) const;
   std::string apply_to_indices(const loop_ir::Apply& apply) const;
@@ -134,7 +134,7 @@ class CExpressions {
   bool needs_functions_ = false;
   bool needs_sort_ = false;
   bool needs_occupancy_ = false;
-  std::optional<loop_ir::RowArithmetic> terms_;
+  std::vector<loop_ir::RowArithmetic> terms_;
   bool needs_coordinates_ = false;
   bool needs_supernodes_ = false;
   std::string streaming_target_;

@@ -150,8 +150,9 @@ void KernelPrinter::print_prologue() {
   if (expressions_.needs_eight()) once("GATHERS", std::string(gather_declarations()));
   if (expressions_.needs_occupancy()) once("OCCUPANCY", std::string(occupancy_declarations()));
   if (expressions_.needs_coordinates()) once("COORDINATES", std::string(coordinate_declarations()));
-  if (const auto& arithmetic = expressions_.terms())
-    once("TERMS", expressions_.term_functions(*arithmetic) + std::string(term_declarations()));
+  if (!expressions_.terms().empty()) once("TERMS", std::string(term_declarations()));
+  for (const auto& arithmetic : expressions_.terms())
+    once("TERMS_" + CExpressions::terms_name(arithmetic), expressions_.term_functions(arithmetic));
   if (expressions_.needs_supernodes()) once("SUPERNODES", std::string(supernode_declarations()));
 }
 

@@ -248,14 +248,15 @@ void CStatements::print(const StatementPtr& statement) {
           },
           [&](const loop_ir::Expand& x) {
             const loop_ir::Terms& t = x.terms;
-            text_.line("EXPAND(" + t.list + " + " + t.count + ", " + t.values + " + " + t.count + ", " +
-                       x.coordinates + ", " + x.values + ", " + expression(x.begin) + ", " +
-                       expression(x.end) + ", " + expression(x.scale) + ");");
+            text_.line("EXPAND(" + CExpressions::terms_name(t.arithmetic) + ", " + t.list + " + " + t.count +
+                       ", " + t.values + " + " + t.count + ", " + x.coordinates + ", " + x.values + ", " +
+                       expression(x.begin) + ", " + expression(x.end) + ", " + expression(x.scale) + ");");
             text_.line(t.count + " += " + expression(x.end) + " - " + expression(x.begin) + ";");
           },
           [&](const loop_ir::Compress& x) {
             const loop_ir::Terms& t = x.terms;
-            text_.line(t.count + " = COMPRESS(" + t.list + ", " + t.values + ", " + t.count + ");");
+            text_.line(t.count + " = COMPRESS(" + CExpressions::terms_name(t.arithmetic) + ", " + t.list +
+                       ", " + t.values + ", " + t.count + ");");
           },
           [&](const loop_ir::AddSupernode& x) {
             text_.line(x.variable + " = ADD_SUPERNODE(" + x.sums + ", " + x.set + ", " + x.rows + ", " +

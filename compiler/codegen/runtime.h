@@ -46,8 +46,8 @@ std::string_view merge_declarations();
 std::string_view narrow_declarations();
 /// vec_counted(first), value_counted(first), ...: adjacent indices from `first` on, as values.
 std::string_view coordinate_declarations();
-/// EXPAND(list, values, coordinates, from, begin, end, scale) and COMPRESS(list, values, count) of
-/// loop_ir::Expand and Compress.
+/// EXPAND(name, list, values, coordinates, from, begin, end, scale) and COMPRESS(name, list, values, count)
+/// of loop_ir::Expand and Compress.
 std::string_view term_declarations();
 /// ADD_SUPERNODE(sums, set, rows, factors, scale, position, end, positions, coordinates, values) of
 /// loop_ir::AddSupernode: returns the position of the last row added.

@@ -10,18 +10,16 @@
 #include "vector.h"
 /* loop_ir::max_terms */
 #define MAX_TERMS 128
-/* Other semirings and complex numbers define TERM_PRODUCT and TERM_FOLD. */
-#if defined(TERM_PRODUCT)
-#define ADD_TERM(sum, is_set, term) sum = is_set ? TERM_FOLD(sum, term) : term
-#else
-#define TERM_PRODUCT(a, b) ((a) * (b))
-#define ADD_TERM(sum, is_set, term) sum += term
-#endif
-#if defined(__AVX512VL__) && defined(__has_builtin) && VALUE_BYTES >= 4 && !defined(TERM_FOLD) && !defined(VALUE_IS_COMPLEX)
+#if defined(__AVX512VL__) && defined(__has_builtin) && VALUE_BYTES >= 4 && !defined(VALUE_IS_COMPLEX)
 #if __has_builtin(__builtin_ia32_loadupd512_mask) && __has_builtin(__builtin_ia32_compressdf512_mask)
 #define TERMS_BY_VECTORS
 #endif
 #endif
+#define EXPAND_EACH(index, name)                                                       \
+  for (; begin < end; ++begin) {                                                       \
+    *list++ = coordinates[begin];                                                      \
+    *values++ = PRODUCT_##name(scale, from[begin]);                                    \
+  }
 #if defined(TERMS_BY_VECTORS)
 #define DEFINE_EIGHT(name, type, load, compress)                                               \
   typedef type name##_8 __attribute__((vector_size(8 * sizeof(type)), aligned(sizeof(type)), may_alias)); \
@@ -43,7 +41,7 @@ typedef value value_8 __attribute__((vector_size(8 * sizeof(value)), aligned(siz
 #define LOAD_8(p, some) ((value_8)load_f32((const void*)(p), some))
 #define COMPRESS_8(to, from, some) compress_f32((void*)(to), (const void*)(from), some)
 #endif
-#define EXPAND_LOOP(index)                                                             \
+#define EXPAND_PRODUCTS(index, name)                                                   \
   for (; begin < end; begin += 8, list += 8, values += 8) {                            \
     const unsigned char here = end - begin >= 8 ? 255 : (1u << (end - begin)) - 1;     \
     *(index##_8*)list = load_##index((const void*)(coordinates + begin), here);        \
@@ -60,11 +58,7 @@ typedef value value_8 __attribute__((vector_size(8 * sizeof(value)), aligned(siz
     n += __builtin_popcount(kept);                                                     \
   }
 #else
-#define EXPAND_LOOP(index)                                                             \
-  for (; begin < end; ++begin) {                                                       \
-    *list++ = coordinates[begin];                                                      \
-    *values++ = TERM_PRODUCT(scale, from[begin]);                                      \
-  }
+#define EXPAND_PRODUCTS EXPAND_EACH
 #define COMPRESS_LOOP(index)                                                           \
   for (int64_t r = 0; r < count; ++r) {                                                \
     values[n] = sums[r];                                                               \
@@ -74,13 +68,13 @@ typedef value value_8 __attribute__((vector_size(8 * sizeof(value)), aligned(siz
 #endif
 /* Sorts terms by rank: the index of a term is the number of smaller coordinates, counted in vectors, without a branch;
    terms of one coordinate share an index, and leave as many free after it. */
-#define DEFINE_TERMS(suffix, type, largest, index)                                          \
-  UNUSED static inline void expand_##suffix(                                                \
+#define DEFINE_TERMS_OF(name, suffix, type, largest, index, EXPAND_LOOP)                    \
+  UNUSED static inline void expand_##name##_##suffix(                                       \
       type* restrict list, value* restrict values, const type* restrict coordinates,        \
       const value* restrict from, int64_t begin, int64_t end, value scale) {                \
-    EXPAND_LOOP(index)                                                                      \
+    EXPAND_LOOP(index, name)                                                                \
   }                                                                                         \
-  UNUSED static ALWAYS_INLINE int64_t compress_sixteens_##suffix(                           \
+  UNUSED static ALWAYS_INLINE int64_t compress_sixteens_##name##_##suffix(                  \
       type* restrict list, value* restrict values, int64_t count, int sixteens) {           \
     enum { each = VECTOR_BYTES / sizeof(type), most = MAX_TERMS / each };                   \
     typedef type some VECTOR_OF(type);                                                      \
@@ -111,7 +105,7 @@ typedef value value_8 __attribute__((vector_size(8 * sizeof(value)), aligned(siz
     memset(set, 0, 16 * sixteens);                                                          \
     for (int64_t m = 0; m < count; ++m) {                                                   \
       const int64_t at = rank[m];                                                           \
-      ADD_TERM(sums[at], set[at], values[m]);                                               \
+      FOLD_##name(sums[at], set[at], values[m]);                                            \
       to[at] = list[m];                                                                     \
       set[at] = 1;                                                                          \
     }                                                                                       \
@@ -124,18 +118,21 @@ typedef value value_8 __attribute__((vector_size(8 * sizeof(value)), aligned(siz
     for (int n = 0; n < 16; ++n) list[count + n] = largest;                                 \
     switch ((count + 15) / 16) {                                                            \
       case 0: return 0;                                                                     \
-      case 1: return compress_sixteens_##suffix(list, values, count, 1);                    \
-      case 2: return compress_sixteens_##suffix(list, values, count, 2);                    \
-      case 3: return compress_sixteens_##suffix(list, values, count, 3);                    \
-      case 4: return compress_sixteens_##suffix(list, values, count, 4);                    \
-      case 5: return compress_sixteens_##suffix(list, values, count, 5);                    \
-      case 6: return compress_sixteens_##suffix(list, values, count, 6);                    \
-      case 7: return compress_sixteens_##suffix(list, values, count, 7);                    \
-      default: return compress_sixteens_##suffix(list, values, count, 8);                   \
+      case 1: return compress_sixteens_##name##_##suffix(list, values, count, 1);                    \
+      case 2: return compress_sixteens_##name##_##suffix(list, values, count, 2);                    \
+      case 3: return compress_sixteens_##name##_##suffix(list, values, count, 3);                    \
+      case 4: return compress_sixteens_##name##_##suffix(list, values, count, 4);                    \
+      case 5: return compress_sixteens_##name##_##suffix(list, values, count, 5);                    \
+      case 6: return compress_sixteens_##name##_##suffix(list, values, count, 6);                    \
+      case 7: return compress_sixteens_##name##_##suffix(list, values, count, 7);                    \
+      default: return compress_sixteens_##name##_##suffix(list, values, count, 8);                   \
     }                                                                                       \
   }
 #define VECTOR_OF(type) __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(type)), may_alias))
-DEFINE_TERMS(32, int32_t, INT32_MAX, i32)
-DEFINE_TERMS(64, int64_t, INT64_MAX, i64)
-#define EXPAND(list, ...) _Generic((list), int32_t*: expand_32, int64_t*: expand_64)(list, __VA_ARGS__)
-#define COMPRESS(list, values, count) _Generic((list), int32_t*: compress_32, int64_t*: compress_64)(list, values, count)
+/* PRODUCT_name(a, b) and FOLD_name(sum, is_set, term) are its functions; sums begin with 0. */
+#define DEFINE_TERMS(name, EXPAND_LOOP)                                                     \
+  DEFINE_TERMS_OF(name, 32, int32_t, INT32_MAX, i32, EXPAND_LOOP)                           \
+  DEFINE_TERMS_OF(name, 64, int64_t, INT64_MAX, i64, EXPAND_LOOP)
+#define EXPAND(name, list, ...) _Generic((list), int32_t*: expand_##name##_32, int64_t*: expand_##name##_64)(list, __VA_ARGS__)
+#define COMPRESS(name, list, values, count) \
+  _Generic((list), int32_t*: compress_##name##_32, int64_t*: compress_##name##_64)(list, values, count)

@@ -34,11 +34,8 @@ static_assert(2 * few_terms <= loop_ir::max_terms);
 /// loop that reads.
 class Row {
  public:
-  Row(const loop_ir::Kernel& kernel, loop_ir::Terms terms, std::string number,
-      std::optional<loop_ir::RowArithmetic> arithmetic)
-      : kernel_(kernel), terms_(std::move(terms)), number_(std::move(number)), arithmetic_(arithmetic) {}
-
-  std::optional<loop_ir::RowArithmetic> arithmetic() const { return arithmetic_; }
+  Row(const loop_ir::Kernel& kernel, loop_ir::Terms terms, std::string number)
+      : kernel_(kernel), terms_(std::move(terms)), number_(std::move(number)) {}
 
   /// Returns statements that compute the row from few terms or as before; empty where the rewrite does not
   /// apply. The row spans `first` to the loop after `collected`.
@@ -138,9 +135,9 @@ class Row {
       return std::nullopt;
     // The coordinates are copied into the list of terms, so both have one width.
     if (element_of(loop.entries) != element_of(occupancy_.list)) return std::nullopt;
-    // One arithmetic serves all terms of a kernel.
-    if (arithmetic_.value_or(loop.adds->arithmetic) != loop.adds->arithmetic) return std::nullopt;
-    arithmetic_ = terms_.arithmetic = loop.adds->arithmetic;
+    // One arithmetic serves all terms of a row.
+    if (!workspace_.empty() && terms_.arithmetic != loop.adds->arithmetic) return std::nullopt;
+    terms_.arithmetic = loop.adds->arithmetic;
     workspace_ = loop.adds->sums;
     return loop_ir::Expand{terms_, loop.entries, loop.adds->values, loop.begin, loop.end, loop.adds->factor};
   }
@@ -203,7 +200,6 @@ class Row {
   const loop_ir::Kernel& kernel_;
   loop_ir::Terms terms_;
   const std::string number_;  ///< counter: number of terms of the row
-  std::optional<loop_ir::RowArithmetic> arithmetic_;
   loop_ir::Occupancy occupancy_;
   std::string workspace_;
 };
@@ -224,11 +220,9 @@ class RowExpansion {
       });
       const auto first = static_cast<std::size_t>(counter - statements.begin());
       if (first >= n) continue;
-      Row row(kernel_, {names_.fresh("t_list"), names_.fresh("t"), {}, {}}, names_.fresh("terms"),
-              arithmetic_);
+      Row row(kernel_, {names_.fresh("t_list"), names_.fresh("t"), {}, {}}, names_.fresh("terms"));
       auto computed = row.result(statements, first, n);
       if (computed.empty()) continue;
-      arithmetic_ = row.arithmetic();
       kernel_.arrays.push_back(row.list());
       kernel_.arrays.push_back(row.values());
       Statements all(statements.begin(), counter);
@@ -246,15 +240,13 @@ class RowExpansion {
  private:
   loop_ir::Kernel& kernel_;
   Names& names_;
-  std::optional<loop_ir::RowArithmetic> arithmetic_;  ///< arithmetic of all rows that are expanded
 };
 
 }  // namespace
 
 loop_ir::Kernel expand_rows(loop_ir::Kernel kernel, Names& names) {
   if (!loop_ir::widened_arrays(kernel).empty()) return kernel;  // the runtime reads operands as values
-  RowExpansion rows(kernel, names);
-  for (auto& phase : kernel.phases) phase.body = rows.walk(phase.body);
+  for (auto& phase : kernel.phases) phase.body = RowExpansion(kernel, names).walk(phase.body);
   return kernel;
 }
 
