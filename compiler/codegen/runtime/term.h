@@ -113,19 +113,19 @@ typedef value value_8 __attribute__((vector_size(8 * sizeof(value)), aligned(siz
     COMPRESS_LOOP(index)                                                                    \
     return n;                                                                               \
   }                                                                                         \
-  UNUSED static __attribute__((noinline)) int64_t compress_##suffix(                        \
+  UNUSED static __attribute__((noinline)) int64_t compress_##name##_##suffix(               \
       type* restrict list, value* restrict values, int64_t count) {                         \
     for (int n = 0; n < 16; ++n) list[count + n] = largest;                                 \
     switch ((count + 15) / 16) {                                                            \
       case 0: return 0;                                                                     \
-      case 1: return compress_sixteens_##name##_##suffix(list, values, count, 1);                    \
-      case 2: return compress_sixteens_##name##_##suffix(list, values, count, 2);                    \
-      case 3: return compress_sixteens_##name##_##suffix(list, values, count, 3);                    \
-      case 4: return compress_sixteens_##name##_##suffix(list, values, count, 4);                    \
-      case 5: return compress_sixteens_##name##_##suffix(list, values, count, 5);                    \
-      case 6: return compress_sixteens_##name##_##suffix(list, values, count, 6);                    \
-      case 7: return compress_sixteens_##name##_##suffix(list, values, count, 7);                    \
-      default: return compress_sixteens_##name##_##suffix(list, values, count, 8);                   \
+      case 1: return compress_sixteens_##name##_##suffix(list, values, count, 1);           \
+      case 2: return compress_sixteens_##name##_##suffix(list, values, count, 2);           \
+      case 3: return compress_sixteens_##name##_##suffix(list, values, count, 3);           \
+      case 4: return compress_sixteens_##name##_##suffix(list, values, count, 4);           \
+      case 5: return compress_sixteens_##name##_##suffix(list, values, count, 5);           \
+      case 6: return compress_sixteens_##name##_##suffix(list, values, count, 6);           \
+      case 7: return compress_sixteens_##name##_##suffix(list, values, count, 7);           \
+      default: return compress_sixteens_##name##_##suffix(list, values, count, 8);          \
     }                                                                                       \
   }
 #define VECTOR_OF(type) __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(type)), may_alias))
