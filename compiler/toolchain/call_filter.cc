@@ -11,9 +11,9 @@
 
 // A program for the kernel's packet filter (classic BPF, seccomp(2)). It checks the architecture first and
 // then compares the call's number with one after the other. Calls that it does not name are allowed.
-// The program is made while compiling, so that nothing is allocated between fork and exec. Jumps are relative
-// and forward. A test that loads an argument must end in an answer on every way, because the accumulator then
-// no longer holds the number.
+// The program is made while compiling, so that nothing is allocated between vfork and exec. Jumps are
+// relative and forward. A test that loads an argument must end in an answer on every way, because the
+// accumulator then no longer holds the number.
 namespace schaas::toolchain {
 namespace {
 

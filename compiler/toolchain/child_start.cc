@@ -9,18 +9,24 @@
 
 #include <cerrno>
 #include <cstring>
+#include <mutex>
 #include <optional>
 
 #include "compiler/toolchain/child_user.h"
 #include "compiler/toolchain/isolation.h"
 
-// fork, then exec, with everything prepared before: the daemon has threads, so between the two only
-// async-signal-safe calls are allowed (POSIX), and no allocation. The child sheds its parent's files, signals
+// vfork, then exec, with everything prepared before. The child runs in the daemon's memory while the thread
+// that started it waits. So nothing is copied, however much the daemon holds. With fork, tests of the Python
+// package spent a tenth of their processor time on copied pages. Between the two only async-signal-safe calls
+// are allowed (POSIX), no allocation, and no handler of a signal. The child sheds its parent's files, signals
 // and limits first; isolation is the last step. Exit status 127 says that the program was not reached.
+//
+// When a process changes its user, Linux forbids dumps of its memory, and ptrace by that user. A start with
+// another user therefore allows them again afterwards, and no two such starts overlap.
 namespace schaas::toolchain {
 namespace {
 
-/// Everything the child needs, laid out before the fork: after it, only async-signal-safe calls are allowed.
+/// Everything the child needs, laid out before vfork: after it, only async-signal-safe calls are allowed.
 struct Prepared {
   explicit Prepared(const ChildOptions& what) : options(what) {
     argv.push_back(const_cast<char*>(what.program.c_str()));
@@ -56,7 +62,34 @@ void limit(__rlimit_resource resource, std::size_t value) {
   _exit(127);
 }
 
-// Turns the forked process into the program.
+/// While it lives, the calling thread hears no signal.
+class SignalsBlocked {
+ public:
+  SignalsBlocked() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  SignalsBlocked(const SignalsBlocked&) = delete;
+  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
+
+ private:
+  sigset_t before_{};
+};
+
+/// Every signal does what it does by default. Before any is unblocked: a handler would run in the daemon's
+/// memory.
+void reset_signals() {
+  struct sigaction by_default {};
+  by_default.sa_handler = SIG_DFL;
+  for (int signal = 1; signal < NSIG; ++signal) sigaction(signal, &by_default, nullptr);
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+}
+
+// Turns the new process into the program.
 [[noreturn]] void become(const Prepared& prepared, const ChildFiles& files, pid_t parent) {
   setpgid(0, 0);
   const int nothing = open("/dev/null", O_RDWR);
@@ -66,10 +99,7 @@ void limit(__rlimit_resource resource, std::size_t value) {
   if (close_range(3, ~0U, 0) != 0) {
     for (int descriptor = 3; descriptor < 4096; ++descriptor) close(descriptor);
   }
-  sigset_t none;
-  sigemptyset(&none);
-  sigprocmask(SIG_SETMASK, &none, nullptr);
-  signal(SIGPIPE, SIG_DFL);
+  reset_signals();
   limit(RLIMIT_CPU, static_cast<std::size_t>(prepared.options.cpu_seconds));
   limit(RLIMIT_AS, prepared.options.memory_bytes);
   limit(RLIMIT_FSIZE, prepared.options.file_bytes);
@@ -89,6 +119,26 @@ void limit(__rlimit_resource resource, std::size_t value) {
   _exit(127);
 }
 
+/// The number of the new process; -1 with errno.
+pid_t start(const Prepared& prepared, const ChildFiles& files) {
+  const SignalsBlocked blocked;
+  const pid_t parent = getpid();
+  const pid_t pid = vfork();
+  if (pid == 0) become(prepared, files, parent);
+  return pid;
+}
+
+pid_t start_as_user(const Prepared& prepared, const ChildFiles& files) {
+  static std::mutex one_at_a_time;
+  const std::lock_guard<std::mutex> lock(one_at_a_time);
+  const int may_be_dumped = prctl(PR_GET_DUMPABLE);
+  const pid_t pid = start(prepared, files);
+  const int error = errno;
+  if (may_be_dumped == 1) prctl(PR_SET_DUMPABLE, 1);
+  errno = error;
+  return pid;
+}
+
 }  // namespace
 
 support::Diagnostic refused_by_system(const char* what) {
@@ -101,10 +151,8 @@ support::Result<pid_t> start_child(const ChildOptions& options, const ChildFiles
   // A child that works in "/" writes nothing.
   if (prepared.user && options.working_directory != "/")
     SCHAAS_RETURN_IF_ERROR(give_directory(options.working_directory, *prepared.user));
-  const pid_t parent = getpid();
-  const pid_t pid = fork();
+  const pid_t pid = prepared.user ? start_as_user(prepared, files) : start(prepared, files);
   if (pid < 0) return refused_by_system("a process");
-  if (pid == 0) become(prepared, files, parent);
   setpgid(pid, pid);  // as in the child: whoever comes first
   return pid;
 }

@@ -95,7 +95,8 @@ support::Result<void> give_directory(const std::string& path, uid_t user) {
   return {};
 }
 
-// The C library's functions would tell other threads, of which a forked process has none.
+// The C library's functions would change the user of all threads of the daemon, whose memory the new process
+// still shares.
 bool become_user(uid_t user) {
   return syscall(SYS_setgroups, 0, nullptr) == 0 && syscall(SYS_setresgid, user, user, user) == 0 &&
          syscall(SYS_setresuid, user, user, user) == 0;

@@ -21,7 +21,7 @@ std::optional<uid_t> next_child_user(const ChildOptions& options);
 /// Gives a working directory, and all in it, to a user. Errors: exhausted [no-process].
 support::Result<void> give_directory(const std::string& path, uid_t user);
 
-/// Makes this process the user's, for good. For use between fork and exec. Returns false when the system
+/// Makes this process the user's, for good. For use between vfork and exec. Returns false when the system
 /// refuses.
 [[nodiscard]] bool become_user(uid_t user);
 

@@ -16,7 +16,7 @@
 // process without privileges. Landlock then closes files, seccomp system calls; capabilities are dropped
 // between the two, since a superuser's child would keep them. A mechanism that the kernel lacks is left out;
 // one that it offers and refuses ends the child.
-// All of this runs between fork and exec: no allocation, no locks. Numbers and structs of Landlock are the
+// All of this runs between vfork and exec: no allocation, no locks. Numbers and structs of Landlock are the
 // kernel's own (include/uapi/linux/landlock.h), as system headers are often older.
 namespace schaas::toolchain {
 namespace {

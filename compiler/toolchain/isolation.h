@@ -23,7 +23,7 @@ Isolation offered_isolation();
 std::string print(const Isolation& isolation);
 
 /// From here on this process and its children have nothing but: to read and execute, the system's programs
-/// and libraries and `readable`; to write as well, everything below `writable` ("/": nothing). Between fork
+/// and libraries and `readable`; to write as well, everything below `writable` ("/": nothing). Between vfork
 /// and exec: only async-signal-safe calls. What the system does not offer is left out. Returns false when it
 /// refuses what it offers: the process must end then.
 [[nodiscard]] bool isolate(const std::vector<std::string>& readable, const std::string& writable,

@@ -159,7 +159,7 @@ class Work {
       gpu.emplace(*answer.frontier, prepared_, query_.deterministic);
       SCHAAS_ASSIGN_OR_RETURN(out.gpu, gpu->named());
     }
-    SCHAAS_ASSIGN_OR_RETURN(const std::vector<Wanted> wanted, choose(*answer.frontier, gpu));
+    SCHAAS_ASSIGN_OR_RETURN(std::vector<Wanted> wanted, choose(*answer.frontier, gpu));
     send(out);
     // The full kernel takes the compiler long, so a baseline kernel of little code comes first, with nothing
     // beside it.
@@ -167,7 +167,9 @@ class Work {
                            waiting_first_kernels() < options_.max_waiting_first_kernels &&
                            !is_stored(wanted.front());
     if (has_first) compile_baseline(wanted.front());
-    if (!search_hit_ && (has_first || baseline_begun_)) let_first_kernels_pass();
+    const bool is_enough = query_.first_kernel_only && ids_.empty() && (has_first || baseline_begun_);
+    if (is_enough) wanted.clear();
+    if (!search_hit_ && !is_enough && (has_first || baseline_begun_)) let_first_kernels_pass();
     for (const auto& one : wanted) order(pool, one);
     if (!search_hit_ && !wanted.empty()) send_compiled();
     return {};
@@ -252,12 +254,13 @@ class Work {
     }
     if (query_.traces_only) return wanted;
     if (!for_gpu_alone()) {
-      for (const std::size_t s : representatives(found, prepared_.canonical.problem, query_.kernels))
+      const std::size_t limit = query_.first_kernel_only ? 1 : query_.kernels;
+      for (const std::size_t s : representatives(found, prepared_.canonical.problem, limit))
         add(found.survivors[s].id, found.survivors[s].traces.front(), query_.isa);
     } else if (gpu->empty() && direct_.empty() && ids_.empty()) {
       return no_gpu_schedule(prepared_.canonical.problem);
     }
-    if (!query_.gpu) return wanted;
+    if (!query_.gpu || query_.first_kernel_only) return wanted;
     for (const auto& schedule : gpu->likeliest(std::min(query_.kernels, max_gpu_kernels)))
       add(schedule.id, schedule.point.trace, support::gpu_isa);
     return wanted;

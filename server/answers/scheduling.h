@@ -42,7 +42,10 @@ struct ScheduleQuery {
   std::string host;            ///< class of hosts whose timings to include; "": none
   bool gpu = false;            ///< include GPU schedules; with isa "cuda" these alone
   bool deterministic = false;  ///< only GPU schedules whose results are the same each time
-  bool interactive = true;     ///< false: no client waits, so no baseline kernel is compiled
+  /// Compiles one kernel of the schedules that `traces` do not name: a baseline kernel, or a full one that is
+  /// stored. Parts of the space that are searched before the whole are compiled all the same.
+  bool first_kernel_only = false;
+  bool interactive = true;  ///< false: no client waits, so no baseline kernel is compiled
   Requester requester = {};
 };
 

@@ -97,6 +97,7 @@ ScheduleQuery from_proto(const v1::ScheduleRequest& request) {
   query.host = request.host();
   query.gpu = request.gpu() || support::is_for_gpu(query.isa);
   query.deterministic = request.deterministic();
+  query.first_kernel_only = request.first_kernel_only();
   return query;
 }
 

@@ -86,14 +86,14 @@ TEST(Requests, ArriveInEveryField) {
   EXPECT_EQ(query.kernels, 17u);
   EXPECT_THAT(query.traces, testing::ElementsAre("traces 1", "traces 2"));
   EXPECT_TRUE(query.search_only && query.no_cache && query.no_stage2 && query.traces_only && query.wins);
-  EXPECT_TRUE(query.gpu && query.deterministic);
+  EXPECT_TRUE(query.gpu && query.deterministic && query.first_kernel_only);
   EXPECT_EQ(query.host, "the host");
   // keep_working is read by the service itself.
   EXPECT_EQ(query.bounds.memory_depth, 16) << "17, but a problem has at most 16 indices";
   EXPECT_EQ(query.bounds.max_temporary_bytes, 17u);
   EXPECT_EQ(query.bounds.seconds, 17.5);
   EXPECT_EQ(request.search().GetDescriptor()->field_count(), 3) << "a new field needs a line above";
-  EXPECT_EQ(request.GetDescriptor()->field_count(), 14) << "a new field needs a line above";
+  EXPECT_EQ(request.GetDescriptor()->field_count(), 15) << "a new field needs a line above";
   EXPECT_EQ(request.problem().GetDescriptor()->field_count(), 7) << "a new field needs a line above";
 }
 
@@ -132,7 +132,8 @@ TEST(Requests, HaveDefaultsForEmptyFields) {
   EXPECT_EQ(query.problem.space, "none");
   EXPECT_EQ(query.isa, "x86-64-v3");
   EXPECT_EQ(query.kernels, 6u);
-  EXPECT_FALSE(query.search_only || query.no_cache || query.no_stage2 || query.traces_only);
+  EXPECT_FALSE(query.search_only || query.no_cache || query.no_stage2 || query.traces_only ||
+               query.first_kernel_only);
   const EmitQuery emit = from_proto(v1::EmitRequest());
   EXPECT_EQ(emit.schedule, "auto");
   EXPECT_EQ(emit.language, "c");

@@ -20,7 +20,7 @@ def with_quick_compiler(folder):
         return dict(os.environ)
     script = folder / "compiler" / "cc"
     script.parent.mkdir()
-    script.write_text(f'#!/bin/sh\nexec {compiler} "$@" -O1\n', encoding="ascii")
+    script.write_text(f'#!/bin/sh\nexec {compiler} "$@" -Og\n', encoding="ascii")
     script.chmod(0o755)
     return os.environ | {"PATH": f"{script.parent}:{os.environ['PATH']}"}
 

@@ -19,8 +19,6 @@
 namespace schaas::client {
 namespace {
 
-/// Kernels of a frontier that are compiled without being asked for by name.
-constexpr std::uint32_t max_kernels = 6;
 /// A search that failed, or brought a part of the space alone, is begun again no more often.
 constexpr std::chrono::milliseconds search_again_after{500};
 /// Delay before a request is retried that failed for want of the server, or of its time.
@@ -52,7 +50,7 @@ KernelPool::KernelPool(Session session, ScheduleRequest request)
     : session_(std::move(session)),
       request_([&] {
         request.keep_working = true;
-        request.kernels = max_kernels;
+        request.first_kernel_only = true;
         return std::move(request);
       }()),
       threads_(std::make_unique<Threads>()) {}
@@ -67,6 +65,7 @@ void KernelPool::after_fork() {
   (void)threads_.release();
   threads_ = std::make_unique<Threads>();
   pending_.clear();
+  requested_ = 0;
   std::erase_if(named_, [](const auto& one) { return !one.second->kernel; });
   if (search_ == Search::running) search_ = Search::none;
 }
@@ -214,7 +213,11 @@ bool KernelPool::begin_request(const std::string& name) {
   if (!pending_.insert(name).second) return true;
   const bool added =
       threads_->requests.add([this, name](const std::stop_token& stop) { request(name, stop); });
-  if (!added) pending_.erase(name);
+  if (added) {
+    ++requested_;
+  } else {
+    pending_.erase(name);
+  }
   return added;
 }
 
@@ -223,12 +226,23 @@ void KernelPool::request(const std::string& name, const std::stop_token& stop) {
   asked.stop = stop;
   asked.traces = {name};
   asked.traces_only = true;
-  const auto answer = without_exceptions([&] { return session_.source().schedule(asked, {}); });
+  // A baseline kernel of this schedule comes first, and may be better than the kernels at hand.
+  const auto is_full = [](const KernelInfo& kernel) { return !kernel.baseline; };
+  const auto answer = without_exceptions([&] {
+    return session_.source().schedule(asked, [&](const ScheduleEvent& event) {
+      if (const auto* kernel = std::get_if<KernelInfo>(&event); kernel && !is_full(*kernel)) {
+        const std::lock_guard lock(mutex_);
+        take_kernel(*kernel);
+      }
+      return true;
+    });
+  });
   const std::lock_guard lock(mutex_);
   pending_.erase(name);
-  if (answer.ok() && !answer->kernels.empty()) {
-    take_kernel(answer->kernels.front());
-    return;
+  --requested_;
+  if (answer.ok()) {
+    const auto full = std::find_if(answer->kernels.begin(), answer->kernels.end(), is_full);
+    if (full != answer->kernels.end()) return take_kernel(*full);
   }
   if (answer.ok()) {
     failures_.insert(failures_.end(), answer->failures.begin(), answer->failures.end());
@@ -298,6 +312,9 @@ support::Result<Preference> KernelPool::decide(const Wish& wish) {
   if (next.kernel != nullptr && !is_loaded(*next.kernel))
     is_better_coming = begin_load(*next.kernel) || is_better_coming;
   SCHAAS_ASSIGN_OR_RETURN(const KernelPick best, pick_kernel(frontier_, at_hand, request));
+  // Nothing better comes: the best of the frontier has no kernel.
+  if (best.kernel != nullptr && best.kernel->baseline && !is_better_coming)
+    is_better_coming = begin_request(best.kernel->id);
   // A kernel whose temporaries hardly fit waits for one that is on its way.
   if (best.kernel != nullptr && (best.has_room || !is_better_coming)) {
     found.kernel = *best.kernel;
@@ -318,14 +335,13 @@ support::Diagnostic KernelPool::why_none(const Wish& wish) const {
 WaitProgress KernelPool::progress(Clock::time_point start) const {
   WaitProgress now;
   now.stage = selectors_ ? "compiling" : "searching";
+  for (const KernelInfo& kernel : kernels_) now.kernels += kernel.baseline ? 0 : 1;
   if (!selectors_) {
     now.done = stage_.done;
     now.of = stage_.of;
   } else {
-    now.kernels_of = static_cast<int>(std::min<std::size_t>(max_kernels, frontier_.entries.size()));
+    now.kernels_of = now.kernels + requested_;
   }
-  for (const KernelInfo& kernel : kernels_) now.kernels += kernel.baseline ? 0 : 1;
-  now.kernels_of = std::max(now.kernels_of, selectors_ ? now.kernels : 0);
   now.seconds = std::chrono::duration<double>(Clock::now() - start).count();
   return now;
 }

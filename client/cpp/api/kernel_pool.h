@@ -120,6 +120,7 @@ class KernelPool {
   std::vector<KernelFailure> failures_;
   std::set<std::string> loaded_;                         ///< digests
   std::set<std::string> pending_;                        ///< names and digests on their way
+  int requested_ = 0;                                    ///< requests by name on their way
   std::map<std::string, Failure> failed_;                ///< by name or digest
   std::map<std::string, std::shared_ptr<Named>> named_;  ///< by what the user named
   Search search_ = Search::none;

@@ -76,6 +76,7 @@ v1::ScheduleRequest to_proto(const ScheduleRequest& request) {
   wire.set_wins(request.wins);
   wire.set_gpu(request.gpu);
   wire.set_deterministic(request.deterministic);
+  wire.set_first_kernel_only(request.first_kernel_only);
   wire.set_host(host_text());
   *wire.mutable_search() = to_proto(request.search);
   return wire;

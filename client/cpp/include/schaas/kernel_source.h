@@ -52,6 +52,9 @@ struct ScheduleRequest {
   /// Makes the same choice for any number of threads and any measurements. Schedules for GPUs are limited to
   /// those that round the same way each time.
   bool deterministic = false;
+  /// Compiles one kernel of the schedules that `traces` do not name, and soon: a baseline kernel where no
+  /// full one is stored. For clients that know their sizes, and ask for their choice by its id.
+  bool first_kernel_only = false;
   bool keep_working =
       false;  ///< a client that leaves after the first kernel stops nothing: the answer is stored
   /// After so long the answer is left as soon as it has a kernel that `is_usable` (empty: any).
