@@ -140,6 +140,16 @@ class DeviceArrays(unittest.TestCase):
         del there, dense, made  # what was kept must not read them again
         np.testing.assert_allclose(self.product(A=self.there, B=self.dense).get(), self.a @ self.b)
 
+    def test_parts_are_read(self):
+        # Rows of a dense array are read where they lie; positions of csr are not counted anew on the device.
+        of_rows = schaas.kernel("C(i,k) = A(i,j) * B(j(3:),k)", patience=300)
+        few = sp.random(40, 27, 0.2, format="csr", random_state=SEED)
+        for _ in range(2):
+            np.testing.assert_allclose(of_rows(A=Matrix(few), B=self.dense).get(), few @ self.b[3:])
+        of_csr = schaas.kernel("C(i,k) = A(i(5:9),j) * B(j,k)", patience=300)
+        for _ in range(2):
+            np.testing.assert_allclose(of_csr(A=self.there, B=self.dense).get(), self.a[5:9] @ self.b)
+
     def test_what_lies_in_memory_is_brought(self):
         made = self.product(A=self.a, B=self.dense)
         self.assertIs(type(made), Array)

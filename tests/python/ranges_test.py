@@ -84,6 +84,35 @@ class Ranges(unittest.TestCase):
             part(B=B, lo=lo, hi=lo + 3, out=out)
             np.testing.assert_allclose(out, B.toarray()[lo:lo + 3])
 
+    def test_repeated_calls_read_other_arrays(self):
+        part, row, stencil = kernel("A(i,j) = B(i(1:4),j)", A="csr"), kernel("y(j) = B(2,j)"), kernel("y(i) = x(i(1:)) - x(i(:-1))")
+        for seed in range(6):
+            entries = random.Random(seed).sample(range(36), 9)  # as many each time, at other rows
+            B = np.zeros(36)
+            B[entries] = np.arange(1.0, 10) + seed
+            B, x = B.reshape(6, 6), np.random.default_rng(seed).random(8)
+            np.testing.assert_array_equal(dense(part(B=sp.csr_array(B))), B[1:4])
+            np.testing.assert_array_equal(row(B=sp.csr_array(B)), B[2])
+            np.testing.assert_array_equal(stencil(x=x), x[1:] - x[:-1])
+
+    def test_bound_computations_see_new_values(self):
+        x = np.arange(5.0)
+        last = kernel("y(i) = 2 * x(i(3:))").bind(x=x)
+        np.testing.assert_array_equal(last(), [6, 8])
+        x[:] = 1
+        np.testing.assert_array_equal(last(), [2, 2])
+
+    def test_parts_are_read_in_disorder(self):
+        B = sp.csr_array((np.arange(1.0, 7), np.array([2, 0, 1, 3, 0, 2]), np.array([0, 2, 3, 6])), shape=(3, 4))
+        x = np.arange(1.0, 5)
+        self.check(B.toarray()[1:] @ x, "y(i) = B(i(1:),j) * x(j)", B=B, x=x)
+        self.check(B.toarray()[2] * x, "y(j) = B(2,j) * x(j)", B=B, x=x)
+
+    def test_constraints_name_tensors_as_written(self):
+        B = matrix(6, 6, 5)
+        got = kernel("A(i,j) = B(i(1:4),j)", where="density(B) <= 1")(B=sp.csr_array(B))
+        np.testing.assert_allclose(dense(got), B[1:4])
+
     def test_parts_are_factors_and_terms(self):
         B, C, x = matrix(8, 6, 6), np.random.default_rng(7).random((8, 6)) + 1, np.random.default_rng(8).random(9)
         sparse = sp.csr_array(B)

@@ -65,6 +65,7 @@ class BundleSource final : public KernelSource {
   explicit BundleSource(std::shared_ptr<const Bundle::State> state) : state_(std::move(state)) {}
 
   const std::string& address() const override { return state_->address; }
+  bool is_bundle() const override { return true; }
 
   support::Result<ScheduleAnswer> schedule(
       const ScheduleRequest& request, const std::function<bool(const ScheduleEvent&)>& listener) override {

@@ -1,8 +1,10 @@
 #include "client/cpp/api/computation.h"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
+#include "client/cpp/tensor/tensor_part.h"
 #include "schaas/host.h"
 
 // Runs of a bound computation. Values of operands may have changed since the last run. Those that lie on a
@@ -87,7 +89,21 @@ bool Computation::is_rebindable() const {
   return state.bound.execution->is_rebindable();
 }
 
+bool ReadPart::read_again() {
+  PackedTensor again = part_of(*whole, begin, count, is_fixed);
+  const auto same_entries = [](const PackedTensor::Level& a, const PackedTensor::Level& b) {
+    return a.entries == b.entries;
+  };
+  if (!std::equal(again.levels().begin(), again.levels().end(), part->levels().begin(), same_entries))
+    return false;
+  *part = std::move(again);
+  return true;
+}
+
 bool Computation::rebind() {
+  if (!std::all_of(state_->parts.begin(), state_->parts.end(),
+                   [](ReadPart& one) { return one.read_again(); }))
+    return false;
   if (state_->written == &state_->own) {
     auto fresh = state_->make_own();
     if (!fresh.ok()) return false;

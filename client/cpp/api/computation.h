@@ -39,6 +39,18 @@ struct BoundKernel {
 /// "; `x` is brought to the device", or "".
 std::string brought_text(const std::vector<std::string>& names, const std::string& where);
 
+/// An operand that is part of another tensor (tensor/tensor_part.h).
+struct ReadPart {
+  const PackedTensor* whole = nullptr;  ///< the caller's
+  std::int64_t begin = 0, count = 0;
+  bool is_fixed = false;
+  std::unique_ptr<PackedTensor> part{};
+
+  /// Reads the arrays that the whole tensor has now. False: the part has other numbers of entries than
+  /// before.
+  bool read_again();
+};
+
 struct Computation::State {
   PackedTensor own;  ///< result of the kernel when the caller gave no tensor for it
   std::function<support::Result<PackedTensor>()> make_own;  ///< makes `own` anew, once it was moved away
@@ -47,6 +59,7 @@ struct Computation::State {
   std::optional<ConvertedResult> converted;                 ///< result in another storage, or apart
   std::vector<std::unique_ptr<PackedTensor>> kept{};        ///< operands, of KeptLevels
   std::vector<std::unique_ptr<PackedTensor>> selections{};  ///< operands, for any arrays of these extents
+  std::vector<ReadPart> parts{};                            ///< operands that read pieces of others' arrays
   std::vector<Computation> producers{};                     ///< their results are operands (split_program.h)
   bool operands_change = true;                              ///< so that each run needs the producers' anew
   std::optional<GpuUse> gpu;

@@ -38,6 +38,10 @@ std::int64_t clamped(std::int64_t bound, std::int64_t extent, std::int64_t least
 
 }  // namespace
 
+std::string range_source(const IndexOperand& selection, std::int64_t extent) {
+  return "the range " + text_of(selection) + " of extent " + std::to_string(extent);
+}
+
 support::Result<std::int64_t> parameter_of(const std::string& name, double value) {
   constexpr double exact = 9007199254740992.0;  // 2^53
   if (std::nearbyint(value) == value && std::fabs(value) <= exact) return static_cast<std::int64_t>(value);
@@ -122,9 +126,7 @@ support::Result<void> Selections::bind(Extents& extents, const Parameters& param
       const auto extent = extents.known(each.coordinate);
       if (!extent) continue;
       SCHAAS_ASSIGN_OR_RETURN(const auto selected, selected_coordinates(each, *extent, parameters));
-      SCHAAS_RETURN_IF_ERROR(
-          extents.bind(each.index, selected.count,
-                       "the range " + text_of(each) + " of extent " + std::to_string(*extent)));
+      SCHAAS_RETURN_IF_ERROR(extents.bind(each.index, selected.count, range_source(each, *extent)));
     }
   }
   return extents.link(links);

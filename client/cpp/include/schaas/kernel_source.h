@@ -108,6 +108,8 @@ class KernelSource {
   virtual const std::string& address() const = 0;
   /// True when it is a private server that had to be started.
   virtual bool started_server() const { return false; }
+  /// True when it answers only what its maker asked for, in those words.
+  virtual bool is_bundle() const { return false; }
   /// Something the user should know, a sentence: that the server is gone and what was kept answers for it.
   /// Mostly "".
   virtual std::string notice() const { return ""; }

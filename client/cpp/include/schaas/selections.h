@@ -57,6 +57,9 @@ support::Result<SelectedCoordinates> selected_coordinates(const index_notation::
                                                           std::int64_t extent,
                                                           const Selections::Parameters& parameters);
 
+/// Returns "the range `i(2:5)` of extent 9", for messages.
+std::string range_source(const index_notation::IndexOperand& selection, std::int64_t extent);
+
 /// Returns the whole number that a scalar holds. Errors: invalid [range].
 support::Result<std::int64_t> parameter_of(const std::string& name, double value);
 
