@@ -72,7 +72,7 @@ class RangedProgram final : public KernelParts {
   const Program given_;
   const KernelSetOptions options_;
   const ProgramOfParts parts_;
-  const Selections selections_;  ///< what parts leave
+  const Selections selections_;  ///< ranges that are no parts
   const KernelSet kernels_;
   mutable ProcessMutex mutex_;
   mutable std::unique_ptr<const RangedProgram> all_selected_;  ///< opened when it is first needed
