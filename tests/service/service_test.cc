@@ -301,6 +301,30 @@ TEST_F(Service, SearchesOnlyOnDemand) {
   EXPECT_EQ(counted_->compilations, 0);
 }
 
+TEST_F(Service, CompilesAFirstKernelForClientsThatAskForTheirChoice) {
+  v1::ScheduleRequest request = chain();
+  request.set_first_kernel_only(true);
+  const Scheduled first = client_->schedule(request);
+  ASSERT_TRUE(first.ok()) << first.refusal.text();
+  EXPECT_EQ(first.baselines.size(), 1u);
+  EXPECT_TRUE(first.kernels.empty());
+  EXPECT_EQ(counted_->compilations, 0);
+  request.set_traces_only(true);
+  request.add_traces(first.baselines.front().id());
+  const Scheduled choice = client_->schedule(request);
+  ASSERT_EQ(choice.kernels.size(), 1u) << choice.refusal.text();
+  EXPECT_EQ(choice.kernels.front().id(), first.baselines.front().id());
+  EXPECT_EQ(counted_->baselines, 1) << "it is stored";
+  // Now its full kernel is stored, too.
+  request.set_traces_only(false);
+  request.clear_traces();
+  const Scheduled again = client_->schedule(request);
+  EXPECT_TRUE(again.baselines.empty());
+  ASSERT_EQ(again.kernels.size(), 1u);
+  EXPECT_TRUE(again.kernels.front().hit());
+  EXPECT_EQ(counted_->compilations, 1);
+}
+
 TEST_F(Service, RecomputesOnDemand) {
   must(spmm());
   v1::ScheduleRequest request = spmm();

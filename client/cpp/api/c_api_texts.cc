@@ -124,6 +124,33 @@ Json statements(const Program& program) {
   return json;
 }
 
+/// Ranges of operands whose bounds are numbers: their extents follow from the operands' shapes.
+Json ranges_of(const Program& program) {
+  Json json = Json::array();
+  for (const Access& access : read_by(program)) {
+    for (std::size_t mode = 0; mode < access.indices.size(); ++mode) {
+      const auto* range = index_notation::mode_range(access, mode);
+      if (range == nullptr || range->is_fixed) continue;
+      Json one = {{"index", access.indices[mode]}, {"tensor", access.tensor}, {"mode", mode}};
+      bool has_name = false;
+      const auto add = [&](const char* name, const std::optional<index_notation::Bound>& bound) {
+        if (!bound) {
+          one[name] = nullptr;
+        } else if (const auto* number = std::get_if<std::int64_t>(&*bound)) {
+          one[name] = *number;
+        } else {
+          has_name = true;
+        }
+      };
+      add("begin", range->begin);
+      add("end", range->end);
+      add("step", range->step);
+      if (!has_name) json.push_back(std::move(one));
+    }
+  }
+  return json;
+}
+
 // Each operand is listed once, as it is first accessed; ranged modes have the indices of their coordinates.
 // The names in bounds are scalar operands.
 Json description(const Program& given, const Selections& selections) {
@@ -140,7 +167,8 @@ Json description(const Program& given, const Selections& selections) {
   }
   json["result"] = access_json(program.result());
   json["factors"] = selections.empty() ? factors(program) : nullptr;
-  json["ranges"] = !selections.empty();
+  json["has_ranges"] = !selections.empty();
+  json["ranges"] = ranges_of(given);
   json["update"] = program.statements.back().update.has_value();
   json["semiring"] = program.semiring->name;
   json["zero"] = number_json(program.semiring->zero);

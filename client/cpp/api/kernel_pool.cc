@@ -7,6 +7,7 @@
 #include "client/cpp/platform/cancelled.h"
 #include "client/cpp/selection/pick.h"
 #include "compiler/support/instruction_set.h"
+#include "compiler/support/schedule_id.h"
 #include "schaas/bounds.h"
 
 // State machine of the requests of one kind. Calls add tasks to background threads and wait on a condition
@@ -248,7 +249,8 @@ void KernelPool::request(const std::string& name, const std::stop_token& stop) {
     failures_.insert(failures_.end(), answer->failures.begin(), answer->failures.end());
     fail(name, no_kernel(name));
   } else {
-    failures_.push_back({name, "", answer.error()});
+    const std::string isa = support::is_gpu_id(name) ? support::gpu_isa : request_.isa;
+    failures_.push_back({name, "", answer.error(), isa});
     fail(name, answer.error());
   }
   changed();

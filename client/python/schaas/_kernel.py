@@ -112,7 +112,7 @@ class Kernel:
         self.operands = [operand["name"] for operand in told["operands"]]
         self._indices = {operand["name"]: operand["indices"] for operand in told["operands"]}
         self.result = told["result"]["name"]
-        self._has_ranges = told["ranges"]
+        self._has_ranges = told["has_ranges"]
         self._zero = float(told.get("zero", 0))  # what elements are that are not stored
         self._result_indices = told["result"]["indices"]
         self._given, self._stored = without_types([self._formats.get(name) for name in self.operands])
@@ -120,7 +120,7 @@ class Kernel:
         self._closed = {}  # value type -> whether the program's values are of it
         result_format = self._formats.get(self.result, "dense").replace(" ", "").lower()
         self._dense_result = set(result_format.split(":")[0].split(",")) == {"dense"} and ":" not in result_format
-        self._where_extents = self._find_extents()
+        self._where_extents = self._find_extents(told["ranges"])
         self._last = None
 
     def _seconds(self, wait):
@@ -140,15 +140,35 @@ class Kernel:
             if error.code != "contradiction":  # formats that operands decide are not known yet
                 raise
 
-    def _find_extents(self):
-        """For each index of the result: which operand has it, and in which mode."""
-        places = {}
+    def _find_extents(self, ranges):
+        """For each index of the result: the operands' modes, or parts of modes, that it runs through. None: its extent is known to the library
+        alone."""
+        whole, parts = {}, {}
         for number, name in enumerate(self.operands):
             for mode, index in enumerate(self._indices[name]):
-                places.setdefault(index, (number, mode))
-        if any(index not in places for index in self._result_indices):
-            return None
-        return [places[index] for index in self._result_indices]
+                whole.setdefault(index, [(number, mode, None)])
+        for one in ranges:
+            if one["tensor"] in self.operands and one["step"] != 0:
+                part = slice(one["begin"], one["end"], one["step"])
+                parts.setdefault(one["index"], []).append((self.operands.index(one["tensor"]), one["mode"], part))
+        found = [whole.get(index) or parts.get(index) for index in self._result_indices]
+        return None if None in found else found
+
+    def _result_shape(self, views):
+        """None: parts contradict each other, which the library tells better."""
+        shape = []
+        for modes in self._where_extents:
+            found = None
+            for number, mode, part in modes:
+                extents = views[number].shape
+                extent = extents[mode] if mode < len(extents) else 0
+                if part is not None:
+                    extent = len(range(*part.indices(extent)))
+                if found is not None and found != extent:
+                    return None
+                found = extent
+            shape.append(found)
+        return tuple(shape)
 
     def _collect(self, positional, named):
         if not positional and len(named) == len(self.operands):
@@ -255,8 +275,9 @@ class Kernel:
             return None
         if out is None:
             if self._where_extents is not None:
-                shape = tuple([views[number].shape[mode] if mode < len(views[number].shape) else 0
-                               for number, mode in self._where_extents])
+                shape = self._result_shape(views)
+                if shape is None:
+                    return None
             elif extents and all(index in extents for index in self._result_indices if not self._known(index)):
                 shape = tuple(self._extent(index, views, extents) for index in self._result_indices)
             else:

@@ -10,6 +10,7 @@
 #include <netinet/in.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -252,6 +253,16 @@ TEST_F(ChildOfTheSuperuser, IsAUserOfItsOwn) {
   EXPECT_NE(one, two);
 }
 
+// A change of the user forbids dumps of the memory that the new process shares with its parent.
+TEST_F(ChildOfTheSuperuser, LeavesItsParentAsItWas) {
+  const int before = prctl(PR_GET_DUMPABLE);
+  ASSERT_EQ(prctl(PR_SET_DUMPABLE, 1), 0);
+  EXPECT_EQ(run("true").exit_code, 0);
+  EXPECT_EQ(prctl(PR_GET_DUMPABLE), 1);
+  EXPECT_EQ(geteuid(), 0u);
+  prctl(PR_SET_DUMPABLE, before);
+}
+
 TEST_F(ChildOfTheSuperuser, HasABoundedNumberOfProcesses) {
   const std::string script =
       "import os, signal\n"
@@ -288,6 +299,22 @@ TEST_F(ChildOfTheSuperuser, DiesWithTheDaemon) {
   waitpid(daemon, nullptr, 0);
   sleep(2);
   EXPECT_FALSE(std::filesystem::exists(alive));
+}
+
+// Signals that its parent ignores or blocks.
+TEST_F(IsolatedChild, HearsEverySignal) {
+  sigset_t one, before;
+  sigemptyset(&one);
+  sigaddset(&one, SIGUSR1);
+  const auto handler = signal(SIGUSR2, SIG_IGN);
+  pthread_sigmask(SIG_BLOCK, &one, &before);
+  EXPECT_EQ(run("kill -USR1 $$; echo unheard").exit_code, 128 + SIGUSR1);
+  EXPECT_EQ(run("kill -USR2 $$; echo unheard").exit_code, 128 + SIGUSR2);
+  sigset_t now;
+  pthread_sigmask(SIG_SETMASK, &before, &now);
+  signal(SIGUSR2, handler);
+  EXPECT_EQ(sigismember(&now, SIGUSR1), 1) << "the parent blocks what it blocked";
+  EXPECT_EQ(sigismember(&now, SIGTERM), 0) << "and nothing else";
 }
 
 TEST_F(IsolatedChild, DumpsNoCoreAndWritesNoLargeFile) {
