@@ -167,8 +167,8 @@ Json description(const Program& given, const Selections& selections) {
   }
   json["result"] = access_json(program.result());
   json["factors"] = selections.empty() ? factors(program) : nullptr;
-  json["has_ranges"] = !selections.empty();
-  json["ranges"] = ranges_of(given);
+  json["ranges"] = !selections.empty();
+  json["range_extents"] = ranges_of(given);
   json["update"] = program.statements.back().update.has_value();
   json["semiring"] = program.semiring->name;
   json["zero"] = number_json(program.semiring->zero);

@@ -112,7 +112,7 @@ class Kernel:
         self.operands = [operand["name"] for operand in told["operands"]]
         self._indices = {operand["name"]: operand["indices"] for operand in told["operands"]}
         self.result = told["result"]["name"]
-        self._has_ranges = told["has_ranges"]
+        self._has_ranges = told["ranges"]
         self._zero = float(told.get("zero", 0))  # what elements are that are not stored
         self._result_indices = told["result"]["indices"]
         self._given, self._stored = without_types([self._formats.get(name) for name in self.operands])
@@ -120,7 +120,7 @@ class Kernel:
         self._closed = {}  # value type -> whether the program's values are of it
         result_format = self._formats.get(self.result, "dense").replace(" ", "").lower()
         self._dense_result = set(result_format.split(":")[0].split(",")) == {"dense"} and ":" not in result_format
-        self._where_extents = self._find_extents(told["ranges"])
+        self._where_extents = self._find_extents(told["range_extents"])
         self._last = None
 
     def _seconds(self, wait):

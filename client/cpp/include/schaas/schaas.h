@@ -59,8 +59,7 @@ SCHAAS_API void schaas_error_free(schaas_error* error);
 /* Of texts that a function returns. */
 SCHAAS_API void schaas_text_free(char* text);
 
-/* What a call waits for, while it waits: it connects, the server searches, then compiles kernels. Since
- * version 5. */
+/* What a call waits for: it connects, the server searches, then compiles kernels. Since version 5. */
 typedef struct schaas_progress {
   size_t struct_bytes;
   const char* stage;  /* "connecting", "searching", "compiling", "measuring"; until the callback returns */
@@ -140,9 +139,10 @@ SCHAAS_API int32_t schaas_kernels_describe(schaas_kernels* kernels, char** json,
 /* What a statement takes, without a server, as JSON: {operands[{name, indices[]}], result{name, indices[]},
  * factors[{name, indices[]} or {number}] (of a single product; else null), update, ranges}; since version 5
  * also semiring ("plus-times", "min-plus", ...) and its zero, a number or "inf" or "-inf", and
- * statements[{result{name, indices[]}, update ("sum", "max", ...; else null), value}]. A value is a tree:
+ * statements[{result{name, indices[]}, update ("sum", "max", ...; else null), value}]; since version 6
+ * range_extents[{index, tensor, mode, begin, end, step}], the ranges with numbers alone. A value is a tree:
  * {name, indices[]}; {number} (or "inf"); {coordinate} (an index); {function, arguments[]}, its name or
- * operator ("-" of one argument negates); {reduction ("sum", "max", ...), indices[], argument}. */
+ * operator ("-" of one negates); {reduction ("sum", "max", ...), indices[], argument}. */
 SCHAAS_API int32_t schaas_parse(const char* expression, char** json, schaas_error** error);
 
 /* The program of a derivative, as text, without a server (docs/language.md, Derivatives). Since version 6. */
