@@ -191,7 +191,7 @@ TEST_F(IsolatedChild, LeavesNoDescendantInASessionOfItsOwn) {
   const std::string alive = inside_ / "alive";
   const std::string descendant =
       "import os, time\n"
-      "if os.fork(): os._exit(0)\n"
+      "if os.fork(): time.sleep(0.5); os._exit(0)\n"  // not before the other has left the group
       "try: os.setsid()\n"
       "except PermissionError: pass\n"
       "if os.fork(): os._exit(0)\n"
