@@ -12,6 +12,7 @@
 #include <mutex>
 #include <optional>
 
+#include "compiler/support/signals_blocked.h"
 #include "compiler/toolchain/child_user.h"
 #include "compiler/toolchain/isolation.h"
 
@@ -62,22 +63,6 @@ void limit(__rlimit_resource resource, std::size_t value) {
   _exit(127);
 }
 
-/// While it lives, the calling thread hears no signal.
-class SignalsBlocked {
- public:
-  SignalsBlocked() {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  SignalsBlocked(const SignalsBlocked&) = delete;
-  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
-
- private:
-  sigset_t before_{};
-};
-
 /// Every signal does what it does by default. Before any is unblocked: a handler would run in the daemon's
 /// memory.
 void reset_signals() {
@@ -121,7 +106,7 @@ void reset_signals() {
 
 /// The number of the new process; -1 with errno.
 pid_t start(const Prepared& prepared, const ChildFiles& files) {
-  const SignalsBlocked blocked;
+  const support::SignalsBlocked blocked;
   const pid_t parent = getpid();
   const pid_t pid = vfork();
   if (pid == 0) become(prepared, files, parent);

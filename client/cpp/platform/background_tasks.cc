@@ -1,8 +1,5 @@
 #include "client/cpp/platform/background_tasks.h"
 
-#include <pthread.h>
-#include <signal.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
@@ -10,6 +7,7 @@
 #include <utility>
 
 #include "compiler/support/digest.h"
+#include "compiler/support/signals_blocked.h"
 
 // Tasks beside the calls of a program. Threads are started with the first task, up to a bound, and end when
 // the queue is empty, so an idle session has none. They block all signals, whose handlers belong to the
@@ -17,25 +15,6 @@
 // held, so each entrance compares the generation of the process first. At exit all objects stop before the
 // handlers of libraries free what tasks use.
 namespace schaas::client {
-namespace {
-
-/// Signals are for the threads of the program.
-class SignalsBlocked {
- public:
-  SignalsBlocked() {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  SignalsBlocked(const SignalsBlocked&) = delete;
-  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
-  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-
- private:
-  sigset_t before_;
-};
-
-}  // namespace
 
 /// The living objects. Programs that exit without closing their sessions leave tasks behind, which would go
 /// on while exit handlers free what they use, as OpenSSL's does.
@@ -124,7 +103,7 @@ bool BackgroundTasks::add(Task task) {
   // Threads that ended are taken out of the count first.
   join_ended();
   if (threads_.size() < max_threads_) {
-    const SignalsBlocked blocked;
+    const support::SignalsBlocked blocked;
     threads_.emplace_back([this] { work(); });
   }
   return true;

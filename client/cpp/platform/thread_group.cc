@@ -5,9 +5,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <csignal>
 #include <ctime>
 #include <utility>
+
+#include "compiler/support/signals_blocked.h"
 
 // Work stealing over lists of tasks (R. D. Blumofe, C. E. Leiserson, Scheduling multithreaded computations by
 // work stealing, 1999), with counters instead of queues. A share is one word: the number of the list in the
@@ -83,9 +84,7 @@ nanoseconds ThreadGroup::spin_time() const {
 // do all tasks: each takes what is left.
 void ThreadGroup::start_workers(int threads) {
   if (started_ >= threads) return;
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const support::SignalsBlocked blocked;
   while (started_ < threads) {
     Member& member = members_[static_cast<std::size_t>(started_)];
     pthread_t worker{};
@@ -95,7 +94,6 @@ void ThreadGroup::start_workers(int threads) {
     pthread_detach(worker);
     ++started_;
   }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 void* ThreadGroup::serve(void* argument) {
