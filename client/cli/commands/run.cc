@@ -139,8 +139,6 @@ client::ChoiceRequest choice_request(const RunOptions& options, const client::Pr
   request.wanted = options.schedule;
   request.leave_after = milliseconds_of(options.wait.value_or(usual_wait));
   if (options.wait.value_or(0) > 0) request.wait_limit = milliseconds_of(*options.wait);
-  // With many runs a better kernel is worth waiting for.
-  request.whole_answer = options.repeat > 1;
   return request;
 }
 

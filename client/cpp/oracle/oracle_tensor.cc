@@ -94,6 +94,15 @@ std::shared_ptr<const OracleTensor> OracleTensor::computed_entries(std::vector<s
   return built;
 }
 
+bool OracleTensor::annihilates_quotients() const {
+  constexpr std::int64_t few_elements = 1 << 20, elements_of_entry = 64;
+  if (!computed_ || !sparse_) return !computed_;
+  if (extents_.size() <= 1) return false;
+  const auto elements = checked_product(extents_);
+  const auto entries = static_cast<std::int64_t>(keys_.size());
+  return !elements || *elements > std::max(few_elements, elements_of_entry * entries);
+}
+
 /// Appends the value of an entry, or adds it to the last one's when the entry is there `again`.
 void OracleTensor::add_entry(const CooTensor& tensor, std::size_t entry, bool again) {
   if (!is_integer(types_.stored)) {

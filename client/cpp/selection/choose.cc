@@ -20,16 +20,14 @@ namespace {
 using Clock = std::chrono::steady_clock;
 double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-/// `enough` (may be empty) says that no further event is wanted.
 support::Result<ScheduleAnswer> ask(KernelSource& source, const ScheduleRequest& request,
-                                    const ScheduleListener& listener, Choice& choice,
-                                    const std::function<bool(const ScheduleEvent&)>& enough = {}) {
+                                    const ScheduleListener& listener, Choice& choice) {
   const auto start = Clock::now();
   auto answer = source.schedule(request, [&](const ScheduleEvent& event) {
     if (std::holds_alternative<KernelInfo>(event) && choice.first_kernel_seconds == 0)
       choice.first_kernel_seconds = since(start);
     if (listener) listener(event);
-    return !(enough && enough(event));
+    return true;
   });
   choice.server_seconds += since(start);
   return answer;
@@ -51,27 +49,33 @@ support::Result<Choice> take_named(KernelSource& source, ChoiceRequest& request,
   return choice;
 }
 
-// Returns the rest of the wait limit. The longest duration stands for no limit, and nothing is subtracted
+// Returns the rest of a limit of time. The longest duration stands for no limit, and nothing is subtracted
 // from it.
-std::chrono::milliseconds time_left(const ChoiceRequest& request, const Choice& choice) {
-  if (request.wait_limit == std::chrono::milliseconds::max()) return request.wait_limit;
+std::chrono::milliseconds time_left(std::chrono::milliseconds limit, const Choice& choice) {
+  if (limit == std::chrono::milliseconds::max()) return limit;
   const std::chrono::duration<double> spent(choice.server_seconds);
-  return request.wait_limit - std::chrono::duration_cast<std::chrono::milliseconds>(spent);
+  return limit - std::chrono::duration_cast<std::chrono::milliseconds>(spent);
 }
 
-/// Makes sure that the schedule `id` is among the answer's kernels; false when it could not be compiled.
+/// Makes sure that the schedule `id` is among the answer's kernels, with its full kernel where that comes in
+/// time; false when it could not be compiled.
 bool add_kernel_of_entry(KernelSource& source, const ChoiceRequest& request, const std::string& id,
                          const ScheduleListener& listener, Choice& choice) {
-  if (find_kernel(choice.answer.kernels, id)) return true;
+  const KernelInfo* known = find_kernel(choice.answer.kernels, id);
+  if (known != nullptr && !known->baseline) return true;
   ScheduleRequest one = request.schedule;
   one.traces = {id};
   one.traces_only = true;
   one.no_cache = false;
-  // The compilation gets the time that is left, not a limit of its own.
-  one.wait_limit = time_left(request, choice);
+  // The compilation gets the time that is left, not limits of its own.
+  one.wait_limit = time_left(request.wait_limit, choice);
+  one.leave_after = std::max(time_left(one.leave_after, choice), std::chrono::milliseconds(0));
   const auto more = ask(source, one, listener, choice);
-  if (!more.ok() || more->kernels.empty()) return false;
-  choice.answer.kernels.push_back(more->kernels.front());
+  if (!more.ok() || more->kernels.empty()) return known != nullptr;
+  const KernelInfo& kernel = more->kernels.front();
+  choice.wait_ended |= kernel.baseline && more->left == ScheduleAnswer::Left::time;
+  std::erase_if(choice.answer.kernels, [&](const KernelInfo& other) { return other.id == kernel.id; });
+  choice.answer.kernels.push_back(kernel);
   // The answer's figures cover both requests.
   choice.answer.done.compiled += more->done.compiled;
   choice.answer.done.compile_seconds += more->done.compile_seconds;
@@ -120,6 +124,9 @@ support::Result<void> take_selected(KernelSource& source, const ChoiceRequest& r
 
 /// Limit of the measured schedules of a frontier; kernels that are compiled anyway are measured, too.
 constexpr std::size_t max_contenders = 6;
+/// Predicted time over the least one from which on a schedule is not measured: predictions err by less, and one
+/// run of it may take minutes.
+constexpr double hopeless_prediction = 100;
 /// The server takes no more measurements at once.
 constexpr std::size_t max_reported = 64;
 
@@ -171,7 +178,9 @@ support::Result<std::vector<std::string>> candidates(const ChoiceRequest& reques
   const auto add = [&](const std::string& name) {
     if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
   };
+  const double most = hopeless_prediction * selection.evaluated[selection.index].predicted;
   for (const std::size_t e : by_prediction(selection)) {
+    if (e != selection.index && selection.evaluated[e].predicted > most) continue;
     const FrontierEntry& entry = frontier.entries[e];
     const std::string name = name_of(entry, selection.evaluated[e]);
     if (names.size() < max_contenders || find_kernel(choice.answer.kernels, name) != nullptr) add(name);
@@ -232,38 +241,6 @@ support::Result<void> take_fastest(KernelSource& source, const ChoiceRequest& re
   return {};
 }
 
-// Ends a request once the kernel of the schedule that is best at these sizes has come: nothing better will.
-// Baseline kernels do not count.
-class BestHasCome {
- public:
-  explicit BestHasCome(const ChoiceRequest& request)
-      : request_(request), may_fall_back_(request.gpu && !request.gpu->alone) {}
-  bool operator()(const ScheduleEvent& event) {
-    if (const auto* frontier = std::get_if<Frontier>(&event); frontier && !frontier->partial) {
-      const Selectors selectors(*frontier);
-      const auto best = pick(*frontier, selectors, request_);
-      if (best.ok()) best_ = best->name;
-      if (may_fall_back_) {
-        const auto here = pick_for_cpu(*frontier, selectors.cpu, request_);
-        if (here.ok()) best_here_ = here->name;
-      }
-    }
-    // The processor's kernel is the best where no kernel for a GPU can be made.
-    if (const auto* failure = std::get_if<KernelFailure>(&event);
-        failure && failure->diagnostic.code == "no-cuda" && may_fall_back_)
-      best_ = best_here_;
-    if (const auto* kernel = std::get_if<KernelInfo>(&event); kernel && !kernel->baseline)
-      come_.push_back(kernel->id);
-    return !best_.empty() && std::find(come_.begin(), come_.end(), best_) != come_.end();
-  }
-
- private:
-  const ChoiceRequest& request_;
-  const bool may_fall_back_;  ///< from a GPU to the processor
-  std::string best_, best_here_;
-  std::vector<std::string> come_;
-};
-
 }  // namespace
 
 support::Result<Choice> choose(KernelSource& source, ChoiceRequest request,
@@ -285,11 +262,11 @@ support::Result<Choice> choose(KernelSource& source, ChoiceRequest request,
     const auto picked = pick_kernel(frontier, {&kernel}, request);
     return picked.ok() && picked->kernel != nullptr && picked->has_room;
   };
-  std::function<bool(const ScheduleEvent&)> enough;
-  if (!request.whole_answer && !request.timed_run) enough = BestHasCome(request);
-  SCHAAS_ASSIGN_OR_RETURN(choice.answer, ask(source, request.schedule, listener, choice, enough));
+  // Autotuning compares the kernels that the server has chosen, too.
+  request.schedule.first_kernel_only = !request.timed_run;
+  SCHAAS_ASSIGN_OR_RETURN(choice.answer, ask(source, request.schedule, listener, choice));
   SCHAAS_RETURN_IF_ERROR(check_bounds(choice.answer.frontier, request.sizes));
-  if (choice.answer.kernels.empty()) return no_kernel("auto");
+  if (choice.answer.kernels.empty() && !(request.gpu && request.gpu->alone)) return no_kernel("auto");
   choice.wait_ended = choice.answer.left == ScheduleAnswer::Left::time;
   if (choice.wait_ended && request.schedule.deterministic)
     return wait_limit_over(request.schedule.problem.expression, request.wait_limit);

@@ -385,12 +385,23 @@ class TrafficModel::Work {
 
   const Nest::Code& code_of(std::size_t number) const { return nests_[number].nest->nest->code; }
 
-  // Returns the iterations in a register tile; 1: there is none.
+  // Returns the share of a tile loop's iterations that its full tiles leave: they come one by one. Fibers have
+  // an average length, so they are taken for whole tiles from the first one on.
+  double remainder_of_tiles(std::size_t number) const {
+    const Nest::Code& code = code_of(number);
+    const auto loop = static_cast<std::size_t>(code.tile_loop);
+    const double trips = loops_[nests_[number].first_loop + loop].trips;
+    if (code.tile == 0 || trips < code.tile) return 1;
+    const bool of_fiber = nests_[number].nest->nest->loops[loop].trips.kind == Variable::Kind::fiber;
+    return of_fiber ? 0 : std::fmod(trips, code.tile) / trips;
+  }
+
+  // Returns the iterations of the tile loop that run side by side in the mean; 1: there is no tile.
   double tile(std::size_t number) const {
     const Nest::Code& code = code_of(number);
     if (code.tile == 0) return 1;
-    const double trips = loops_[nests_[number].first_loop + static_cast<std::size_t>(code.tile_loop)].trips;
-    return std::clamp(trips, 1.0, static_cast<double>(code.tile));
+    const double alone = remainder_of_tiles(number);
+    return 1 / (alone + (1 - alone) / code.tile);
   }
 
   // The outermost of the reductions around a target's row that stays in registers for all of them; as many as
@@ -469,11 +480,13 @@ class TrafficModel::Work {
     const std::size_t size = sized.size();
     const Nest& nest = *sized.nest->nest;
     if (size < 2 || nest.weight > heaviest_row_code) return 0;
-    const bool in_tile = tile(number) > 1 && tile(number) == nest.code.tile;  // else its rows come one by one
-    if (in_tile && nest.loops[nest.code.tile_loop].trips.kind != Variable::Kind::fiber) return 0;
+    const double alone = remainder_of_tiles(number);
+    const bool of_entries =
+        nest.code.tile > 0 && nest.loops[nest.code.tile_loop].trips.kind == Variable::Kind::fiber;
     const double row = loops_[sized.first_loop + size - 1].trips * value_bytes_ / 8;
     const double latency = std::max(0.0, row_latency - hidden_latency * row);
-    const double one_by_one = latency * (in_tile ? latency_in_tile : 1) * trips(sized, 0, size - 1);
+    const double in_tiles = of_entries ? latency_in_tile * (1 - alone) : 0;
+    const double one_by_one = latency * (alone + in_tiles) * trips(sized, 0, size - 1);
     if (loops_[sized.first_loop + size - 1].trips != 1 || !stays_in_registers(number)) return one_by_one;
     return std::min(one_by_one, fiber_overhead * 8 / value_bytes_ * trips(sized, 0, size - 2));
   }
@@ -481,11 +494,14 @@ class TrafficModel::Work {
   // Around a row in registers each execution of a fiber's loop costs its bounds and a mispredicted end.
   double fiber_overheads(std::size_t number) const {
     const Sized& sized = nests_[number];
+    const auto tile_loop = static_cast<std::size_t>(code_of(number).tile_loop);
     double runs = 0;
     for (std::size_t n = first_kept(number); n + 1 < sized.size(); ++n) {
-      if (sized.nest->nest->loops[n].trips.kind == Variable::Kind::fiber) runs += trips(sized, 0, n);
+      if (sized.nest->nest->loops[n].trips.kind != Variable::Kind::fiber) continue;
+      // Iterations side by side of a loop around the fiber's walk it once.
+      runs += trips(sized, 0, n) / (tile_loop < n ? tile(number) : 1);
     }
-    return fiber_overhead * 8 / value_bytes_ * runs / tile(number);
+    return fiber_overhead * 8 / value_bytes_ * runs;
   }
 
   static constexpr int none = -1;

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cmath>
 #include <iterator>
+#include <limits>
 #include <map>
 
 #include "client/cpp/platform/milliseconds_text.h"
@@ -18,6 +19,8 @@ namespace {
 constexpr int max_rounds = 15, enough_rounds = 3;
 // Times the least median: one run may be unlucky, three are not.
 constexpr double hopeless_at_once = 4, hopeless = 1.5;
+// A first run that takes so long needs no second one to show that a candidate is hopeless.
+constexpr double long_run = 0.1;
 constexpr double noise = 1.03;
 // Minimum time of a turn, which is as many runs as that takes, up to a limit. A single run of some
 // microseconds would find the caches as another candidate left them.
@@ -66,9 +69,19 @@ support::Result<std::vector<Measured>> measure_candidates(const std::vector<Cand
   std::vector<Turns> turns(candidates.size());
   std::vector<std::size_t> running;
   // The first run warms caches and tells how many runs make a turn; it does not count.
+  double least = std::numeric_limits<double>::infinity();
   for (std::size_t c = 0; c < candidates.size(); ++c) {
     SCHAAS_ASSIGN_OR_RETURN(turns[c].last, candidates[c].run());
-    running.push_back(c);
+    least = std::min(least, turns[c].last);
+  }
+  for (std::size_t c = 0; c < candidates.size(); ++c) {
+    Turns& its = turns[c];
+    if (its.last < std::max(long_run, hopeless_at_once * least)) {
+      running.push_back(c);
+    } else {
+      its.times.push_back(its.last);
+      ++its.runs;
+    }
   }
   for (int round = 1; round <= max_rounds && !running.empty(); ++round) {
     for (const std::size_t c : running) SCHAAS_RETURN_IF_ERROR(take_turn(candidates[c], turns[c]));

@@ -484,6 +484,24 @@ TEST(OracleOverNothing, leaves_quotients_of_absent_sums_open) {
   }
 }
 
+/// A mean over no neighbours, as in a layer of GraphSAGE.
+TEST(OracleOverNothing, leaves_rows_of_means_open) {
+  CooTensor some = diagonal(3, 2);  // row 2 has no entry
+  some.values.pop_back();
+  for (auto& mode : some.coordinates) mode.pop_back();
+  DenseTensor x = *zeros({3, 2}, ValueType::f64);
+  for (std::int64_t e = 0; e < 6; ++e) x.set(e, static_cast<double>(e + 1));
+  for (const char* text : {"Z(i,k) = sum(j)(B(i,j) * X(j,k)) / sum(j)(B(i,j))",
+                           "Z(i,k) = X(i,k) - X(i,k) + sum(j)(B(i,j) * X(j,k)) / sum(j)(B(i,j))"}) {
+    const auto means = evaluate(*parse_program(text), {{"B", &some}, {"X", &x}});
+    ASSERT_TRUE(means.ok()) << text << support::render(means.error());
+    ASSERT_FALSE(means->entries.has_value()) << text;
+    for (std::int64_t e = 0; e < 4; ++e) EXPECT_NEAR(means->values.at(e), static_cast<double>(e + 1), 1e-15);
+    for (std::int64_t e = 0; e < 4; ++e) EXPECT_TRUE(std::isfinite(means->magnitudes.at(e))) << text;
+    for (std::int64_t e = 4; e < 6; ++e) EXPECT_EQ(means->magnitudes.at(e), infinity) << text;
+  }
+}
+
 TEST(OracleAtRealSize, computes_dense_factors_only_where_they_are_read) {
   const std::int64_t n = 20000, rank = 8;
   const CooTensor b = diagonal(n, 5);

@@ -37,7 +37,6 @@ struct ChoiceRequest {
   std::chrono::milliseconds leave_after{};  ///< after so long a kernel that has come is enough
   /// After so long nothing more is waited for: the best kernel that has come is taken.
   std::chrono::milliseconds wait_limit = std::chrono::milliseconds::max();
-  bool whole_answer = false;  ///< wait for every kernel: nothing must be compiled while the chosen one runs
   /// When set (tuning): binds a kernel to the real tensors, to be run again and again.
   std::function<support::Result<TimedRun>(const ScheduleAnswer&, const KernelInfo&)> timed_run;
   double tune_seconds = 10;  ///< seconds of running; compilation comes on top
