@@ -235,7 +235,7 @@ void CExpressions::learn(const loop_ir::StatementPtr& statement) {
                    if (const auto sums = gathered_sums_of(x)) learn(*sums);
                  },
                  [&](const loop_ir::Merge& x) {
-                   needs_selection_ = needs_selection_ || is_union_of_two(x);
+                   needs_merges_ = needs_merges_ || is_union_of_two(x) || is_intersection_of_lists(x);
                    needs_runs_ = needs_runs_ || walks_long_runs(x);
                    learn(x.body);
                  },
@@ -399,6 +399,12 @@ bool is_union_of_two(const loop_ir::Merge& merge) {
   return merge.kind == loop_ir::MergeKind::any && !merge.over && merge.cursors.size() == 2 &&
          std::none_of(merge.cursors.begin(), merge.cursors.end(), repeats) &&
          !loop_ir::any_of(merge.body, loops);
+}
+
+bool is_intersection_of_lists(const loop_ir::Merge& merge) {
+  return merge.kind == loop_ir::MergeKind::all && !merge.over &&
+         std::none_of(merge.cursors.begin(), merge.cursors.end(),
+                      [](const loop_ir::Cursor& cursor) { return cursor.coordinates.empty(); });
 }
 
 // A phase finds the ends of its share by conditions; lists of one parent end at positions.

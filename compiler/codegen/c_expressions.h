@@ -79,7 +79,7 @@ class CExpressions {
   const std::vector<loop_ir::RowArithmetic>& terms() const { return terms_; }
   bool needs_coordinates() const { return needs_coordinates_; }
   bool needs_supernodes() const { return needs_supernodes_; }
-  bool needs_selection() const { return needs_selection_; }
+  bool needs_merges() const { return needs_merges_; }
   bool needs_find() const { return needs_find_; }
   bool needs_runs() const { return needs_runs_; }
   bool needs_atomics() const { return needs_atomics_; }
@@ -140,7 +140,7 @@ class CExpressions {
   std::string streaming_target_;
   std::set<std::string> beyond_rows_;
   OperandArrays operands_;
-  bool needs_selection_ = false;
+  bool needs_merges_ = false;
   bool needs_find_ = false;
   bool needs_runs_ = false;
   bool needs_atomics_ = false;
@@ -151,6 +151,8 @@ class CExpressions {
 /// The merge is a union of two lists without repeated coordinates around statements without loops. It is
 /// printed as a loop without branches on coordinates.
 bool is_union_of_two(const loop_ir::Merge& merge);
+/// The merge is an intersection of lists that lie in memory.
+bool is_intersection_of_lists(const loop_ir::Merge& merge);
 /// The merge walks the repeated coordinates of one list that a phase divides, so that it is long.
 bool walks_long_runs(const loop_ir::Merge& merge);
 

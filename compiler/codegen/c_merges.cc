@@ -7,10 +7,23 @@
 // union takes the smallest, with ended lists at INT64_MAX; a range tests each list at each coordinate. One
 // loop replaces those that taco emits for each set of lists that have not ended. The union of two lists has
 // taco's three loops, without branches on coordinates (docs/performance/results.md).
+// Where one list of an intersection is much longer than another, lists are skipped through.
 // The runs of equal rows of a list in coo end at bits, which are made for 64 entries at once with AVX-512.
 // Rows of zero to ten entries take 0.54 of the time of a loop to the end of each, rows of zero to forty 0.59.
 namespace schaas::codegen {
 namespace {
+
+/// Returns whether the first list is much longer or shorter than another one.
+std::string are_skewed(const loop_ir::Merge& merge) {
+  const auto length = [](const loop_ir::Cursor& cursor) {
+    return cursor.position + "_end - " + cursor.position;
+  };
+  std::string text;
+  for (std::size_t n = 1; n < merge.cursors.size(); ++n)
+    text += (text.empty() ? "" : " || ") + ("ARE_SKEWED(" + length(merge.cursors.front())) + ", " +
+            length(merge.cursors[n]) + ")";
+  return text;
+}
 
 /// Returns the coordinate at the cursor.
 std::string coordinate_at(const loop_ir::Cursor& cursor) {
@@ -77,6 +90,9 @@ void CStatements::print_intersection(const loop_ir::Merge& merge) {
     more += (more.empty() ? "" : " && ") + p + " < " + p + "_end";
     all_equal += (all_equal.empty() ? "" : " && ") + p + "_crd == " + merge.variable;
   }
+  const bool may_skip = dialect_ == Dialect::c && is_intersection_of_lists(merge);
+  const std::string skewed = merge.cursors.front().position + "_skewed";
+  if (may_skip) text_.line("const int64_t " + skewed + " = " + are_skewed(merge) + ";");
   text_.open("while (" + more + ")");
   for (const auto& cursor : merge.cursors) {
     const std::string crd = cursor.position + "_crd";
@@ -92,7 +108,15 @@ void CStatements::print_intersection(const loop_ir::Merge& merge) {
   print_ranges(merge);
   print_block(statements_of(merge.body));
   print_advance(merge);
-  text_.close("} else {");
+  text_.close(may_skip ? "} else if (" + skewed + ") {" : "} else {");
+  if (may_skip) {
+    for (const auto& cursor : merge.cursors) {
+      const auto& p = cursor.position;
+      text_.line("  if (" + p + "_crd < " + v + ") " + p + " = SKIP(" + cursor.coordinates + ", " + p + ", " +
+                 p + "_end, " + v + ");");
+    }
+    text_.line("} else {");
+  }
   for (const auto& cursor : merge.cursors) {
     text_.line("  " + cursor.position + " += " + cursor.position + "_crd < " + v + ";");
   }

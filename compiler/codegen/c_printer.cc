@@ -142,7 +142,7 @@ void KernelPrinter::print_prologue() {
   }
   if (expressions_.needs_atomics()) once("ATOMICS", std::string(atomic_declarations()));
   if (expressions_.needs_find()) once("FIND", std::string(find_declarations()));
-  if (expressions_.needs_selection()) once("MERGE", std::string(merge_declarations()));
+  if (expressions_.needs_merges()) once("MERGE", std::string(merge_declarations()));
   if (expressions_.needs_runs()) once("RUNS", std::string(run_declarations()));
   if (expressions_.needs_sort()) once("SORT", std::string(sort_declarations()));
   if (!expressions_.coordinates_beyond_rows().empty()) once("PREFETCH", std::string(prefetch_declarations()));

@@ -187,19 +187,27 @@ support::Result<double> copied_fiber(const Variable& variable, const std::vector
   return above == 0 ? 0 : here / above;
 }
 
+/// A list that is so much longer than another one is skipped through (ARE_SKEWED of codegen/runtime/merge.h).
+constexpr double skewed_lengths = 16;
+
 /// Matches and steps of lists whose coordinates are spread evenly and independently over the extent. A merge
-/// ends with the list that ends first: of n entries the last one lies at n / (n + 1) of the extent.
+/// ends with the list that ends first: of n entries the last one lies at n / (n + 1) of the extent. Skipping
+/// through a longer list takes doubled steps and halves of the last one.
 support::Result<double> intersection(const Variable& variable, const Sizes& sizes) {
   SCHAAS_ASSIGN_OR_RETURN(const double extent, extent_of(variable.index, sizes));
-  double sum = 0, shortest = extent, matches = extent;
+  double sum = 0, shortest = extent, longest = 0, matches = extent;
   for (const Variable& list : variable.lists) {
     SCHAAS_ASSIGN_OR_RETURN(const double entries, evaluate(list, sizes));
     sum += entries;
     shortest = std::min(shortest, entries);
+    longest = std::max(longest, entries);
     matches *= extent == 0 ? 0 : std::min(entries / extent, 1.0);
   }
   if (variable.kind == Variable::Kind::matches) return matches;
-  return std::clamp(sum * shortest / (shortest + 1), matches, std::max(matches, extent));
+  double steps = sum * shortest / (shortest + 1);
+  if (longest > skewed_lengths * shortest && shortest > 0)
+    steps = std::min(steps, 2 * shortest * (1 + std::log2(longest / shortest)));
+  return std::clamp(steps, matches, std::max(matches, extent));
 }
 
 }  // namespace
