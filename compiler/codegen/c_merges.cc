@@ -107,7 +107,11 @@ void CStatements::print_intersection(const loop_ir::Merge& merge) {
   text_.open("if (" + all_equal + ")");
   print_ranges(merge);
   print_block(statements_of(merge.body));
-  print_advance(merge);
+  if (merge.kind == loop_ir::MergeKind::first) {
+    text_.line("break;");
+  } else {
+    print_advance(merge);
+  }
   text_.close(may_skip ? "} else if (" + skewed + ") {" : "} else {");
   if (may_skip) {
     for (const auto& cursor : merge.cursors) {

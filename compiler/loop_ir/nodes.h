@@ -198,8 +198,9 @@ struct Cursor {
   std::string until{};
 };
 enum class MergeKind {
-  all,  ///< every coordinate that all the lists hold
-  any,  ///< every coordinate that at least one list holds
+  all,    ///< every coordinate that all the lists hold
+  first,  ///< the first of these, where there is one
+  any,    ///< every coordinate that at least one list holds
 };
 /// Coordinates [begin, end).
 struct Range {

@@ -553,9 +553,9 @@ class Parser : private ExpressionParser {
   StatementPtr merge() {
     Merge merge;
     merge.variable = identifier();
-    // `any` is the kind of merge unless it is the variable itself.
-    if (merge.variable == "any" && word() != "at" && word() != "in") {
-      merge.kind = MergeKind::any;
+    // `any` and `first` are kinds of merges unless they are the variable itself.
+    if ((merge.variable == "any" || merge.variable == "first") && word() != "at" && word() != "in") {
+      merge.kind = merge.variable == "any" ? MergeKind::any : MergeKind::first;
       merge.variable = identifier();
     }
     if (accept("in")) {

@@ -361,7 +361,10 @@ class Printer {
 
   /// Prints the lists in their order; `itself` stands for a list whose positions are its coordinates.
   void merge(const Merge& merge) {
-    std::string text = std::string(merge.kind == MergeKind::any ? "merge any " : "merge ") + merge.variable;
+    const char* const kind = merge.kind == MergeKind::any     ? "any "
+                             : merge.kind == MergeKind::first ? "first "
+                                                              : "";
+    std::string text = std::string("merge ") + kind + merge.variable;
     if (merge.over) text += " in " + print(merge.over->begin) + " .. " + print(merge.over->end);
     text += " at ";
     for (std::size_t n = 0; n < merge.cursors.size(); ++n) {

@@ -138,7 +138,9 @@ StatementCode merge_code(const loop_ir::Merge& x, ExpressionCode& names) {
   if (x.over) over.emplace(names.index(x.over->begin), names.index(x.over->end));
   const auto variable = names.declare(x.variable, Type::index).slot;
   const auto body = statement_code(x.body, names);
-  return [=, all = x.kind == loop_ir::MergeKind::all](Frame& frame) {
+  const bool all = x.kind != loop_ir::MergeKind::any, first = x.kind == loop_ir::MergeKind::first;
+  return [=](Frame& frame) {
+    bool met = false;
     MergeRun run(cursors, frame);
     const auto visit = [&](std::int64_t coordinate) {
       const std::size_t holders = run.bind(coordinate);
@@ -147,6 +149,7 @@ StatementCode merge_code(const loop_ir::Merge& x, ExpressionCode& names) {
         frame.indices[variable] = coordinate;
         ++frame.work.iterations;
         body(frame);
+        met = true;
       }
       run.advance();
     };
@@ -158,7 +161,8 @@ StatementCode merge_code(const loop_ir::Merge& x, ExpressionCode& names) {
       }
       return;
     }
-    while (!(all ? run.any_ended() : run.all_ended()) && !frame.overflow) visit(run.least());
+    while (!(all ? run.any_ended() : run.all_ended()) && !frame.overflow && !(first && met))
+      visit(run.least());
   };
 }
 

@@ -160,7 +160,7 @@ Body EntryAppends::with_append(const Loop& loop, const Body& body) {
   const Tensor& result = facts_.tensor_of(target);
   if (level < 0 || !format::is_unique(format_of(result, level))) return body;
   if (format::is_sparse(format_of(result, level))) {
-    return [this, body, target, level, of = &loop](Scope& scope, Statements& out) {
+    const Body append = [this, body, target, level, of = &loop](Scope& scope, Statements& out) {
       const int counted = counted_level(facts_.tensor_of(target), level);
       const std::string position = facts_.fresh("pA");
       out.push_back(make(loop_ir::Let{position, loop_ir::Type::index, loop_ir::name(counters_.at(counted))}));
@@ -178,6 +178,10 @@ Body EntryAppends::with_append(const Loop& loop, const Body& body) {
       emit_append({target, level}, scope, position, before, out);
       if (before.empty()) appended_[of] = {{counters_.at(counted), position}, out.back()};
     };
+    const auto lists = met_lists(loop, facts_.tree);
+    if (!lists) return append;
+    return
+        [this, append, lists](Scope& scope, Statements& out) { emit_where_met(*lists, scope, out, append); };
   }
   if (!is_counted(result, level + 1)) return body;
   return [this, body, target, level](Scope& scope, Statements& out) {
@@ -189,6 +193,22 @@ Body EntryAppends::with_append(const Loop& loop, const Body& body) {
                             loop_ir::add(location(position), loop_ir::integer(1)), loop_ir::Write::set,
                             loop_ir::name(counters_.at(level + 1))}));
   };
+}
+
+void EntryAppends::emit_where_met(const MetLists& lists, Scope& scope, Statements& out,
+                                  const Body& body) const {
+  const std::string met = facts_.fresh("met"), letter = facts_.letter_of(lists.index);
+  out.push_back(make(loop_ir::Counter{met, loop_ir::integer(0)}));
+  loop_ir::Merge merge;
+  merge.kind = loop_ir::MergeKind::first;
+  for (const auto& list : {lists.first, lists.second})
+    merge.cursors.push_back(levels_.cursor(list, letter, scope));
+  merge.variable = facts_.fresh(letter);
+  merge.body = loop_ir::block({make(loop_ir::SetCounter{met, loop_ir::integer(1)})});
+  out.push_back(make(std::move(merge)));
+  Statements inside;
+  body(scope, inside);
+  out.push_back(make(loop_ir::If{loop_ir::name(met), loop_ir::block(std::move(inside))}));
 }
 
 std::optional<loop_ir::AppendedEntry> EntryAppends::appended_by(const Loop& loop,

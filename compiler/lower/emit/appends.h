@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 
+#include "compiler/lower/analysis/met_lists.h"
 #include "compiler/lower/emit/facts/emission_facts.h"
 #include "compiler/lower/emit/levels/levels.h"
 #include "compiler/lower/emit/levels/scope.h"
@@ -39,6 +40,8 @@ class EntryAppends {
   void add_to_count(const loop_ir::ExpressionPtr& entries, Statements& out) const;
 
  private:
+  /// Emits the body where two lists have a coordinate in common.
+  void emit_where_met(const MetLists& lists, Scope& scope, Statements& out, const Body& body) const;
   /// EntryAppends the entry of level `entry`, whose loop is around. Above a compressed level it is kept when
   /// something was appended below it since `before`.
   void emit_append(const merge_lattice::LevelAccess& entry, const Scope& scope, const std::string& position,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <optional>
 #include <string>
 #include <tuple>
 
@@ -59,10 +60,15 @@ class Entries {
   ResultEntries run() {
     const Access& result = problem_.statement.result;
     IterationSpace space;
+    const auto lists = met_lists();
     for (std::size_t n = 0; n < nests_.size(); ++n) {
       const auto& leaf = nests_[n].leaf();
       if (n + 1 == nests_.size() || leaf.target.tensor == result.tensor) {
-        space = cost::unite(space, met(n, loops_over_target(nests_[n])));
+        space = cost::unite(space, met(n, lists ? nests_[n].loops.size() : loops_over_target(nests_[n])));
+        continue;
+      }
+      if (lists && lists->count(n) > 0) {
+        known_.try_emplace(leaf.target.tensor, met(n, nests_[n].loops.size()));
         continue;
       }
       // As for an accumulator (lower/analysis/occupancy.cc), which `or` has, too.
@@ -114,6 +120,77 @@ class Entries {
       return std::find(kept.begin(), kept.end(), index) != kept.end();
     });
     return static_cast<std::size_t>(nest.loops.rend() - end);
+  }
+
+  /// Entries are appended where two lists along the index of the last nest's sum have a coordinate in common
+  /// (lower/analysis/met_lists.h). Returns the nests that make vectors of a list for it; nothing where
+  /// entries do not depend on the sum.
+  std::optional<std::set<std::size_t>> met_lists() const {
+    const std::size_t last = nests_.size() - 1;
+    const schedule::Nest& nest = nests_[last];
+    const Access& result = problem_.statement.result;
+    const auto& format = problem_.formats.at(result.tensor);
+    const std::size_t kept = loops_over_target(nest);
+    const bool is_last_level =
+        kept > 0 && nest.loops.size() == kept + 1 && format::is_sparse(format.levels.back()) &&
+        result.indices[static_cast<std::size_t>(format.mode_order.back())] == nest.loops[kept - 1];
+    if (!is_last_level || (last > 0 && nests_[last - 1].shared >= kept)) return std::nullopt;
+    std::set<std::size_t> producers;
+    std::vector<Access> lists;
+    if (!add_lists(last, producers, lists, false) || lists.size() != 2) return std::nullopt;
+    return producers;
+  }
+
+  /// Adds the lists along a nest's last loop, a sum of products; false where it is of another form. `nested`:
+  /// the nest makes a temporary.
+  bool add_lists(std::size_t number, std::set<std::size_t>& producers, std::vector<Access>& lists,
+                 bool nested) const {
+    const auto& leaf = nests_[number].leaf();
+    const std::string& index = nests_[number].loops.back();
+    if (!index_notation::is_product(leaf.value) || leaf.monoid != problem_.semiring->sum) return false;
+    for (const Access& read : index_notation::operands(leaf.value)) {
+      const auto at = std::find(read.indices.begin(), read.indices.end(), index);
+      if (at == read.indices.end()) continue;
+      const auto mode = static_cast<std::size_t>(at - read.indices.begin());
+      const auto known = problem_.formats.find(read.tensor);
+      if (known == problem_.formats.end()) {
+        const auto producer = nested ? std::nullopt : vector_along(read.tensor, index);
+        const std::size_t before = lists.size();
+        if (!producer || !add_lists(*producer, producers, lists, true) || lists.size() != before + 1)
+          return false;
+        producers.insert(*producer);
+        continue;
+      }
+      const auto& format = known->second;
+      const std::size_t level = level_of(format, mode);
+      if (format.levels[level] == format::LevelFormat::dense) continue;
+      if (format.levels[level] != format::LevelFormat::compressed || level + 1 != format.levels.size())
+        return false;
+      if (std::find(lists.begin(), lists.end(), read) == lists.end()) lists.push_back(read);
+    }
+    return true;
+  }
+
+  static std::size_t level_of(const format::TensorFormat& format, std::size_t mode) {
+    const auto at = std::find(format.mode_order.begin(), format.mode_order.end(), static_cast<int>(mode));
+    return static_cast<std::size_t>(at - format.mode_order.begin());
+  }
+
+  /// Returns the nest that makes the temporary, of which an element of a loop shared with its readers is a
+  /// vector along the index.
+  std::optional<std::size_t> vector_along(const std::string& temporary, const std::string& index) const {
+    std::optional<std::size_t> found;
+    for (std::size_t n = 0; n + 1 < nests_.size(); ++n) {
+      if (nests_[n].leaf().target.tensor != temporary) continue;
+      if (found) return std::nullopt;  // terms of a sum
+      found = n;
+    }
+    if (!found) return std::nullopt;
+    const schedule::Nest& nest = nests_[*found];
+    const auto own = own_modes(*found);
+    const bool is_vector = own.size() == 1 && nest.leaf().target.indices[own.front()] == index &&
+                           nest.loops.size() == shared_with_readers(*found) + 1 && nest.loops.back() == index;
+    return is_vector ? found : std::nullopt;
   }
 
   /// The points that the nest's first loops meet; what sums below them find does not matter. Leaves out
