@@ -402,7 +402,7 @@ bool is_union_of_two(const loop_ir::Merge& merge) {
 }
 
 bool is_intersection_of_lists(const loop_ir::Merge& merge) {
-  return merge.kind != loop_ir::MergeKind::any && !merge.over &&
+  return merge.kind != loop_ir::MergeKind::any && !merge.over && merge.cursors.size() > 1 &&
          std::none_of(merge.cursors.begin(), merge.cursors.end(),
                       [](const loop_ir::Cursor& cursor) { return cursor.coordinates.empty(); });
 }

@@ -11,6 +11,7 @@
 #include "compiler/frontier/dense_walks.h"
 #include "compiler/frontier/listed.h"
 #include "compiler/frontier/stopwatch.h"
+#include "compiler/index_notation/nodes.h"
 #include "compiler/schedule/nests.h"
 #include "compiler/schedule/replay/apply.h"
 #include "compiler/space/listed/result_entries.h"
@@ -36,6 +37,9 @@ void list(const Survivor& survivor, space::ListedMembers& out) {
   }
   out.members.push_back({survivor.traces.front(), survivor.cost, left, trees});
 }
+
+/// Products of so many operands are searched with and without copies that let rows be sums of products.
+constexpr std::size_t max_operands_of_both = 4;
 
 /// The part of a budget that all sets have together; their join has the rest.
 constexpr double part_of_sets = 0.8;
@@ -183,11 +187,13 @@ Result<Frontier> compute_with_copies(const problem::Problem& problem, const Opti
     return part ? plain() : with(concrete_notation::also_locating(sets, problem));
   CopySets more = concrete_notation::meeting_copy_sets(problem);
   if (part && !more.empty()) {
-    // With the first set, of no copies, a part may find only loops that give the result more entries.
-    more.erase(more.begin());
     for (auto& set : more) set = concrete_notation::with_locating_copies(set, problem);
     return with(more);
   }
+  // A row of products with a copy, or lists that meet at each entry: the sizes decide.
+  const bool is_short = index_notation::operands(problem.statement.value).size() <= max_operands_of_both;
+  if (!part && !more.empty() && is_short && problem.copies.empty())
+    return with(concrete_notation::also_locating(more, problem));
   auto found = plain();
   if (part || !found.ok() || !problem.copies.empty()) return found;
   if (more.empty()) more = concrete_notation::walking_copy_sets(problem);

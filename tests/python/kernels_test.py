@@ -49,6 +49,44 @@ class Results(unittest.TestCase):
         stated = schaas.kernel("T(i,j) = B(i,j) - X(i,r)*Y(j,r); s = T(i,j)*T(i,j)")(**operands)
         np.testing.assert_allclose(stated, (rest**2).sum(), rtol=1e-11)
 
+    def test_means_over_neighbours_are_numpys_and_nan_where_there_are_none(self):
+        """A layer of GraphSAGE. The second node has no neighbours, and 0 / 0 is NaN."""
+        b = sp.random(30, 30, 0.2, format="lil", random_state=SEED)
+        b[1] = 0
+        b = b.tocsr()
+        x, v, w = self.random.random((30, 4)), self.random.random((4, 6)), self.random.random((4, 6))
+        with np.errstate(invalid="ignore"):
+            means = (b @ x) / np.asarray(b.sum(1))
+        found = schaas.kernel("Z(i,k) = sum(j)(B(i,j) * X(j,k)) / sum(j)(B(i,j))")(B=b, X=x)
+        np.testing.assert_allclose(found, means, rtol=1e-12)
+        layer = schaas.kernel("Z(i,k) = sum(l)(X(i,l) * V(l,k)) + sum(j,l)(B(i,j) * X(j,l) * W(l,k)) / sum(j)(B(i,j))")
+        for wait in (None, 60):
+            np.testing.assert_allclose(layer(B=b, X=x, V=v, W=w, wait=wait), x @ v + means @ w, rtol=1e-12)
+
+    def test_sampled_products_have_entries_where_rows_meet(self):
+        """Few and many coordinates a row, in each order of the factors: the support of edges."""
+        for density in (0.03, 0.4):
+            b = sp.random(60, 60, density, format="csr", random_state=SEED)
+            mask = sp.random(60, 60, 0.3, format="csr", random_state=SEED + 1)
+            for right, wanted in (("B(i,k) * B(j,k)", mask.multiply(b @ b.T)), ("B(i,k) * B(k,j)", mask.multiply(b @ b)),
+                                  ("B(k,j) * B(i,k)", mask.multiply(b @ b))):
+                f = schaas.kernel(f"A(i,j) = D(i,j) * {right}", A="csr")
+                for wait in (None, 60):
+                    found = f(B=b, D=mask, wait=wait)
+                    self.assertEqual(found.nnz, wanted.tocsr().nnz, right)
+                    np.testing.assert_allclose(found.toarray(), wanted.toarray(), rtol=1e-12)
+
+    def test_a_list_that_is_much_longer_than_another_is_skipped_through(self):
+        size = 20000
+        long = np.flatnonzero(self.random.random(size) < 0.7)
+        for short in ([], [0], [size - 1], [0, 1, 2, size - 2, size - 1], sorted(self.random.choice(size, 40, False))):
+            x = schaas.tensor(np.array([short], np.int64), np.arange(1.0, len(short) + 1), (size,))
+            y = schaas.tensor(long[None].astype(np.int64), self.random.random(long.size), (size,))
+            dense = np.zeros(size), np.zeros(size)
+            dense[0][short], dense[1][long] = np.arange(1.0, len(short) + 1), np.asarray(y.values)
+            for text in ("s = x(i) * y(i)", "s = y(i) * x(i)"):
+                self.assertAlmostEqual(schaas.kernel(text)(x=x, y=y), dense[0] @ dense[1], 9)
+
     def test_products_of_sparse_matrices_are_scipys_in_each_type_and_semiring(self):
         """Coordinates of a row's terms repeat. Rows of many terms are computed otherwise than those of few."""
         for each in (3, 12):

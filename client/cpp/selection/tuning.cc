@@ -68,7 +68,7 @@ support::Result<std::vector<Measured>> measure_candidates(const std::vector<Cand
   };
   std::vector<Turns> turns(candidates.size());
   std::vector<std::size_t> running;
-  // The first run warms caches and tells how many runs make a turn; it does not count.
+  // The first run warms caches and tells how many runs make a turn. It counts where it is hopeless.
   double least = std::numeric_limits<double>::infinity();
   for (std::size_t c = 0; c < candidates.size(); ++c) {
     SCHAAS_ASSIGN_OR_RETURN(turns[c].last, candidates[c].run());

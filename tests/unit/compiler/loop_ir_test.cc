@@ -142,6 +142,9 @@ constexpr const char* everything = R"(kernel f32 arguments 4 {
       A[p_3] or= t_6
       A[p_3] *= t_6
     }
+    merge first j_4 at p_6 over B_crd1 in begin .. end, q_4 over C_crd1 in 0 .. C_pos1[0] {
+      set n = 1
+    }
     merge i_2 at p_4 until p_5 over B_crd1 in begin .. end {
       for q_3 in p_4 .. p_5 {
         w[q_3] = 1.0
