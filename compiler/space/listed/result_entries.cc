@@ -141,13 +141,14 @@ class Entries {
     return producers;
   }
 
-  /// Adds the lists along a nest's last loop, a sum of products; false where it is of another form. `nested`:
-  /// the nest makes a temporary.
+  /// Adds the lists along a nest's last loop, a sum that has terms where all operands are stored; false where
+  /// it is of another form. `nested`: the nest makes a temporary.
   bool add_lists(std::size_t number, std::set<std::size_t>& producers, std::vector<Access>& lists,
                  bool nested) const {
     const auto& leaf = nests_[number].leaf();
     const std::string& index = nests_[number].loops.back();
-    if (!index_notation::is_product(leaf.value) || leaf.monoid != problem_.semiring->sum) return false;
+    const auto ways = cost::iteration_space(leaf.value, leaf.monoid, operands_, {});
+    if (ways.size() != 1 || leaf.monoid != problem_.semiring->sum) return false;
     for (const Access& read : index_notation::operands(leaf.value)) {
       const auto at = std::find(read.indices.begin(), read.indices.end(), index);
       if (at == read.indices.end()) continue;
@@ -166,6 +167,8 @@ class Entries {
       if (format.levels[level] == format::LevelFormat::dense) continue;
       if (format.levels[level] != format::LevelFormat::compressed || level + 1 != format.levels.size())
         return false;
+      const auto operand = operands_.number(read);
+      if (!operand || (ways.front() >> *operand & 1U) == 0) return false;
       if (std::find(lists.begin(), lists.end(), read) == lists.end()) lists.push_back(read);
     }
     return true;
