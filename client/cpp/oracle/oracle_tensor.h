@@ -36,8 +36,8 @@ class OracleTensor {
   const std::vector<std::int64_t>& extents() const { return extents_; }
   bool sparse() const { return sparse_; }
   const Judged& background() const { return background_; }
-  /// A quotient is 0 where its dividend is not stored, also if the divisor is 0. Computed tensors are dense to
-  /// some kernels, which find 0 / 0 there; not those with many elements of which few are entries.
+  /// A quotient is 0 where its dividend is not stored, also if the divisor is 0. Computed tensors are dense
+  /// to some kernels, which find 0 / 0 there; not those with many elements of which few are entries.
   bool annihilates_quotients() const;
   const std::vector<Wide>& keys() const { return keys_; }  ///< entries of a sparse tensor, ascending
   std::size_t size() const { return sparse_ ? keys_.size() : static_cast<std::size_t>(elements_); }

@@ -124,8 +124,8 @@ support::Result<void> take_selected(KernelSource& source, const ChoiceRequest& r
 
 /// Limit of the measured schedules of a frontier; kernels that are compiled anyway are measured, too.
 constexpr std::size_t max_contenders = 6;
-/// Predicted time over the least one from which on a schedule is not measured: predictions err by less, and one
-/// run of it may take minutes.
+/// Predicted time over the least one from which on a schedule is not measured. Predictions err by less, and
+/// one run of it may take minutes.
 constexpr double hopeless_prediction = 100;
 /// The server takes no more measurements at once.
 constexpr std::size_t max_reported = 64;

@@ -385,8 +385,8 @@ class TrafficModel::Work {
 
   const Nest::Code& code_of(std::size_t number) const { return nests_[number].nest->nest->code; }
 
-  // Returns the share of a tile loop's iterations that its full tiles leave: they come one by one. Fibers have
-  // an average length, so they are taken for whole tiles from the first one on.
+  // Returns the share of a tile loop's iterations that its full tiles leave: they come one by one. Fibers
+  // have an average length, so they are taken for whole tiles from the first one on.
   double remainder_of_tiles(std::size_t number) const {
     const Nest::Code& code = code_of(number);
     const auto loop = static_cast<std::size_t>(code.tile_loop);

@@ -1,7 +1,7 @@
 /// Merges. Selection has no branch: which list holds the smaller coordinate cannot be predicted. Both values
 /// are there to be loaded. A conditional expression with a load becomes a jump. A list that is much longer
-/// than others of an intersection is skipped through by doubled steps, then searched (Bentley, Yao, Information
-/// Processing Letters 5, 1976).
+/// than another one of an intersection is skipped through by doubled steps. What the last step passed is
+/// searched (Bentley, Yao, Information Processing Letters 5, 1976).
 #pragma once
 #include "vector.h"
 UNUSED static ALWAYS_INLINE value value_selected(int64_t first, value a, value b) {

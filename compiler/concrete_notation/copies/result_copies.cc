@@ -97,9 +97,9 @@ bool meets_all(const Names& loops, const Problem& problem) {
   });
 }
 
-/// The last loop is the only sum, and intersects two lists, while operands are walked along the result's
-/// sparse levels: what meets there decides about an entry. Loops i, j, k of `A(i,j) = D(i,j) * B(i,k) *
-/// C(j,k)`.
+/// The last loop is the only sum, and intersects two lists. Operands are walked along the result's sparse
+/// levels, so that what meets in the sum decides about an entry. Loops i, j, k of
+/// `A(i,j) = D(i,j) * B(i,k) * C(j,k)` do so.
 bool lists_meet(const Names& loops, const Problem& problem) {
   const Access& result = problem.statement.result;
   const auto& format = problem.formats.at(result.tensor);

@@ -636,6 +636,32 @@ TEST_F(Executed, UnionsOfLists) {
   EXPECT_EQ((Numbers{0, 0, 20, 0, 0}), run(both, {b, c}, 5));
 }
 
+/// A list of forty coordinates and more beside a short one: its steps are doubled, then halved.
+TEST_F(Executed, IntersectionsSkipThroughLongLists) {
+  const auto merge = [](const std::string& kind, const std::string& body) {
+    return "merge " + kind + "j at p over B1_crd in 0 .. B1_pos[1], q over B2_crd in 0 .. B2_pos[1] { " +
+           body + " }";
+  };
+  std::vector<std::int64_t> coordinates;
+  for (std::int64_t j = 1; j < 200; j += 2) coordinates.push_back(j);
+  const SparseVector odd(coordinates, Numbers(coordinates.begin(), coordinates.end())), none({}, {});
+  compile(merge("", "A[j] = (B1[p] * B2[q])"), 2);
+  for (const std::vector<std::int64_t>& at : std::vector<std::vector<std::int64_t>>{
+           {}, {0}, {1}, {199}, {198, 199}, {0, 1, 2, 3}, {2, 64, 65, 129, 196}, {101, 103, 105, 107, 199}}) {
+    const SparseVector few(at, Numbers(at.size(), 10));
+    Numbers wanted(200);
+    for (const std::int64_t j : at)
+      if (j % 2 == 1) wanted[static_cast<std::size_t>(j)] = 10.0 * static_cast<double>(j);
+    EXPECT_EQ(wanted, execute({few, odd}, 200));
+    EXPECT_EQ(wanted, execute({odd, few}, 200));
+  }
+  compile(merge("first ", "A[0] = (B1[p] + B2[q]) A[1] += 1.0"), 2);
+  EXPECT_EQ((Numbers{75, 1}), execute({SparseVector({2, 65, 129}, {10, 10, 10}), odd}, 2));
+  EXPECT_EQ((Numbers{1, 1}), execute({odd, SparseVector({1, 3}, {0, 0})}, 2));
+  EXPECT_EQ((Numbers{0, 0}), execute({odd, SparseVector({2, 4}, {1, 1})}, 2));
+  EXPECT_EQ((Numbers{0, 0}), execute({odd, none}, 2));
+}
+
 TEST_F(Executed, ListsThatHoldCoordinatesSeveralTimes) {
   const SparseVector b({0, 2, 2, 2, 5, 7, 7}, {1, 2, 3, 4, 5, 6, 7});
   const SparseVector c({2, 4, 7}, {10, 20, 30});
