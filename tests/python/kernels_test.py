@@ -63,6 +63,13 @@ class Results(unittest.TestCase):
         for wait in (None, 60):
             np.testing.assert_allclose(layer(B=b, X=x, V=v, W=w, wait=wait), x @ v + means @ w, rtol=1e-12)
 
+    def test_a_step_of_conjugate_gradients_is_numpys(self):
+        """Its length is a quotient of sums, which is infinite where the matrix is empty."""
+        b = sp.random(30, 30, 0.2, format="csr", random_state=SEED)
+        x, y = self.random.random(30), self.random.random(30)
+        step = schaas.kernel("q(i) = B(i,j) * x(j); a = sum(i)(y(i) * y(i)) / sum(i)(x(i) * q(i)); z(i) = y(i) - a * q(i)")
+        np.testing.assert_allclose(step(B=b, x=x, y=y), y - (y @ y) / (x @ (b @ x)) * (b @ x), rtol=1e-11)
+
     def test_sampled_products_have_entries_where_rows_meet(self):
         """Few and many coordinates a row, in each order of the factors: the support of edges."""
         for density in (0.03, 0.4):

@@ -94,8 +94,8 @@ std::shared_ptr<const OracleTensor> OracleTensor::computed_entries(std::vector<s
   return built;
 }
 
-bool OracleTensor::annihilates_quotients() const {
-  constexpr std::int64_t few_elements = 1 << 20, elements_of_entry = 64;
+bool OracleTensor::annihilates() const {
+  constexpr std::int64_t few_elements = 1 << 16, elements_of_entry = 64;
   if (!computed_ || !sparse_) return !computed_;
   if (extents_.size() <= 1) return false;
   const auto elements = checked_product(extents_);

@@ -36,9 +36,10 @@ class OracleTensor {
   const std::vector<std::int64_t>& extents() const { return extents_; }
   bool sparse() const { return sparse_; }
   const Judged& background() const { return background_; }
-  /// A quotient is 0 where its dividend is not stored, also if the divisor is 0. Computed tensors are dense
-  /// to some kernels, which find 0 / 0 there; not those with many elements of which few are entries.
-  bool annihilates_quotients() const;
+  /// A product or quotient is 0 where a factor or the dividend is not stored, whatever the rest is. Computed
+  /// tensors are dense to some kernels, which find 0 / 0 and 0 * inf there. They are not where few of many
+  /// elements are entries.
+  bool annihilates() const;
   const std::vector<Wide>& keys() const { return keys_; }  ///< entries of a sparse tensor, ascending
   std::size_t size() const { return sparse_ ? keys_.size() : static_cast<std::size_t>(elements_); }
 

@@ -51,16 +51,20 @@ Judged chosen(const Judged& condition, const Judged& then, const Judged& otherwi
 bool reads_dense_sums(const OracleTerm& term, const std::vector<OracleAccess>& accesses) {
   if (term.kind == OracleTerm::Kind::access) {
     const auto& tensor = accesses[static_cast<std::size_t>(term.access)].tensor;
-    return tensor != nullptr && !tensor->annihilates_quotients();
+    return tensor != nullptr && !tensor->annihilates();
   }
   return std::any_of(term.arguments.begin(), term.arguments.end(),
                      [&](const OracleTerm& argument) { return reads_dense_sums(argument, accesses); });
 }
 
-/// The argument may annihilate the term.
+/// The argument annihilates the term where it is not stored, or does so if kernels do not compute it there.
+bool annihilates(const OracleTerm& term, std::size_t argument) {
+  return term.annihilator && (!term.first_only || argument == 0);
+}
+
+/// The argument annihilates the term where it is not stored.
 bool may_annihilate(const OracleTerm& term, std::size_t argument, const std::vector<OracleAccess>& accesses) {
-  if (!term.annihilator) return false;
-  return term.first_only ? argument == 0 && !reads_dense_sums(term.arguments[0], accesses) : true;
+  return annihilates(term, argument) && !reads_dense_sums(term.arguments[argument], accesses);
 }
 
 OracleSupport with_background(OracleSupport support, const Judged& background) {
@@ -119,23 +123,26 @@ class TermEvaluation {
       return {given(rounded(coordinate, term.type), term.type), false};
     }
     if (term.function == Function::where) return selection(term);
-    Found out = of(term.arguments[0]);
-    const auto annihilated = [&](const Found& found, std::size_t n) {
-      return found.background && may_annihilate(term, n, accesses_) &&
-             are_equal(found.number, given(*term.annihilator));
+    bool zero = false, lacks_sum = false;
+    const auto look_at = [&](const Found& found, std::size_t n) {
+      if (!found.background || !annihilates(term, n) || !are_equal(found.number, given(*term.annihilator)))
+        return;
+      (may_annihilate(term, n, accesses_) ? zero : lacks_sum) = true;
     };
-    bool zero = annihilated(out, 0);
-    const bool lacks_dividend =
-        term.first_only && out.background && reads_dense_sums(term.arguments[0], accesses_);
+    Found out = of(term.arguments[0]);
+    look_at(out, 0);
     if (term.arguments.size() == 1) out.number = apply(term.function, out.number);
     for (std::size_t n = 1; n < term.arguments.size() && !zero; ++n) {
       const Found next = of(term.arguments[n]);
-      zero = annihilated(next, n);
+      look_at(next, n);
       out = {apply(term.function, out.number, next.number), out.background && next.background};
     }
-    // Kernels that skip what is not stored find 0, others 0 / 0.
-    if (lacks_dividend && !zero && !std::isfinite(out.number.value)) out.number.magnitude = infinity;
-    return zero ? Found{given(*term.annihilator), true} : out;
+    if (zero) return {given(*term.annihilator), true};
+    if (!lacks_sum) return out;
+    // Kernels that skip what is not stored find 0, others 0 / 0 or 0 * inf.
+    if (are_equal(out.number, given(*term.annihilator))) return {given(*term.annihilator), true};
+    out.number.magnitude = infinity;
+    return out;
   }
 
  private:

@@ -502,6 +502,25 @@ TEST(OracleOverNothing, leaves_rows_of_means_open) {
   }
 }
 
+/// A step of conjugate gradients, whose length is a quotient with a divisor 0.
+TEST(OracleOverNothing, leaves_products_of_absent_sums_and_infinity_open) {
+  CooTensor none = diagonal(3, 1);
+  none.values.clear();
+  for (auto& mode : none.coordinates) mode.clear();
+  DenseTensor x = *zeros({3}, ValueType::f64);
+  for (std::int64_t i = 0; i < 3; ++i) x.set(i, 2);
+  constexpr const char* text =
+      "q(i) = B(i,j) * x(j); a = sum(i)(x(i) * x(i)) / sum(i)(x(i) * q(i)); y(i) = x(i) - a * q(i)";
+  const auto open = evaluate(*parse_program(text), {{"B", &none}, {"x", &x}});
+  ASSERT_TRUE(open.ok()) << support::render(open.error());
+  for (std::int64_t i = 0; i < 3; ++i) EXPECT_EQ(open->magnitudes.at(i), infinity);
+  const auto known =
+      evaluate(*parse_program("q(i) = B(i,j) * x(j); y(i) = x(i) - 3 * q(i)"), {{"B", &none}, {"x", &x}});
+  ASSERT_TRUE(known.ok()) << support::render(known.error());
+  for (std::int64_t i = 0; i < 3; ++i) EXPECT_EQ(known->values.at(i), 2);
+  for (std::int64_t i = 0; i < 3; ++i) EXPECT_TRUE(std::isfinite(known->magnitudes.at(i)));
+}
+
 TEST(OracleAtRealSize, computes_dense_factors_only_where_they_are_read) {
   const std::int64_t n = 20000, rank = 8;
   const CooTensor b = diagonal(n, 5);
