@@ -166,8 +166,9 @@ class Work {
     const bool has_first = !wanted.empty() && !support::is_for_gpu(wanted.front().isa) && !baseline_begun_ &&
                            waiting_first_kernels() < options_.max_waiting_first_kernels &&
                            !is_stored(wanted.front());
-    if (has_first) compile_baseline(wanted.front());
-    const bool is_enough = query_.first_kernel_only && ids_.empty() && (has_first || baseline_begun_);
+    // The full kernel tells why there is none.
+    const bool has_baseline = has_first ? compile_baseline(wanted.front()) : baseline_begun_.load();
+    const bool is_enough = query_.first_kernel_only && ids_.empty() && has_baseline;
     if (is_enough) wanted.clear();
     if (!search_hit_ && !is_enough && (has_first || baseline_begun_)) let_first_kernels_pass();
     for (const auto& one : wanted) order(pool, one);
@@ -227,7 +228,7 @@ class Work {
         if (std::find(known.begin(), known.end(), trace) != known.end()) continue;
         known.push_back(trace);
         const Wanted wanted{found->survivors[s].id, trace, query_.isa};
-        if (!baseline_begun_.exchange(true)) compile_baseline(wanted);
+        if (!baseline_begun_.exchange(true) && !compile_baseline(wanted)) baseline_begun_ = false;
         if (overloaded()) return;
         make(wanted);
       }
@@ -289,11 +290,12 @@ class Work {
     return !query_.no_cache && provider_.kernel(query_for(wanted, false, Source::stored), cancellation_).ok();
   }
 
-  // Compiles the baseline kernel on the calling thread. The full kernel reports any error.
-  void compile_baseline(const Wanted& wanted) {
-    if (!cancellation_.check("compilation").ok()) return;
+  // Compiles the baseline kernel on the calling thread. The full kernel reports any error. True: it was sent.
+  bool compile_baseline(const Wanted& wanted) {
+    if (!cancellation_.check("compilation").ok()) return false;
     const auto kernel = made(wanted, true);
     if (kernel.ok()) send(*kernel);
+    return kernel.ok();
   }
 
   // Compiles a kernel on a thread of the pool and sends it, or its failure. True: it was stored.

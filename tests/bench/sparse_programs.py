@@ -129,7 +129,7 @@ def cases(data):
         "GraphSAGE layer": ("Z(i,k) = relu(sum(l)(X(i,l) * V(l,k)) + sum(j,l)(B(i,j) * X(j,l) * W(l,k)) / sum(j)(B(i,j)))", None,
                             dict(B=edges, X=features, V=weights, W=weights),
                             lambda: np.maximum(features @ weights + sp.diags(1 / degrees(edges)) @ edges @ (features @ weights), 0)),
-        "GAT layer": ("H(i,k) = X(i,l) * W(l,k); E(i,j) = where(B(i,j) != 0, exp(max(s(i) + t(j), 0.2 * (s(i) + t(j)))), 0); Z(i,k) = E(i,j) * H(j,k) / sum(j)(E(i,j))", None,
+        "GAT layer": ("H(i,k) = X(i,l) * W(l,k); E(i,j) = where(B(i,j) != 0, exp(max(s(i) + t(j), 0.2 * (s(i) + t(j)))), 0); n(i) = E(i,j); Z(i,k) = E(i,j) * H(j,k) / n(i)", None,
                       dict(B=edges, X=features, W=weights, s=s, t=t), lambda: softmax_of_edges(edges, np.maximum(s[row] + t[column], 0.2 * (s[row] + t[column]))) @ (features @ weights)),
         "attention, three statements": ("E(i,j) = B(i,j) * exp(s(i) + t(j)); n(i) = E(i,j); A(i,j) = E(i,j) / n(i)", "csr", dict(B=edges, s=s, t=t),
                                         lambda: softmax_of_edges(edges, s[row] + t[column])),

@@ -980,17 +980,20 @@ class ClientCache(unittest.TestCase):
         self.daemon.stop()
         self.assertEqual(self.run_it("--verify").returncode, 0)
         other = [path for path in self.kept("answers") if path not in first]
-        self.assertEqual((len(first), len(other)), (1, 1))
-        own, others = first[0].read_bytes(), other[0].read_bytes()
-        first[0].write_bytes(others)
+        self.assertEqual((len(first), len(other)), (2, 2))  # the frontier with a first kernel, and the chosen one
+        own, others = ([path.read_bytes() for path in paths] for paths in (first, other))
+        for path, kept in zip(first, others):
+            path.write_bytes(kept)
         done = self.run_it()
         self.assertEqual((done.returncode, done.stdout), (5, ""))
         self.assertIn("kernels for this problem are not among those received earlier", done.stderr)
-        header = header_of(first[0])
-        header["answers"][0]["problem"]["expression"] = "y(i) = B(i,j) * x(j)"
-        first[0].write_bytes(with_header(header, others))
+        for path, kept in zip(first, others):
+            header = header_of(path)
+            header["answers"][0]["problem"]["expression"] = "y(i) = B(i,j) * x(j)"
+            path.write_bytes(with_header(header, kept))
         self.assertEqual(self.run_it().returncode, 5)
-        first[0].write_bytes(own)
+        for path, kept in zip(first, own):
+            path.write_bytes(kept)
         self.assertEqual(self.run_it().returncode, 0)
 
     def test_a_second_process_downloads_nothing(self):

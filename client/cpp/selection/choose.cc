@@ -8,6 +8,7 @@
 #include "client/cpp/platform/cancelled.h"
 #include "client/cpp/selection/pick.h"
 #include "compiler/support/instruction_set.h"
+#include "compiler/support/schedule_id.h"
 #include "schaas/bounds.h"
 
 // The dialogue with a server: asks for a frontier, selects at the real sizes, and makes sure that the
@@ -71,7 +72,14 @@ bool add_kernel_of_entry(KernelSource& source, const ChoiceRequest& request, con
   one.wait_limit = time_left(request.wait_limit, choice);
   one.leave_after = std::max(time_left(one.leave_after, choice), std::chrono::milliseconds(0));
   const auto more = ask(source, one, listener, choice);
-  if (!more.ok() || more->kernels.empty()) return known != nullptr;
+  auto& failures = choice.answer.failures;
+  if (!more.ok()) {
+    const std::string isa = support::is_gpu_id(id) ? support::gpu_isa : request.schedule.isa;
+    failures.push_back({id, id, more.error(), isa});
+    return known != nullptr;
+  }
+  failures.insert(failures.end(), more->failures.begin(), more->failures.end());
+  if (more->kernels.empty()) return known != nullptr;
   const KernelInfo& kernel = more->kernels.front();
   choice.wait_ended |= kernel.baseline && more->left == ScheduleAnswer::Left::time;
   std::erase_if(choice.answer.kernels, [&](const KernelInfo& other) { return other.id == kernel.id; });
@@ -108,6 +116,8 @@ support::Result<void> take_selected(KernelSource& source, const ChoiceRequest& r
   choice.select_seconds += since(start);
   if (!add_kernel_of_entry(source, request, best.name, listener, choice)) {
     const bool gpu = best.for_gpu && request.gpu && !request.gpu->alone;
+    const auto& failures = choice.answer.failures;
+    if (!gpu && choice.answer.kernels.empty() && !failures.empty()) return failures.back().diagnostic;
     if (!gpu) return take_best_kernel(request, choice);
     const std::string why =
         "; not on " + request.gpu->device.name + ": " + why_no_gpu_kernel(choice.answer.failures);
