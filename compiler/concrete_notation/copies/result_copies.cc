@@ -97,27 +97,6 @@ bool meets_all(const Names& loops, const Problem& problem) {
   });
 }
 
-/// The last loop is the only sum, and intersects two lists. Operands are walked along the result's sparse
-/// levels, so that what meets in the sum decides about an entry. Loops i, j, k of
-/// `A(i,j) = D(i,j) * B(i,k) * C(j,k)` do so.
-bool lists_meet(const Names& loops, const Problem& problem) {
-  const Access& result = problem.statement.result;
-  const auto& format = problem.formats.at(result.tensor);
-  const Names& kept = result.indices;
-  if (loops.size() != kept.size() + 1 || std::find(kept.begin(), kept.end(), loops.back()) != kept.end())
-    return false;
-  const auto reads = distinct_reads(problem);
-  const auto are_walked = [&](const std::string& index) {
-    return std::count_if(reads.begin(), reads.end(),
-                         [&](const Access& read) { return is_walked(read, index, problem); });
-  };
-  for (std::size_t level = 0; level < format.levels.size(); ++level) {
-    const auto& index = result.indices[static_cast<std::size_t>(format.mode_order[level])];
-    if (format::is_sparse(format.levels[level]) && are_walked(index) == 0) return false;
-  }
-  return are_walked(loops.back()) == 2;
-}
-
 /// Each loop but the first goes along a sparse operand that the loops around have reached. Loops i, j, k, l
 /// of `B(i,j) * C(j,k) * D(k,l)` do; i, k, j, l take every k for every i.
 bool walks_along(const Names& loops, const Problem& problem) {
@@ -238,11 +217,10 @@ std::vector<Set> meeting_copy_sets(const Problem& problem) {
     needed = !orders.need_none(loops) || !meets_all(loops, problem);
     return needed;
   });
+  if (!needed) return sets;
   orders.each([&](const Names& loops) {
     Set set = orders.copies(loops);
-    const Problem with = with_copies(set, problem);
-    if (!set.empty() && ((needed && meets_all(loops, with)) || lists_meet(loops, with)))
-      add(std::move(set), sets);
+    if (!set.empty() && meets_all(loops, with_copies(set, problem))) add(std::move(set), sets);
     return true;
   });
   sort_sets(sets);

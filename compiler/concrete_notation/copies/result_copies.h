@@ -17,11 +17,9 @@ namespace schaas::concrete_notation {
 /// most 12 beside the set of none; no sets for other problems, and for more than 6 indices.
 std::vector<std::vector<problem::CopyRequest>> result_copy_sets(const problem::Problem& problem);
 
-/// Returns such sets for sampled products, after the set of none; nothing for others. Where loops in order
-/// would append entries before they know of every operand, all are walked down to the result's last level:
-/// `A(i,j) = D(i,j) * B(i,k) * C(j,k)` by rows has the loops i, k, j with a copy of C by columns. Where an
-/// order intersects two lists at each entry of the others, its copies make one: `D(i,j) * B(i,k) * C(k,j)`
-/// has the loops i, j, k with a copy of C by columns.
+/// Returns such sets for sampled products, after the set of none; nothing for others. Loops in order may
+/// append entries before they have walked every operand. With copies all are walked down to the result's last
+/// level: `A(i,j) = D(i,j) * B(i,k) * C(j,k)` by rows has the loops i, k, j with a copy of C by columns.
 std::vector<std::vector<problem::CopyRequest>> meeting_copy_sets(const problem::Problem& problem);
 
 /// Returns such sets with which every loop goes along a sparse operand that the loops around have reached.
