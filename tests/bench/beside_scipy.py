@@ -22,6 +22,17 @@ def with_values(b, values):
     return sp.csr_matrix((values, b.indices, b.indptr), shape=b.shape)
 
 
+def random_rows(seed, height, columns, each):
+    """A csr matrix with up to so many entries in each row, from 0.5 to 1.5, at random columns."""
+    import numpy as np
+    import scipy.sparse as sp
+    random = np.random.default_rng(seed)
+    made = sp.csr_matrix((random.random(each * height) + 0.5, (np.repeat(np.arange(height), each), random.integers(0, columns, each * height))),
+                         shape=(height, columns))
+    made.sum_duplicates()
+    return made
+
+
 def equal(ours, theirs):
     import numpy as np
     import scipy.sparse as sp

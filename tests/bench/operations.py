@@ -10,7 +10,7 @@ the server compiled what is best; both sides allocate their results. Every resul
 """
 
 import beside_scipy
-from beside_scipy import with_values
+from beside_scipy import random_rows, with_values
 
 
 def cases(rows):
@@ -21,11 +21,7 @@ def cases(rows):
     draw = np.random.default_rng(5)
 
     def matrix(seed, columns=rows, height=rows, each=5):
-        random = np.random.default_rng(seed)
-        made = sp.csr_matrix((random.random(each * height) + 0.5, (np.repeat(np.arange(height), each), random.integers(0, columns, each * height))),
-                             shape=(height, columns))
-        made.sum_duplicates()
-        return made
+        return random_rows(seed, height, columns, each)
 
     def sums(b, axis=1):
         return np.asarray(b.sum(axis)).ravel()

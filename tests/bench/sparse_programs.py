@@ -10,7 +10,7 @@ What it prints is that of operations.py. Graphs are symmetric, with values from 
 import pathlib
 
 import beside_scipy
-from beside_scipy import with_values
+from beside_scipy import random_rows, with_values
 
 GRAPHS = "facebook_combined", "ca-HepPh", "email-Enron", "wiki-Vote"
 
@@ -55,12 +55,6 @@ def cases(data):
     peers = read(data, "p2p-Gnutella31")
     graphs = {name: graph(data, name) for name in GRAPHS}
 
-    def random(rows, columns, each, seed):
-        own = np.random.default_rng(seed)
-        made = sp.csr_matrix((own.random(rows * each) + 0.5, (np.repeat(np.arange(rows), each), own.integers(0, columns, rows * each))), shape=(rows, columns))
-        made.sum_duplicates()
-        return made
-
     def sparse_vector(size, entries, seed):
         own = np.random.default_rng(seed)
         row = sp.csr_matrix((own.random(entries) + 0.5, (np.zeros(entries, int), np.sort(own.choice(size, entries, False)))), shape=(1, size))
@@ -71,12 +65,12 @@ def cases(data):
         return np.repeat(np.arange(b.shape[0]), np.diff(b.indptr)), b.indices
 
     whole = draw.random(cage.shape)
-    big = random(100000, 100000, 5, 3)
+    big = random_rows(3, 100000, 100000, 5)
     some, some_row = sparse_vector(enron.shape[1], 10000, 4)
     few, few_row = sparse_vector(big.shape[1], 1000, 5)
     short, short_row = sparse_vector(4000000, 10, 6)
     long, long_row = sparse_vector(4000000, 2000000, 7)
-    other = random(*solid.shape, 20, 8)
+    other = random_rows(8, *solid.shape, 20)
     c, d, e = (draw.random((solid.shape[0], 16)) for _ in range(3))
     n = pubmed.shape[0]
     features, weights, s, t = draw.random((n, 16)), draw.random((16, 16)), draw.random(n), draw.random(n)
@@ -84,7 +78,7 @@ def cases(data):
     edges = with_values(pubmed, np.ones(pubmed.nnz))
     row, column = entries(pubmed)
     cora_mask = with_values(cora, draw.random(cora.nnz) - 0.5)
-    chain = [random(20000, 2000, 5, 11), random(2000, 20000, 50, 12), random(20000, 2000, 5, 13)]
+    chain = [random_rows(11, 20000, 2000, 5), random_rows(12, 2000, 20000, 50), random_rows(13, 20000, 2000, 5)]
 
     def sampled():
         i, j = entries(solid)

@@ -79,6 +79,14 @@ std::shared_ptr<const OracleTensor> OracleTensor::computed_dense(std::vector<std
   return built;
 }
 
+bool OracleTensor::has_few_entries() const {
+  constexpr std::int64_t few_elements = 1 << 16, elements_of_entry = 64;
+  if (extents_.size() <= 1) return false;
+  const auto elements = checked_product(extents_);
+  const auto entries = static_cast<std::int64_t>(keys_.size());
+  return !elements || *elements > std::max(few_elements, elements_of_entry * entries);
+}
+
 std::shared_ptr<const OracleTensor> OracleTensor::computed_entries(std::vector<std::int64_t> extents,
                                                                    std::vector<Wide> keys,
                                                                    std::vector<Judged> values,
@@ -89,18 +97,9 @@ std::shared_ptr<const OracleTensor> OracleTensor::computed_entries(std::vector<s
   built->keys_ = std::move(keys);
   built->values_ = std::move(values);
   built->background_ = background;
-  built->computed_ = true;
   built->index_keys();
+  built->annihilates_ = built->has_few_entries();
   return built;
-}
-
-bool OracleTensor::annihilates() const {
-  constexpr std::int64_t few_elements = 1 << 16, elements_of_entry = 64;
-  if (!computed_ || !sparse_) return !computed_;
-  if (extents_.size() <= 1) return false;
-  const auto elements = checked_product(extents_);
-  const auto entries = static_cast<std::int64_t>(keys_.size());
-  return !elements || *elements > std::max(few_elements, elements_of_entry * entries);
 }
 
 /// Appends the value of an entry, or adds it to the last one's when the entry is there `again`.

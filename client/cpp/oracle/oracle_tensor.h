@@ -39,7 +39,7 @@ class OracleTensor {
   /// A product or quotient is 0 where a factor or the dividend is not stored, whatever the rest is. Computed
   /// tensors are dense to some kernels, which find 0 / 0 and 0 * inf there. They are not where few of many
   /// elements are entries.
-  bool annihilates() const;
+  bool annihilates() const { return annihilates_; }
   const std::vector<Wide>& keys() const { return keys_; }  ///< entries of a sparse tensor, ascending
   std::size_t size() const { return sparse_ ? keys_.size() : static_cast<std::size_t>(elements_); }
 
@@ -58,12 +58,13 @@ class OracleTensor {
  private:
   Judged integer(std::int64_t value) const;
   void index_keys();
+  bool has_few_entries() const;
   void add_entry(const CooTensor& tensor, std::size_t entry, bool again);
 
   std::vector<std::int64_t> extents_;
   std::int64_t elements_ = 0;
   bool sparse_ = false;
-  bool computed_ = false;
+  bool annihilates_ = true;
   OracleTypes types_;
   const DenseTensor* read_ = nullptr;
   std::vector<Judged> values_;

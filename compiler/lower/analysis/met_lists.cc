@@ -6,6 +6,9 @@
 #include "compiler/loop_ir/nodes.h"
 #include "compiler/lower/analysis/iteration_space.h"
 
+// The loop below the append must be the only one, and fold a sum. Its operands tell the lists: those of
+// arguments, and the one that a vector of the row was filled from. The loop's iteration space must be the
+// intersection of the arguments' lists, so a term exists exactly where all lists hold the coordinate.
 namespace schaas::lower {
 namespace {
 
@@ -40,7 +43,7 @@ const Leaf* summed(const Loop& loop, const NestTree& tree) {
 }
 
 /// The loop visits the coordinates that all of these lists hold.
-bool intersects(const Loop& loop, std::vector<LevelAccess> lists, const NestTree& tree) {
+bool intersects(const Loop& loop, const std::vector<LevelAccess>& lists, const NestTree& tree) {
   const LoopSpace space = loop_space(loop.body, loop.index, tree);
   if (space.condition || (space.kind != LoopSpace::Kind::walk && space.kind != LoopSpace::Kind::intersection))
     return false;
