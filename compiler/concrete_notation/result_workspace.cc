@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "compiler/concrete_notation/tree_checks.h"
+#include "compiler/support/contains.h"
 
 // Recognises the workspace of a sparse result by its shape. The consumer's loops are the temporary's indices,
 // in the order of the result's last levels; its leaf adds the temporary to the result. Lowering, costs and
@@ -12,6 +13,17 @@
 namespace schaas::concrete_notation {
 
 using index_notation::Access;
+
+namespace {
+
+/// Nothing is summed in the term.
+bool adds_elements(const StatementPtr& term) {
+  const auto* loop = std::get_if<Forall>(&term->node);
+  if (loop == nullptr) return std::holds_alternative<Assign>(term->node);
+  return support::contains(leaf_of(term).target.indices, loop->index) && adds_elements(loop->body);
+}
+
+}  // namespace
 
 std::optional<std::size_t> workspace_levels(const Where& branch, const problem::Problem& problem) {
   std::vector<std::string> loops;
@@ -39,6 +51,17 @@ std::optional<std::size_t> workspace_levels(const Where& branch, const problem::
   // All levels in the workspace are dense: nothing is appended.
   if (sparse <= above) return std::nullopt;
   return sparse - above;
+}
+
+bool adds_terms(const StatementPtr& producer) {
+  const auto& kept = leaf_of(producer).target.indices;
+  const StatementPtr* at = &producer;
+  while (const auto* loop = std::get_if<Forall>(&(*at)->node)) {
+    if (!support::contains(kept, loop->index)) return false;
+    at = &loop->body;
+  }
+  const auto* sum = std::get_if<Terms>(&(*at)->node);
+  return sum != nullptr && std::all_of(sum->terms.begin(), sum->terms.end(), adds_elements);
 }
 
 support::Result<void> check_hashed(const Where& branch, bool inside_loop, const problem::Problem& problem) {

@@ -11,6 +11,7 @@
 #include "compiler/concrete_notation/result_workspace.h"
 #include "compiler/cost/leaf_access.h"
 #include "compiler/cost/listed_vectors.h"
+#include "compiler/support/result.h"
 
 // Loops and accesses of each leaf, for costs at real sizes (client/cpp/selection/traffic.h). One walk of the
 // tree adds a nest for each leaf, in the order in which leaves run. Two nests share the loops that are one
@@ -76,9 +77,14 @@ class Nests {
       if (both->storage == concrete_notation::Storage::hash)
         tables_.insert(concrete_notation::leaf_of(both->producer).target.tensor);
       walk(both->producer, position);
-      if (appends(*both) || reads_its_list(*both, position)) {
+      const auto loops = loops_of_list(*both, position);
+      const auto* only = std::get_if<Forall>(&both->consumer->node);
+      if (appends(*both) || (only != nullptr && loops == std::vector{only} &&
+                             std::holds_alternative<Assign>(only->body->node))) {
         ++leaves_;
       } else {
+        const index_notation::Access& vector = concrete_notation::leaf_of(both->producer).target;
+        for (const Forall* loop : loops) lists_walked_[loop] = list(vector.indices.front(), position);
         walk(both->consumer, std::move(position));
       }
     } else if (const auto* sum = std::get_if<Terms>(&statement->node)) {
@@ -115,11 +121,24 @@ class Nests {
     return concrete_notation::workspace_levels(both, problem_).has_value();
   }
 
-  /// The same of what a vector's reader runs.
-  bool reads_its_list(const Where& both, const Position& position) const {
+  /// The loops that walk the list of the branch's vector.
+  std::vector<const Forall*> loops_of_list(const Where& both, const Position& position) const {
     const bool in_blocks = std::any_of(position.loops.begin(), position.loops.end(),
                                        [](const NestLoop& loop) { return loop.block != 0; });
-    return !position.loops.empty() && !in_blocks && reads_list(both, operands_);
+    if (position.loops.empty() || in_blocks) return {};
+    return list_loops(both, operands_);
+  }
+
+  /// A loop over the list of what the nest before wrote: it has the trips of that nest's loop over the
+  /// vector's index. With loops around that one they are fewer than the list may have.
+  NestLoop list(const std::string& index, const Position& position) const {
+    const std::vector<NestLoop>& loops = nests_.back().loops;
+    const auto writes =
+        std::find_if(loops.rbegin(), loops.rend(), [&](const NestLoop& each) { return each.index == index; });
+    SCHAAS_CHECK(writes != loops.rend(), "no loop writes the vector whose list is walked");
+    NestLoop walks = *writes;
+    walks.under &= (std::uint32_t{1} << position.loops.size()) - 1;
+    return walks;
   }
 
   /// Adds a loop over values (`block` 0) or over blocks. The outermost loop of a phase decides whether it is
@@ -134,7 +153,13 @@ class Nests {
     loop.index = index;
     loop.block = block;
     loop.trips = Term{1} << number_of(variables_, index);
-    fiber(loop, body, position);
+    const auto list = lists_walked_.find(std::get_if<Forall>(&node->node));
+    if (list != lists_walked_.end()) {
+      loop.trips = list->second.trips;
+      loop.under = list->second.under;
+    } else {
+      fiber(loop, body, position);
+    }
     position.loops.push_back(std::move(loop));
     position.nodes.push_back(node.get());
   }
@@ -251,7 +276,8 @@ class Nests {
   const problem::Problem& problem_;
   Variables variables_;
   Operands operands_;
-  std::set<std::string> tables_;   ///< temporaries that are hash tables
+  std::set<std::string> tables_;  ///< temporaries that are hash tables
+  std::map<const Forall*, NestLoop> lists_walked_;
   std::vector<const void*> last_;  ///< the loops of the nest before
   std::size_t leaves_ = 0;         ///< assignments so far, with those that have no nest
   std::vector<LeafNest> nests_;

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <bit>
 #include <map>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -60,6 +61,7 @@ class TreeCosts::Walk {
   Cost of(const StatementPtr& statement) {
     cost_ = copying_;
     memory_.clear();
+    lists_walked_.clear();
     walk(statement, {});
     std::sort(cost_.time.begin(), cost_.time.end());
     std::sort(cost_.memory.begin(), cost_.memory.end());
@@ -79,6 +81,8 @@ class TreeCosts::Walk {
     int index;
     IterationSpace space;
     std::optional<concrete_notation::DeterminedLoop> determined{};  ///< it visits one value
+    /// It walks the list of a vector: the trips of that one's producer, with those of the loops around both.
+    const std::vector<Term>* list = nullptr;
   };
   /// Position of a walk.
   struct Position {
@@ -109,7 +113,9 @@ class TreeCosts::Walk {
         return walk(loop->body, std::move(position));
       }
       merge(number(loop->index), space, loop->body, position);
-      position.above.push_back({number(loop->index), space});
+      const auto list = lists_walked_.find(loop);
+      position.above.push_back({number(loop->index), space, std::nullopt,
+                                list == lists_walked_.end() ? nullptr : list->second.get()});
       if (in_blocks_.count(loop->index) == 0) position.own.push_back(number(loop->index));
       walk(loop->body, std::move(position));
     } else if (const auto* blocks = std::get_if<Blocks>(&statement->node)) {
@@ -129,8 +135,7 @@ class TreeCosts::Walk {
       const bool listed = is_result_workspace(*both);
       branch(*both, inside, listed);
       walk(both->producer, inside);
-      if (!listed && !inside.phase && in_blocks_.empty() && reads_list(*both, operands_))
-        return read_list(leaf_of(both->consumer));
+      if (!listed && !inside.phase && in_blocks_.empty()) give_list(*both);
       if (!listed) return walk(both->consumer, std::move(inside));
       if (both->storage == concrete_notation::Storage::hash) table(inside);
       append(*both, inside);
@@ -140,12 +145,14 @@ class TreeCosts::Walk {
       inside.phase = position.outermost();
       inside.own.clear();
       // A workspace around a sum lists what all of its terms write.
-      std::vector<Term> leaves;
+      std::vector<Term> leaves, entries;
       for (const StatementPtr& term : sum->terms) {
         walk(term, inside);
         leaves.insert(leaves.end(), last_leaf_.begin(), last_leaf_.end());
+        entries.insert(entries.end(), last_entries_.begin(), last_entries_.end());
       }
       last_leaf_ = std::move(leaves);
+      last_entries_ = std::move(entries);
     } else {
       add_leaf(std::get<Assign>(statement->node), position);
     }
@@ -206,18 +213,18 @@ class TreeCosts::Walk {
     return all;
   }
 
-  /// Adds a reader of a vector's list: at most as many trips as its producer has, which was walked last.
-  void read_list(const Assign& reader) {
-    const std::size_t calls = index_notation::costly_calls(reader.value).size();
-    for (const Term trips : last_leaf_) {
-      cost_.time.push_back(make_term(trips, Access::gathered));
-      cost_.time.insert(cost_.time.end(), calls, make_term(trips, Access::function));
-    }
+  /// Notes the loops that walk the list of the branch's vector. Its producer was walked last.
+  void give_list(const Where& both) {
+    const auto loops = list_loops(both, operands_);
+    if (loops.empty()) return;
+    const auto list = std::make_shared<std::vector<Term>>(last_entries_);
+    for (const Forall* loop : loops) lists_walked_[loop] = list;
   }
 
   /// Adds the trips of a leaf and of the costly calls in it.
   void add_leaf(const Assign& leaf, const Position& position) {
-    const Access access = this->access(leaf, position);
+    const bool of_list = !position.above.empty() && position.above.back().list != nullptr;
+    const Access access = of_list ? Access::gathered : this->access(leaf, position);
     last_leaf_.clear();
     const auto add = [&](const std::vector<Term>& sum) {
       for (Term trips : sum) {
@@ -226,6 +233,7 @@ class TreeCosts::Walk {
       }
     };
     const IterationSpace space = space_of(leaf, {});
+    last_entries_ = entries_of(leaf, space, position);
     if (const auto stored = walked_entries(leaf, space, position)) {
       const auto [entries, steps] = counted_trips(*stored, position);
       add(entries);
@@ -238,6 +246,19 @@ class TreeCosts::Walk {
     }
     add(trips_of(space, position));
     if (!papers_) add_calls(leaf, position, nullptr);
+  }
+
+  /// The elements of a vector that a leaf writes, at most: the trips of the loops down to the one over its
+  /// index. Of other targets nothing.
+  std::vector<Term> entries_of(const Assign& leaf, const IterationSpace& space, Position position) const {
+    if (papers_ || leaf.target.indices.size() != 1) return {};
+    const int index = number(leaf.target.indices.front());
+    auto& above = position.above;
+    while (!above.empty() && above.back().index != index) above.pop_back();
+    position.shared = std::min(position.shared, above.size());
+    std::vector<Term> sum = trips_of(space, position);
+    for (Term& each : sum) each |= position.serial;
+    return sum;
   }
 
   /// Adds the costly calls of a leaf. `entries`: the trips of those that the innermost loop changes, where it
@@ -257,7 +278,7 @@ class TreeCosts::Walk {
   std::optional<IterationSpace> walked_entries(const Assign& leaf, const IterationSpace& space,
                                                const Position& position) const {
     if (papers_ || space != everywhere || position.above.size() < 2 || position.own.empty() ||
-        !in_blocks_.empty())
+        !in_blocks_.empty() || position.above.back().list != nullptr)
       return std::nullopt;
     const int innermost = position.above.back().index;
     const std::string& index = variables_.extents[static_cast<std::size_t>(innermost)].index;
@@ -327,6 +348,11 @@ class TreeCosts::Walk {
     }
     const Loop& loop = position.above[at];
     if (loop.determined) return add_trips(needed, position, at + 1, product, chosen, sum);
+    if (loop.list != nullptr) {
+      for (const Term entries : *loop.list)
+        add_trips(needed, position, at + 1, product | entries, chosen, sum);
+      return;
+    }
     const bool blocked =
         in_blocks_.count(variables_.extents[static_cast<std::size_t>(loop.index)].index) != 0;
     const auto go_on = [&](OperandSet set) {
@@ -435,24 +461,6 @@ class TreeCosts::Walk {
     }
   }
 
-  /// The producer adds terms element by element: nothing is summed below it.
-  static bool adds_terms(const StatementPtr& producer) {
-    const auto& kept = leaf_of(producer).target.indices;
-    const StatementPtr* at = &producer;
-    while (const auto* loop = std::get_if<Forall>(&(*at)->node)) {
-      if (!support::contains(kept, loop->index)) return false;
-      at = &loop->body;
-    }
-    if (const auto* sum = std::get_if<Terms>(&(*at)->node))
-      return std::all_of(sum->terms.begin(), sum->terms.end(), adds_elements);
-    return false;
-  }
-  static bool adds_elements(const StatementPtr& term) {
-    const auto* loop = std::get_if<Forall>(&term->node);
-    if (loop == nullptr) return std::holds_alternative<Assign>(term->node);
-    return support::contains(leaf_of(term).target.indices, loop->index) && adds_elements(loop->body);
-  }
-
   /// Adds the listing, sorting and appending of what the producer wrote, entry by entry. These are all
   /// elements when it writes all of them, else at most as many as it writes.
   void append(const Where& both, const Position& position) {
@@ -466,7 +474,7 @@ class TreeCosts::Walk {
     });
     if (!all) {
       // Terms seldom meet in an entry; products do, and list it once.
-      const Access listed = adds_terms(both.producer) ? Access::merged : Access::gathered;
+      const Access listed = concrete_notation::adds_terms(both.producer) ? Access::merged : Access::gathered;
       for (Term trips : last_leaf_) cost_.time.push_back(make_term(trips, listed));
       return;
     }
@@ -559,6 +567,8 @@ class TreeCosts::Walk {
   std::vector<std::vector<ListSet>> lists_;  ///< by operand and index
   std::map<std::string, Block> in_blocks_;   ///< by index
   std::vector<Term> last_leaf_;              ///< trips of the leaf, or the terms, walked last
+  std::vector<Term> last_entries_;           ///< elements of a vector that these write
+  std::map<const Forall*, std::shared_ptr<const std::vector<Term>>> lists_walked_;
   std::vector<MemoryTerm> memory_;
   Cost cost_;
 };

@@ -63,6 +63,32 @@ class Results(unittest.TestCase):
         for wait in (None, 60):
             np.testing.assert_allclose(layer(B=b, X=x, V=v, W=w, wait=wait), x @ v + means @ w, rtol=1e-12)
 
+    def test_attention_over_neighbours_is_numpys(self):
+        """Each score is zero where B stores nothing. A row without entries is divided by nothing."""
+        n, columns = 60, 5
+        draw = np.random.default_rng(2)
+        b = sp.random(n, n, 0.1, format="csr", random_state=3)
+        b.data[::7] = 0
+        s, t, h = draw.random(n), draw.random(n), draw.random((n, columns))
+        dense, stored = b.toarray(), b.toarray() != 0
+        pairs = s[:, None] + t[None, :]
+        operands = dict(B=b, s=s, t=t, H=h)
+        scores = {
+            "where(B(i,j) != 0, exp(s(i) + t(j)), 0)": stored * np.exp(pairs),
+            "where(B(i,j) > 0.5, exp(max(s(i) + t(j), 0.2 * s(i))), 0)": (dense > 0.5) * np.exp(np.maximum(pairs, 0.2 * s[:, None])),
+            "B(i,j) * exp(s(i) + t(j)) / (1 + s(i))": dense * np.exp(pairs) / (1 + s)[:, None],
+            "exp(B(i,j)) - 1": np.exp(dense) - 1,
+            "relu(B(i,j))": dense,
+            "B(i,j) * exp(sum(k)(H(i,k) * H(j,k)))": dense * np.exp(h @ h.T),
+            "B(i,k) * B(k,j)": dense @ dense,
+        }
+        for score, e in scores.items():
+            kernel = schaas.kernel(f"E(i,j) = {score}; n(i) = E(i,j); Z(i,l) = E(i,j) * H(j,l) / n(i)")
+            with self.subTest(score), np.errstate(invalid="ignore"):
+                z = kernel(**{name: value for name, value in operands.items() if f"{name}(" in score or name in "BH"})
+                filled = e.sum(1) != 0
+                np.testing.assert_allclose(z[filled], (e @ h / e.sum(1)[:, None])[filled], rtol=1e-10)
+
     def test_a_step_of_conjugate_gradients_is_numpys(self):
         """Its length is a quotient of sums, which is infinite where the matrix is empty."""
         b = sp.random(30, 30, 0.2, format="csr", random_state=SEED)

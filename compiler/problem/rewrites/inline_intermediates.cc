@@ -25,21 +25,18 @@ namespace {
 
 using index_notation::Access;
 using index_notation::Assignment;
+using index_notation::Call;
 using index_notation::Expression;
 using index_notation::Product;
+using operators::Function;
 
-/// The expression is zero where a sparse argument stores nothing: a factor of the product, or a condition.
-bool is_sparse_product(const Expression& expression, const Problem& problem) {
-  const auto* call = std::get_if<index_notation::Call>(&expression.node);
-  const bool chooses = call != nullptr && call->function == operators::Function::where &&
-                       index_notation::costly_calls(expression).empty();
-  return (chooses || std::holds_alternative<Product>(expression.node)) &&
-         !sparse_factors(expression, problem).empty();
-}
-
-/// The definition sums nothing and is zero where a sparse operand stores nothing.
+/// The definition sums nothing and is zero where a sparse operand stores nothing. To compute it again for
+/// each reader costs little, or it is a product, whose costly factors are split off where that is possible.
 bool inlinable(const Assignment& definition, const Problem& problem) {
-  return !definition.update && !sums(definition) && is_sparse_product(definition.value, problem);
+  const Expression& value = definition.value;
+  const bool repeatable =
+      std::holds_alternative<Product>(value.node) || index_notation::costly_calls(value).empty();
+  return repeatable && !definition.update && !sums(definition) && !sparse_factors(value, problem).empty();
 }
 
 bool reads(const Expression& expression, const std::string& tensor) {
@@ -266,54 +263,98 @@ std::optional<Problem> with_all_reads_inlined(const Problem& problem, std::size_
   return inlined;
 }
 
-/// Returns the dense factors with a costly call of a sparse product that several statements read. An entry of
-/// a sparse factor must decide which of their elements are read.
-std::optional<Assignment> costly_part(const Assignment& definition, const Problem& problem) {
-  if (!inlinable(definition, problem) || !std::holds_alternative<Product>(definition.value.node))
-    return std::nullopt;
-  if (readers_of(definition.result.tensor, problem) < 2) return std::nullopt;
-  Product part;
-  bool masked = false;
-  for (const Expression& factor : std::get<Product>(definition.value.node).factors) {
-    const auto sparse = sparse_factors(factor, problem);
-    if (sparse.empty()) part.factors.push_back(factor);
-    masked = masked || std::any_of(sparse.begin(), sparse.end(), [&](const Access& access) {
-               return covers(access, definition.result) && covers(definition.result, access);
-             });
-  }
-  Assignment out = definition;
-  out.result.tensor = free_name(definition.result.tensor + "_value", problem);
-  if (!masked || part.factors.empty()) return std::nullopt;
-  out.value = part.factors.size() == 1 ? part.factors.front() : Expression{std::move(part), {}};
-  const auto free = index_notation::free_indices(out.value);
-  const bool whole = std::all_of(
-      out.result.indices.begin(), out.result.indices.end(),
-      [&](const auto& index) { return std::find(free.begin(), free.end(), index) != free.end(); });
-  if (!whole || index_notation::costly_calls(out.value).empty()) return std::nullopt;
-  return out;
+/// A value that is zero where a sparse operand stores nothing, in two parts.
+struct Split {
+  Expression costly;  ///< without sparse factors
+  Expression rest;    ///< reads the costly part by its name
+};
+
+/// Splits the dense factors off a product.
+std::optional<Split> split_product(const Product& product, const Expression& name, const Problem& problem) {
+  Product costly, rest;
+  for (const Expression& factor : product.factors)
+    (sparse_factors(factor, problem).empty() ? costly : rest).factors.push_back(factor);
+  if (costly.factors.empty()) return std::nullopt;
+  rest.factors.push_back(name);
+  Expression one = costly.factors.size() == 1 ? costly.factors.front() : Expression{std::move(costly), {}};
+  return Split{std::move(one), Expression{std::move(rest), {}}};
 }
 
-/// Puts its definition before that of the `number`-th intermediate, which reads it.
-Problem with_part_before(Problem problem, std::size_t number, Assignment part) {
-  Product rest;
-  Assignment& definition = problem.intermediates[number];
-  for (Expression& factor : std::get<Product>(definition.value.node).factors) {
-    if (!sparse_factors(factor, problem).empty()) rest.factors.push_back(std::move(factor));
+bool same(std::vector<std::string> a, std::vector<std::string> b) {
+  std::sort(a.begin(), a.end());
+  std::sort(b.begin(), b.end());
+  return a == b;
+}
+
+bool is_cheap(const Expression& expression) { return index_notation::costly_calls(expression).empty(); }
+
+bool has_quotient(const Expression& expression) {
+  const auto* call = std::get_if<Call>(&expression.node);
+  const auto& parts = index_notation::parts(expression);
+  return (call != nullptr && call->function == Function::divide) ||
+         std::any_of(parts.begin(), parts.end(), has_quotient);
+}
+
+/// Splits dense factors off, also of a dividend, or what a sparse condition chooses. A function of one sparse
+/// element is chosen where the element is not zero.
+std::optional<Split> split(const Expression& value, const Expression& name, const Problem& problem) {
+  if (const auto* product = std::get_if<Product>(&value.node)) return split_product(*product, name, problem);
+  const auto* call = std::get_if<Call>(&value.node);
+  if (call == nullptr) return std::nullopt;
+  Call rest = *call;
+  if (call->function == Function::divide && is_cheap(call->arguments[1])) {
+    auto dividend = split(call->arguments[0], name, problem);
+    if (!dividend) return std::nullopt;
+    rest.arguments[0] = std::move(dividend->rest);
+    return Split{std::move(dividend->costly), Expression{std::move(rest), {}}};
   }
-  rest.factors.push_back(Expression{part.result, {}});
-  definition.value = Expression{std::move(rest), {}};
-  problem.intermediates.insert(problem.intermediates.begin() + static_cast<std::ptrdiff_t>(number),
-                               std::move(part));
-  return problem;
+  const bool chooses = call->function == Function::where && is_cheap(call->arguments[0]);
+  if (chooses && sparse_factors(call->arguments[1], problem).empty()) {
+    rest.arguments[1] = name;
+    return Split{call->arguments[1], Expression{std::move(rest), {}}};
+  }
+  const auto element = element_of(value);
+  if (!element || problem.semiring->zero != 0 || has_quotient(value)) return std::nullopt;
+  const Expression zero{index_notation::Literal{0}, {}};
+  const Expression stored{Call{Function::not_equal, {Expression{*element, {}}, zero}}, {}};
+  return Split{value, Expression{Call{Function::where, {stored, name, zero}}, {}}};
+}
+
+/// Splits a definition that is zero where a sparse operand is and that several statements read. Each of them
+/// would compute its costly calls and sums again. Returns the definition of these, and that of the rest,
+/// which reads it. An entry of a sparse factor must decide which elements are read.
+std::optional<std::pair<Assignment, Assignment>> costly_part(const Assignment& definition,
+                                                             const Problem& problem) {
+  if (definition.update || readers_of(definition.result.tensor, problem) < 2) return std::nullopt;
+  const auto factors = sparse_factors(definition.value, problem);
+  const bool masked = std::any_of(factors.begin(), factors.end(), [&](const Access& access) {
+    return covers(access, definition.result) && covers(definition.result, access);
+  });
+  if (!masked) return std::nullopt;
+  Assignment part = definition, whole = definition;
+  part.result.tensor = free_name(definition.result.tensor + "_value", problem);
+  const Expression name{part.result, {}};
+  auto both = split(definition.value, name, problem);
+  if (!both) return std::nullopt;
+  part.value = std::move(both->costly);
+  whole.value = std::move(both->rest);
+  // Sums stay inside the part.
+  const auto indices = index_notation::free_indices(part.value);
+  if (!same(indices, part.result.indices) || sums(whole) || (is_cheap(part.value) && !sums(part)))
+    return std::nullopt;
+  return std::pair{std::move(part), std::move(whole)};
 }
 
 }  // namespace
 
 Problem with_sparse_intermediates_inlined(Problem problem) {
   for (std::size_t n = 0; n < problem.intermediates.size(); ++n) {
-    auto part = costly_part(problem.intermediates[n], problem);
-    if (!part) continue;
-    Problem longer = with_part_before(problem, n, std::move(*part));
+    auto parts = costly_part(problem.intermediates[n], problem);
+    if (!parts) continue;
+    Problem longer = problem;
+    longer.intermediates[n] = std::move(parts->second);
+    longer.intermediates.insert(longer.intermediates.begin() + static_cast<std::ptrdiff_t>(n),
+                                std::move(parts->first));
     // The part is number n now, and its definition n + 1.
     if (index_notation::verify(longer.program(), "").ok()) problem = std::move(longer), ++n;
   }

@@ -7,16 +7,18 @@
 
 namespace schaas::problem {
 
-/// Inlines intermediates that are products with a sparse operand, such as `E(i,j) = B(i,j) * exp(T(i,j))`.
-/// Intermediates are dense, but these matter only where that operand is stored. Replacing their reads by the
-/// definition propagates the sparse iteration space to the readers (ReACT, "sparse iteration space
-/// propagation"). Done where nothing is summed in the definition and the statements stay within the limits;
-/// others stay intermediates.
+/// Inlines intermediates that are zero where a sparse operand is. Products with it and quotients of it are,
+/// functions such as `relu(B(i,j))`, and a `where` that it decides. Intermediates are dense,
+/// but these matter only where that operand is stored. Replacing their reads by the definition propagates the
+/// sparse iteration space to the readers (ReACT, "sparse iteration space propagation"). Done where nothing is
+/// summed in the definition and the statements stay within the limits; others stay intermediates.
 ///     E(i,j) = B(i,j) * exp(T(i,j)); S(i) = E(i,j)   ->   S(i) = B(i,j) * exp(T(i,j))
-/// Read by several statements, its calls of functions that take long become an intermediate before, which can
-/// be computed once for all of them (masks.h):
+/// Read by several statements, its sums and costly calls become an intermediate before, which can be
+/// computed once for all of them (masks.h):
 ///     E(i,j) = B(i,j) * exp(C(i,j)); S(i) = E(i,j); A(i,j) = E(i,j) / S(i)
 ///     -> E_value(i,j) = exp(C(i,j)); S(i) = B(i,j) * E_value(i,j); A(i,j) = B(i,j) * E_value(i,j) / S(i)
+///     E(i,j) = exp(B(i,j)) - 1; S(i) = E(i,j); ...
+///     -> E_value(i,j) = exp(B(i,j)) - 1; S(i) = where(B(i,j) != 0, E_value(i,j), 0); ...
 /// A sum that several statements read only at the entries of something sparse is inlined, too. Each reader
 /// then computes it at these entries instead of everywhere (ReACT, section 4.2). Not when an index it sums
 /// over is one of the reader's. Read by one statement alone it stays: where that computes it is the

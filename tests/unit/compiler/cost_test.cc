@@ -459,6 +459,35 @@ TEST(TreeCost, StepsOfUnitedListsAreComparedWithUpToThreeOthers) {
   EXPECT_EQ(time("y(i) = max(j)(B(i,j) + C(i,j))", {{"C", "dense,bitmap"}}), "6*i*j'B + 6*i*j'C");
 }
 
+// Issue 38: readers with loops inside were charged all elements of the vector.
+TEST(ListedVectors, AllReadersCountWhatTheProducerWrites) {
+  const auto time = [](const std::string& readers, const std::string& format) {
+    const auto problem = problem_of("T(i,j) = B(i,j) * C(i,k) * D(k,j); " + readers, {{"B", format}});
+    return print_time(cost_of(problem, "share(nest=1, loops={i}); share(nest=0, loops={i})"),
+                      variables_of(problem));
+  };
+  const std::string two = "n(i) = T(i,j); Z(i,l) = T(i,j) * H(j,l) / n(i)";
+  EXPECT_EQ(time(two, "csr"), "6*i*j' + 6*i*j'*l + 8*i*j'*k + clear(i*j')");
+  EXPECT_EQ(time("n(i) = T(i,j) * T(i,j); Z(i,j) = T(i,j) / n(i)", "csr"),
+            "6*i*j' + 6*i*j' + 8*i*j'*k + clear(i*j')");
+  // One reader needs all elements, so that there is no list.
+  EXPECT_EQ(time("n(i) = sum(j)(exp(T(i,j))); Z(i,l) = T(i,j) * H(j,l) / n(i)", "csr"),
+            "i*j + 8*i*j*l + 8*i*j'*k + clear(i*j') + 48*i*j");
+  EXPECT_EQ(time(two, "dense"), "i*j + 8*i*j*k + 8*i*j*l");
+}
+
+TEST(LeafNests, WalkTheListsOfVectors) {
+  const auto problem = problem_of(
+      "T(i,j) = B(i,j) * C(i,k) * D(k,j); n(i) = T(i,j); Z(i,l) = T(i,j) * H(j,l) / n(i)", {{"B", "csr"}});
+  const auto tree =
+      schedule::apply(schedule::parse("share(nest=1, loops={i}); share(nest=0, loops={i})").value(), problem)
+          .value();
+  const auto nests = leaf_nests(tree, problem);
+  ASSERT_EQ(nests.size(), 3U);
+  EXPECT_EQ(print_nest(nests[1]), "i j'(i) 1 | n(:) T(j:j) 1");
+  EXPECT_EQ(print_nest(nests[2]), "i l j'(i) 1 | Z(il:l) T(j:j) H(lj:l) n(:) 8");
+}
+
 TEST(Gathering, ATableHoldsWhatTheLeavesBelowItsBranchWrite) {
   const auto problem = problem_of("A(i,j) = B(i,k) * C(k,j)", {{"A", "csr"}, {"B", "csr"}, {"C", "csr"}});
   const auto variables = variables_of(problem);

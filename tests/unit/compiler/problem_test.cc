@@ -162,6 +162,9 @@ TEST(Intermediates, AreReadWhereTheirSparseOperandIsStored) {
             "S(i) = B(i,j) * sqrt(T(i,j)); A(i,j) = B(i,j) * sqrt(T(i,j)) / S(i)");
   EXPECT_EQ(inlined("E(i,j) = 2 * B(i,j); Y(i,j) = E(j,i) * E(i,j) + 1", csr),
             "Y(i,j) = 2 * B(j,i) * 2 * B(i,j) + 1");
+  for (const std::string zero : {"B(i,j)", "relu(B(i,j))", "B(i,j) / d(i)", "where(B(i,j) > 0,C(i,j),0)"})
+    EXPECT_EQ(inlined("E(i,j) = " + zero + "; S(i) = E(i,j); y = S(i) * sum(j)(sqrt(E(i,j)))", csr),
+              "S(i) = " + zero + "; y = S(i) * sum(j)(sqrt(" + zero + "))");
   const Formats both = {{"B", "csr"}, {"C", "csr"}};
   EXPECT_EQ(inlined("T(i,k) = B(i,j) * C(j,k); A(i,l) = T(i,k) * D(k,l)", both),
             "A(i,l) = B(i,j) * C(j,k) * D(k,l)");
@@ -172,6 +175,27 @@ TEST(Intermediates, AreReadWhereTheirSparseOperandIsStored) {
     EXPECT_EQ(inlined(stays, both), stays);
   EXPECT_EQ(inlined("D(j,i) = B(i,j) * 3; E(i,j) = D(j,i) * C(i,j); y = E(i,j)", csr),
             "y = 3 * B(i,j) * C(i,j)");
+}
+
+// Issue 38: a layer of graph attention held a matrix of all pairs.
+TEST(Intermediates, ComputeOnceWhatReadersNeedAtEntriesOfASparseOperand) {
+  const auto with_readers = [](const std::string& definition) {
+    return inlined(definition + "; S(i) = E(i,j); A(i,j) = E(i,j) / S(i)", {{"B", "csr"}});
+  };
+  const auto expected = [](const std::string& value, const std::string& read) {
+    return "E_value(i,j) = " + value + "; S(i) = " + read + "; A(i,j) = " + read + " / S(i)";
+  };
+  EXPECT_EQ(with_readers("E(i,j) = where(B(i,j) != 0, exp(s(i) + t(j)), 0)"),
+            expected("exp(s(i) + t(j))", "where(B(i,j) != 0,E_value(i,j),0)"));
+  EXPECT_EQ(with_readers("E(i,j) = B(i,j) * exp(s(i) + t(j)) / d(i)"),
+            expected("exp(s(i) + t(j))", "B(i,j) * E_value(i,j) / d(i)"));
+  EXPECT_EQ(with_readers("E(i,j) = exp(B(i,j)) - 1"),
+            expected("exp(B(i,j)) - 1", "where(B(i,j) != 0,E_value(i,j),0)"));
+  EXPECT_EQ(with_readers("E(i,j) = B(i,j) * exp(sum(k)(C(i,k) * D(j,k)))"),
+            expected("exp(sum(k)(C(i,k) * D(j,k)))", "B(i,j) * E_value(i,j)"));
+  for (const std::string stays : {"E(i,j) = exp(B(i,j)) + 1",                         // not zero at zero
+                                  "E(i,j) = where(B(i,j) != 0,1,exp(s(i) + t(j)))"})  // chosen elsewhere
+    EXPECT_EQ(with_readers(stays), stays + "; S(i) = E(i,j); A(i,j) = E(i,j) / S(i)");
 }
 
 TEST(Intermediates, AreInlinedWhereTheyAddSparseOperandsAndReadsShareNoMode) {
