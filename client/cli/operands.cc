@@ -191,7 +191,7 @@ class Reader {
     std::vector<std::int64_t> extents;
     for (const auto& index : access.indices) extents.push_back(all.at(index));
     if (const auto selected = selected_.find(access.tensor); selected != selected_.end()) {
-      operand.source = "a range";
+      operand.source = "a selection";
       operand.data = std::move(selected->second);
       operand.format_text = arguments_.formats.at(access.tensor);
       SCHAAS_ASSIGN_OR_RETURN(

@@ -25,7 +25,7 @@ std::map<std::string, std::string> extent_classes(const std::vector<Assignment>&
   };
   std::map<std::string, std::vector<std::string>> seen;
   const auto meet = [&](const Access& access) {
-    if (access.tensor == select_name) return;  // relates indices of any extents
+    if (selects(access)) return;  // relates indices of any extents
     const auto& before = seen.emplace(access.tensor, access.indices).first->second;
     const std::size_t modes = std::min(before.size(), access.indices.size());
     for (std::size_t mode = 0; mode < modes; ++mode) unite(before[mode], access.indices[mode]);

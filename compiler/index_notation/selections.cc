@@ -20,7 +20,7 @@
 namespace schaas::index_notation {
 namespace {
 
-bool is_ranged(const Access& access) { return !access.ranges.empty() && access.tensor != select_name; }
+bool is_ranged(const Access& access) { return !access.ranges.empty() && !selects(access); }
 
 bool any_access(const Assignment& statement, const std::function<bool(const Access&)>& holds) {
   const auto all = operands(statement.value);
@@ -204,8 +204,10 @@ void add_parameters(const Access& access, std::vector<std::string>& out) {
 
 }  // namespace
 
+bool selects(const Access& access) { return access.tensor == select_name || access.tensor == equal_name; }
+
 bool is_diagonal(const Access& access) {
-  if (access.tensor == select_name) return false;
+  if (selects(access)) return false;
   for (std::size_t mode = 0; mode < access.indices.size(); ++mode)
     if (repeats(access, mode)) return true;
   return false;
@@ -214,7 +216,7 @@ bool is_diagonal(const Access& access) {
 bool has_ranges(const Program& program) {
   return std::any_of(program.statements.begin(), program.statements.end(), [](const Assignment& statement) {
     return is_diagonal(statement.result) || any_access(statement, [](const Access& access) {
-             return !access.ranges.empty() || access.tensor == select_name;
+             return !access.ranges.empty() || selects(access);
            });
   });
 }
@@ -262,11 +264,13 @@ class Operands {
 
  private:
   Access operand(const Access& access) {
-    if (access.tensor != select_name) return access;
-    IndexOperand wanted{"", access.indices[0], access.indices[1], Range{}, false};
+    if (!selects(access)) return access;
+    IndexOperand wanted{"",    access.indices[0],          access.indices[1], Range{},
+                        false, access.tensor == equal_name};
     if (const Range* range = mode_range(access, 1)) wanted.range = *range;
     const auto same = [&](const IndexOperand& each) {
-      return each.coordinate == wanted.coordinate && each.index == wanted.index && each.range == wanted.range;
+      return each.coordinate == wanted.coordinate && each.index == wanted.index &&
+             each.range == wanted.range && each.is_equation == wanted.is_equation;
     };
     auto known = std::find_if(out_.selections.begin(), out_.selections.end(), same);
     if (known == out_.selections.end()) {
@@ -294,7 +298,7 @@ class Operands {
       std::vector<Access> all = operands(statement.value);
       all.insert(all.begin(), statement.result);
       for (const Access& access : all) {
-        if (access.tensor == select_name) continue;
+        if (selects(access)) continue;
         const std::size_t order = access.indices.size(), coordinate = mode_of(access, identity.coordinate),
                           index = mode_of(access, identity.index);
         if (coordinate == order || index == order || coordinate == index) continue;
@@ -316,7 +320,7 @@ class Operands {
       const bool may_reorder = !has_sparse_result_ || all.size() <= max_reordered;
       all.push_back(statement.result);
       for (const Access& access : all) {
-        if (access.tensor == select_name) continue;
+        if (selects(access)) continue;
         for (std::size_t mode = 0; mode < access.indices.size(); ++mode) {
           if (access.indices[mode] != coordinate) continue;
           const auto level = walked_level_(access, mode);

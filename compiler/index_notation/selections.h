@@ -16,6 +16,12 @@ namespace schaas::index_notation {
 
 /// Name of the selecting pseudo tensor: its modes are a coordinate and what selects it.
 inline constexpr const char* select_name = "select";
+/// Name of the same for an equation `i == j` (equations.h), whose indices may have different extents. No user
+/// can write it.
+inline constexpr const char* equal_name = "==";
+
+/// True for a pseudo tensor.
+bool selects(const Access& access);
 
 /// True when an index stands at two whole modes.
 bool is_diagonal(const Access& access);
@@ -35,6 +41,7 @@ struct IndexOperand {
   std::string index;       ///< index that runs through the range; "": the coordinate is fixed
   Range range;
   bool coordinate_first = false;  ///< modes are (coordinate, index), else (index, coordinate)
+  bool is_equation = false;       ///< extents of the two may differ
 };
 struct SelectedProgram {
   Program program;  ///< without ranges

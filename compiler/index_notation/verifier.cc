@@ -81,7 +81,7 @@ class Verifier {
 
   // Checks names and number of modes, and that a tensor has one rank in all statements.
   Result<void> one(const Access& access) {
-    if (access.tensor == select_name) return selection(access);
+    if (selects(access)) return selection(access);
     if (is_reserved(access.tensor)) {
       const std::uint32_t begin = access.range.begin;
       return reserved(access.tensor, {begin, begin + static_cast<std::uint32_t>(access.tensor.size())});

@@ -8,6 +8,7 @@
 
 #include "compiler/format/assembled_format.h"
 #include "compiler/format/walked_modes.h"
+#include "compiler/index_notation/equations.h"
 #include "compiler/index_notation/extent_classes.h"
 #include "compiler/index_notation/implied_sums.h"
 #include "compiler/index_notation/parser.h"
@@ -364,18 +365,19 @@ ConstraintScope scope_of(const Problem& problem) {
   return scope;
 }
 
-Result<ProblemText> without_ranges(const ProblemText& text) {
-  SCHAAS_ASSIGN_OR_RETURN(const auto program, index_notation::parse(text.expression));
+Result<ProblemText> without_selections(const ProblemText& text) {
+  SCHAAS_ASSIGN_OR_RETURN(const auto parsed, index_notation::parse(text.expression));
+  const auto walked_level = [&](const index_notation::Access& access, std::size_t mode) {
+    const auto given = text.formats.find(access.tensor);
+    return given == text.formats.end()
+               ? std::nullopt
+               : format::walked_level(given->second, static_cast<int>(access.indices.size()),
+                                      static_cast<int>(mode));
+  };
+  const auto program = index_notation::with_equations_selected(parsed, walked_level);
   if (!index_notation::has_ranges(program)) return text;
   SCHAAS_RETURN_IF_ERROR(index_notation::verify(program, text.expression));
-  const auto selected = index_notation::with_selection_operands(
-      program, [&](const index_notation::Access& access, std::size_t mode) {
-        const auto given = text.formats.find(access.tensor);
-        return given == text.formats.end()
-                   ? std::nullopt
-                   : format::walked_level(given->second, static_cast<int>(access.indices.size()),
-                                          static_cast<int>(mode));
-      });
+  const auto selected = index_notation::with_selection_operands(program, walked_level);
   SCHAAS_RETURN_IF_ERROR(index_notation::verify(selected.program, ""));
   ProblemText out = text;
   out.expression = index_notation::print(selected.program);
@@ -388,7 +390,7 @@ Result<Problem> build(const ProblemText& given) {
   ProblemText stated = given;
   stated.expression = index_notation::with_semiring_of(
       given.expression, operators::value_type_named(given.value_type).value_or(ValueType::f64));
-  SCHAAS_ASSIGN_OR_RETURN(const ProblemText text, without_ranges(stated));
+  SCHAAS_ASSIGN_OR_RETURN(const ProblemText text, without_selections(stated));
   Problem problem;
   SCHAAS_ASSIGN_OR_RETURN(auto program, index_notation::parse(text.expression));
   SCHAAS_RETURN_IF_ERROR(index_notation::verify(program, text.expression));

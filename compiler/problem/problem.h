@@ -108,9 +108,10 @@ struct ProblemText {
 /// [space], [too-many-constraints], [contradiction] (two bounds of one extent or count exclude each other;
 /// both are quoted).
 support::Result<Problem> build(const ProblemText& text);
-/// The same problem without ranges in its expression, with the formats of its selections
-/// (index_notation/selections.h). Errors: those of index_notation::parse and, where there are ranges, verify.
-support::Result<ProblemText> without_ranges(const ProblemText& text);
+/// The same problem with an operand for each range, and for each equation that is a selection, and with the
+/// formats of these (index_notation/selections.h, equations.h). Errors: those of index_notation::parse and,
+/// where there are ranges, verify.
+support::Result<ProblemText> without_selections(const ProblemText& text);
 
 const char* name(Profile profile);  ///< "default", "sparseauto"
 

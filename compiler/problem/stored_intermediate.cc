@@ -130,7 +130,7 @@ Result<ProblemText> part_of(const ProblemText& whole, const Program& part) {
 
 Result<std::optional<StoredIntermediate>> stored_intermediate(const ProblemText& given) {
   using Found = std::optional<StoredIntermediate>;
-  SCHAAS_ASSIGN_OR_RETURN(const ProblemText text, without_ranges(given));
+  SCHAAS_ASSIGN_OR_RETURN(const ProblemText text, without_selections(given));
   SCHAAS_ASSIGN_OR_RETURN(const Program program, index_notation::parse(text.expression));
   if (program.statements.size() == 1) return Found();
   SCHAAS_ASSIGN_OR_RETURN(const Problem problem, build(text));

@@ -160,6 +160,20 @@ class Results(unittest.TestCase):
                 self.assertNotIn("a copy", f.explain(B=stored, x=x))
             np.testing.assert_array_equal(schaas.kernel("D(i,i) = x(i)", D=fmt)(x=x).toarray(), np.diag(x))
 
+    def test_equations_of_indices_are_diagonals_of_any_shape(self):
+        for shape in ((30, 30), (30, 20), (20, 30)):
+            b = sp.random(*shape, 0.1, format="csr", random_state=SEED)
+            d, one, dense = self.random.random(shape[0]), np.eye(*shape), b.toarray()
+            for expression, wanted in {"A(i,j) = d(i) * (i == j) - B(i,j)": d[:, None] * one - dense,
+                                       "A(i,j) = where(i == j, d(i) - B(i,j), -(B(i,j)))": d[:, None] * one - dense,
+                                       "A(i,j) = where(j == i, 1 / d(i), B(i,j))": np.where(one, (1 / d)[:, None], dense),
+                                       "A(i,j) = d(i) * (B(i,j) + (i == j))": d[:, None] * (dense + one)}.items():
+                for fmt in ("csr", "csc", "coo"):
+                    found = schaas.kernel(expression, A=fmt)(B=b.asformat(fmt), d=d)
+                    np.testing.assert_allclose(found.toarray(), wanted, rtol=1e-13, err_msg=expression)
+                    self.assertLessEqual(found.nnz, b.nnz + min(shape))
+                np.testing.assert_allclose(schaas.kernel(expression)(B=b, d=d), wanted, rtol=1e-13)
+
     def test_normalised_products_have_kernels_that_nothing_divides(self):
         f = schaas.kernel("t(i) = B(i,j) * x(j); n = sqrt(sum(i)(t(i) * t(i))); y(i) = t(i) / n")
         b, x = sp.random(30, 30, 0.2, format="csr", random_state=SEED), self.random.random(30)

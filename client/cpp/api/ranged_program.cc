@@ -29,15 +29,17 @@ support::Result<std::unique_ptr<const RangedProgram>> RangedProgram::open(const 
                                                                           const Program& program,
                                                                           const KernelSetOptions& options,
                                                                           Parts wanted) {
-  if (!index_notation::has_ranges(program)) return std::unique_ptr<const RangedProgram>();
-  SCHAAS_RETURN_IF_ERROR(index_notation::verify(program, problem.expression));
-  ProgramOfParts parts = wanted == Parts::where_they_lie ? with_operand_parts(program, problem.formats)
-                                                         : ProgramOfParts{program, {}, problem.formats};
+  ProgramOfParts parts{program, {}, problem.formats};
+  if (index_notation::has_ranges(program)) {
+    SCHAAS_RETURN_IF_ERROR(index_notation::verify(program, problem.expression));
+    if (wanted == Parts::where_they_lie) parts = with_operand_parts(program, problem.formats);
+  }
   ProblemText text = problem;
   text.formats = parts.formats;
   if (!parts.parts.empty()) text.expression = print(parts.program);
   SCHAAS_ASSIGN_OR_RETURN(Selections selections,
                           Selections::of(parts.program, text.formats, text.expression));
+  if (parts.parts.empty() && selections.empty()) return std::unique_ptr<const RangedProgram>();
   selections.apply_to(text.expression, text.formats);
   SCHAAS_ASSIGN_OR_RETURN(KernelSet kernels, KernelSet::open(session, std::move(text), options));
   return std::unique_ptr<const RangedProgram>(new RangedProgram(

@@ -11,12 +11,12 @@
 
 namespace schaas::client {
 
-/// The kernels of a program with ranges. Parts of operands that lie together are operands instead
-/// (operand_parts.h); other ranges become selections, which are made for the tensors of each binding.
-/// Thread-safe.
+/// The kernels of a program with ranges, or equations that are selections (equations.h). Parts of operands
+/// that lie together are operands instead (operand_parts.h); other ranges become selections, which are made
+/// for the tensors of each binding. Thread-safe.
 class RangedProgram final : public KernelParts {
  public:
-  /// Null: the program has no ranges. Errors: those of KernelSet::open and Selections::of.
+  /// Null: the program has neither. Errors: those of KernelSet::open and Selections::of.
   static support::Result<std::unique_ptr<const RangedProgram>> open(const Session& session,
                                                                     const ProblemText& problem,
                                                                     const Program& program,

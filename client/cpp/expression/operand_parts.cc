@@ -44,7 +44,7 @@ class Writer {
   }
 
   Access in_part(const Access& access) {
-    if (access.ranges.empty() || access.tensor == index_notation::select_name || is_written(access.tensor))
+    if (access.ranges.empty() || index_notation::selects(access) || is_written(access.tensor))
       return access;
     const auto given = out_.formats.find(access.tensor);
     const auto format = format::parse(given == out_.formats.end() ? "dense" : given->second,

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "compiler/format/walked_modes.h"
+#include "compiler/index_notation/equations.h"
 #include "compiler/index_notation/verifier.h"
 
 // Bounds become coordinates when extents are known: negative ones count from the end, those of ranges are
@@ -84,19 +85,20 @@ support::Result<Selections> Selections::of(const Program& program,
                                            const std::map<std::string, std::string>& formats,
                                            const std::string& text) {
   Selections out;
-  if (!index_notation::has_ranges(program)) {
+  const auto walked_level = [&](const Access& access, std::size_t mode) {
+    const auto given = formats.find(access.tensor);
+    return given == formats.end()
+               ? std::nullopt
+               : format::walked_level(given->second, static_cast<int>(access.indices.size()),
+                                      static_cast<int>(mode));
+  };
+  const Program selecting = index_notation::with_equations_selected(program, walked_level);
+  if (!index_notation::has_ranges(selecting)) {
     out.selected_.program = program;
     return out;
   }
-  SCHAAS_RETURN_IF_ERROR(index_notation::verify(program, text));
-  out.selected_ =
-      index_notation::with_selection_operands(program, [&](const Access& access, std::size_t mode) {
-        const auto given = formats.find(access.tensor);
-        return given == formats.end()
-                   ? std::nullopt
-                   : format::walked_level(given->second, static_cast<int>(access.indices.size()),
-                                          static_cast<int>(mode));
-      });
+  SCHAAS_RETURN_IF_ERROR(index_notation::verify(selecting, text));
+  out.selected_ = index_notation::with_selection_operands(selecting, walked_level);
   SCHAAS_RETURN_IF_ERROR(index_notation::verify(out.selected_.program, ""));
   return out;
 }
@@ -118,7 +120,7 @@ support::Result<void> Selections::bind(Extents& extents, const Parameters& param
   for (std::size_t round = 0; round <= selected_.selections.size(); ++round) {
     SCHAAS_RETURN_IF_ERROR(extents.link(links));
     for (const IndexOperand& each : selected_.selections) {
-      if (each.index.empty()) continue;
+      if (each.index.empty() || each.is_equation) continue;
       if (is_whole(each.range)) {
         SCHAAS_RETURN_IF_ERROR(extents.link({{each.coordinate, each.index}}));
         continue;
@@ -143,9 +145,14 @@ support::Result<std::map<std::string, CooTensor>> Selections::tensors(const Exte
                                 "` has no extent: no operand has it; give the extent of `" + each.coordinate +
                                 "`");
     SCHAAS_ASSIGN_OR_RETURN(const auto selected, selected_coordinates(each, *extent, parameters));
+    std::int64_t columns = selected.count, entries = selected.count;
+    if (each.is_equation) {
+      columns = extents.known(each.index).value_or(*extent);
+      entries = std::min(columns, *extent);
+    }
     CooTensor tensor;
     std::vector<std::int64_t> coordinates, indices;
-    for (std::int64_t n = 0; n < selected.count; ++n) {
+    for (std::int64_t n = 0; n < entries; ++n) {
       coordinates.push_back(selected.begin + n * selected.step);
       indices.push_back(n);
     }
@@ -154,7 +161,7 @@ support::Result<std::map<std::string, CooTensor>> Selections::tensors(const Exte
     tensor.coordinates = {std::move(coordinates)};
     if (!each.index.empty()) {
       const auto at = each.coordinate_first ? 1 : 0;
-      tensor.extents.insert(tensor.extents.begin() + at, selected.count);
+      tensor.extents.insert(tensor.extents.begin() + at, columns);
       tensor.coordinates.insert(tensor.coordinates.begin() + at, std::move(indices));
     }
     made.emplace(each.tensor, std::move(tensor));

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "compiler/index_notation/equations.h"
 #include "compiler/index_notation/parser.h"
 #include "compiler/index_notation/printer.h"
 #include "compiler/index_notation/verifier.h"
@@ -125,6 +126,47 @@ TEST(Selections, LeaveProgramsWithoutRangesAlone) {
   const Program program = read("T(i) = B(i,j); A(i) = exp(T(i)) + x(i)");
   EXPECT_FALSE(has_ranges(program));
   EXPECT_EQ(with_selections(program), program);
+}
+
+/// The program with selections in place of equations. B is csr, C is dense.
+std::string with_diagonals(const std::string& text) {
+  const WalkedLevel columns_of_b = [](const Access& access, std::size_t mode) {
+    return access.tensor == "B" && mode == 1 ? std::optional(1) : std::nullopt;
+  };
+  return print(with_equations_selected(read(text), columns_of_b));
+}
+
+TEST(Equations, AreSelectionsBesideEntriesThatAreWalked) {
+  EXPECT_EQ(with_diagonals("A(i,j) = d(i) * (i == j) - B(i,j)"), "A(i,j) = d(i) * ==(i,j) - B(i,j)");
+  EXPECT_EQ(with_diagonals("A(i,j) = -(j == i) + B(i,j) / d(i)"), "A(i,j) = -==(j,i) + B(i,j) / d(i)");
+  EXPECT_EQ(with_diagonals("A(i,j) = 2 * (i == j) / d(i) + B(i,j)"), "A(i,j) = 2 * ==(i,j) / d(i) + B(i,j)");
+  EXPECT_EQ(with_diagonals("A(i,j) = B(i,j) + where(i == j, d(i) - e(j), 0)"),
+            "A(i,j) = B(i,j) + (d(i) - e(j)) * ==(i,j)");
+  EXPECT_EQ(with_diagonals("A(i,j) = where(i == j, 1, B(i,j))"), "A(i,j) = ==(i,j) + where(i == j,0,B(i,j))");
+  EXPECT_EQ(with_diagonals("A(i,k) = sum(j)(x(i) * (B(i,j) + (i == j)) * C(j,k))"),
+            "A(i,k) = sum(j)(x(i) * (B(i,j) + ==(i,j)) * C(j,k))");
+  EXPECT_EQ(with_diagonals("B(i,j) = d(i) * (i == j)"), "B(i,j) = d(i) * ==(i,j)");
+}
+
+TEST(Equations, StayWhereNothingIsWalkedOrTheTermWalksItsOwn) {
+  for (const std::string text :
+       {"A(i,j) = d(i) * (i == j) - C(i,j)", "A(i,j) = B(i,j) * (i == j)",
+        "A(i,j) = B(i,j) * (i == j) + B(i,j)", "A(i,j) = B(i,j) + (i == j + 1)",
+        "A(i,j) = B(i,j) + (i == k) * C(k,j)", "A(i,j) = B(i,j) * (1 + (i <= j))",
+        "A(i,j) = B(i,j) + exp(C(i,j) * (i == j))", "min-plus: A(i,j) = B(i,j) + (i == j)"})
+    EXPECT_EQ(with_diagonals(text), print(read(text)));
+}
+
+TEST(Equations, AreOperandsWhoseExtentsMayDiffer) {
+  const auto walked = [](const Access& access, std::size_t mode) {
+    return access.tensor == "B" && mode == 1 ? std::optional(1) : std::nullopt;
+  };
+  const Program program = with_equations_selected(read("A(i,j) = B(i,j) + (i == j) + select(i,j)"), walked);
+  const SelectedProgram out = with_selection_operands(program, walked);
+  ASSERT_EQ(out.selections.size(), 2U);
+  EXPECT_TRUE(out.selections[0].is_equation);
+  EXPECT_FALSE(out.selections[1].is_equation);
+  EXPECT_EQ(print(out.program), "A(i,j) = B(i,j) + select_i(i,j) + select_i_2(i,j)");
 }
 
 }  // namespace
