@@ -30,15 +30,6 @@ using index_notation::Expression;
 using index_notation::Product;
 using operators::Function;
 
-/// The definition sums nothing and is zero where a sparse operand stores nothing. To compute it again for
-/// each reader costs little, or it is a product, whose costly factors are split off where that is possible.
-bool inlinable(const Assignment& definition, const Problem& problem) {
-  const Expression& value = definition.value;
-  const bool repeatable =
-      std::holds_alternative<Product>(value.node) || index_notation::costly_calls(value).empty();
-  return repeatable && !definition.update && !sums(definition) && !sparse_factors(value, problem).empty();
-}
-
 bool reads(const Expression& expression, const std::string& tensor) {
   const auto operands = index_notation::operands(expression);
   return std::any_of(operands.begin(), operands.end(),
@@ -50,6 +41,14 @@ std::ptrdiff_t readers_of(const std::string& tensor, const Problem& problem) {
   const auto statements = problem.statements();
   return std::count_if(statements.begin(), statements.end(),
                        [&](const Assignment& statement) { return reads(statement.value, tensor); });
+}
+
+/// The definition sums nothing and is zero where a sparse operand stores nothing. A costly function of one
+/// element stays.
+bool inlinable(const Assignment& definition, const Problem& problem) {
+  if (definition.update || sums(definition) || sparse_factors(definition.value, problem).empty())
+    return false;
+  return !element_of(definition.value) || index_notation::costly_calls(definition.value).empty();
 }
 
 /// The mask has every index of the read.
