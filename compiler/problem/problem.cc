@@ -20,6 +20,7 @@
 #include "compiler/problem/rewrites/distributed_sums.h"
 #include "compiler/problem/rewrites/factors.h"
 #include "compiler/problem/rewrites/inline_intermediates.h"
+#include "compiler/problem/rewrites/scaled_sums.h"
 #include "compiler/problem/upper_bounds.h"
 #include "compiler/problem/value_type_check.h"
 #include "compiler/support/limits.h"
@@ -411,7 +412,7 @@ Result<Problem> build(const ProblemText& given) {
   }
   const auto written = problem.statements();
   problem = with_sums_distributed(with_sparse_intermediates_inlined(std::move(problem)));
-  problem = with_factors_apart(std::move(problem));
+  problem = with_scales_outside_sums(with_factors_apart(std::move(problem)));
   SCHAAS_RETURN_IF_ERROR(read_choices(text, problem));
   SCHAAS_RETURN_IF_ERROR(take_apart_types(text, problem));
   SCHAAS_RETURN_IF_ERROR(check_value_type(text.expression, written, problem));

@@ -238,6 +238,24 @@ TEST(Factors, StandApartInSumsOfOneProduct) {
     EXPECT_EQ(apart(stays), stays);
 }
 
+// Issue 38: modularity visited all pairs, since a product with a divisor is not split.
+TEST(Scales, StandOutsideSumsOfThreeElementsOrMore) {
+  const auto outside = [](const std::string& expression) { return inlined(expression, by_rows(expression)); };
+  EXPECT_EQ(outside("s = b - d(i) * d(j) * C(i,k) * C(j,k) / m"),
+            "s = b - sum(i,j,k)(d(i) * d(j) * C(i,k) * C(j,k)) / m");
+  EXPECT_EQ(outside("y(i) = x(i) + 2 * B(i,j) * C(j,k) * v(k) / (3 * m)"),
+            "y(i) = x(i) + 2 * sum(j,k)(B(i,j) * C(j,k) * v(k)) / (3 * m)");
+  EXPECT_EQ(outside("T(i) = 2 * B(i,j) * C(j,k) * v(k); y(i) = exp(T(i))"),
+            "T(i) = 2 * sum(j,k)(B(i,j) * C(j,k) * v(k)); y(i) = exp(T(i))");
+  for (const std::string stays :
+       {"y(i) = x(i) + 2 * B(i,j) * v(j)",                   // nothing to split
+        "y(i) = x(i) + B(i,j) * C(j,k) * v(k)",              // no scale
+        "A(i,k) = D(i,k) + 2 * B(i,j) * C(j,l) * E(l,k)",    // appends
+        "y(i) = x(i) + exp(v(j)) * B(i,j) * C(j,k) * v(k)",  // a function that the sum changes
+        "min-plus: y(i) = x(i) + 2 * B(i,j) * C(j,k) * v(k)"})
+    EXPECT_EQ(outside(stays), stays);
+}
+
 TEST(Factors, AreFunctionsOfTheElementsOfAContraction) {
   const auto contraction = [](const std::string& expression) -> std::string {
     const auto factors = factors_of(make(expression, by_rows(expression)));
