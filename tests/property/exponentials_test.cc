@@ -1,5 +1,5 @@
-// exp, tanh and sigmoid of kernels: within their bounds of the true values, and the same in a row, in a list
-// and beyond the last whole register (compiler/codegen/runtime/exponential.h).
+// exp, tanh, sigmoid and log of kernels: within their bounds of the true values, and the same in a row, in a
+// list and beyond the last whole register (compiler/codegen/runtime/exponential.h).
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -24,7 +24,8 @@ struct Function {
 
 long double exact_sigmoid(long double x) { return 1 / (1 + std::exp(-x)); }
 
-const Function functions[] = {{"exp", std::exp, 1.1}, {"tanh", std::tanh, 3}, {"sigmoid", exact_sigmoid, 3}};
+const Function functions[] = {
+    {"exp", std::exp, 1.1}, {"tanh", std::tanh, 3}, {"sigmoid", exact_sigmoid, 3}, {"log", std::log, 1.1}};
 
 /// Whole and fractional numbers of all sizes, and those at which ranges end.
 std::vector<double> arguments() {
@@ -100,7 +101,7 @@ TEST_P(Exponentials, AreNearTheTrueValuesWhereverTheyAreComputed) {
       compare<float>(function, given, in_row);
     for (std::size_t n = 0; n < given.size(); ++n) {
       if (static_cast<float>(given[n]) == 0) continue;
-      EXPECT_TRUE(in_row[n] == in_list[n] || std::isnan(given[n]))
+      EXPECT_TRUE(in_row[n] == in_list[n] || (std::isnan(in_row[n]) && std::isnan(in_list[n])))
           << function.name << " of " << given[n] << ": " << in_row[n] << ", in a list " << in_list[n];
     }
   }

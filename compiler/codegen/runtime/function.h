@@ -66,7 +66,6 @@ DEFINE_INTEGER_FUNCTIONS(value, SELECT_ONE)
 #else
 #define DEFINE_MATH(name, called) \
   UNUSED static inline value value_##name(value x) { return called(x); }
-DEFINE_MATH(log, MATH(log))
 DEFINE_MATH(sqrt, MATH(sqrt))
 DEFINE_MATH(sin, MATH(sin))
 DEFINE_MATH(cos, MATH(cos))
@@ -79,7 +78,7 @@ DEFINE_MATH(round, MATH(nearbyint))
     const type zero = {0}, one = zero + (value)1, e = type##_exp(-type##_abs(x));       \
     return SELECT(type, x < zero, e, one) / (one + e);                                  \
   }
-#define DEFINE_LIBRARY_EXPONENTIALS DEFINE_MATH(exp, MATH(exp)) DEFINE_MATH(tanh, MATH(tanh))
+#define DEFINE_LIBRARY_EXPONENTIALS DEFINE_MATH(exp, MATH(exp)) DEFINE_MATH(tanh, MATH(tanh)) DEFINE_MATH(log, MATH(log))
 /* Small whole powers known to the compiler are products: each call of pow costs some 30 of them. */
 UNUSED static ALWAYS_INLINE value value_power(value a, value b) {
   if (__builtin_constant_p(b) && b == 2) return a * a;

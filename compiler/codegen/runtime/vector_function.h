@@ -20,7 +20,6 @@ DEFINE_INTEGER_FUNCTIONS(vec16, SELECT_LANES)
     return x;                                                             \
   }
 #define DEFINE_EACH_TYPE(name) DEFINE_EACH(vec, name) DEFINE_EACH(vec32, name) DEFINE_EACH(vec16, name)
-DEFINE_EACH_TYPE(log)
 DEFINE_EACH_TYPE(sqrt)
 DEFINE_EACH_TYPE(sin)
 DEFINE_EACH_TYPE(cos)

@@ -79,9 +79,11 @@ class Distribution {
         arithmetic_(problem.semiring == &operators::plus_times()),
         names_(problem.program()) {}
 
-  /// Returns the expression with its sums multiplied out; nothing when none has to be.
-  std::optional<Expression> of(const Expression& expression) {
+  /// Returns the expression with its sums multiplied out; nothing when none has to be. `appends`: its entries
+  /// are those of a sparse result.
+  std::optional<Expression> of(const Expression& expression, bool appends) {
     changed_ = false;
+    appends_ = appends;
     Expression out = visited(expression);
     return changed_ ? std::optional(std::move(out)) : std::nullopt;
   }
@@ -217,7 +219,7 @@ class Distribution {
     for (const SumTerm& part : terms) {
       for (const Access& operand : sparse_factors(part.value, problem_)) {
         if (std::none_of(operand.indices.begin(), operand.indices.end(), is_summed) ||
-            !is_mixed_sum(terms, operand))
+            (!is_mixed_sum(terms, operand) && !is_crossed(terms, operand)))
           continue;
         const bool is_alone =
             std::all_of(term.factors.begin(), term.factors.end(), [&](const Expression& other) {
@@ -246,6 +248,34 @@ class Distribution {
            std::all_of(terms.begin(), terms.end(), [&](const SumTerm& term) {
              return meets(term) || is_product_in(operand, term.value);
            });
+  }
+
+  /// Every term is sparse, and one stores the operand's indices in the opposite order: `B(i,j) + B(j,i)`. One
+  /// nest of both would need a copy.
+  bool is_crossed(const std::vector<SumTerm>& terms, const Access& operand) const {
+    if (appends_) return false;
+    const auto order = stored_order(operand);
+    bool crossed = false;
+    for (const SumTerm& term : terms) {
+      const auto sparse = sparse_factors(term.value, problem_);
+      if (sparse.empty()) return false;
+      for (const Access& other : sparse)
+        for (const auto& [before, after] : stored_order(other))
+          crossed = crossed || support::contains(order, std::pair(after, before));
+    }
+    return crossed;
+  }
+
+  /// The pairs of indices whose loops an operand's storage puts in this order.
+  std::vector<std::pair<std::string, std::string>> stored_order(const Access& operand) const {
+    const format::TensorFormat& format = problem_.formats.at(operand.tensor);
+    const auto index = [&](int level) {
+      return operand.indices[static_cast<std::size_t>(format.mode_order[static_cast<std::size_t>(level)])];
+    };
+    std::vector<std::pair<std::string, std::string>> out;
+    for (const auto& [before, after] : format::access_order(format))
+      out.emplace_back(index(before), index(after));
+    return out;
   }
 
   /// Every factor of the value has at most one index of the operand.
@@ -411,7 +441,7 @@ class Distribution {
   const Problem& problem_;
   bool arithmetic_;
   index_notation::FreshNames names_;
-  bool changed_ = false;
+  bool changed_ = false, appends_ = false;
 };
 
 /// Returns the problem with every statement multiplied out, if any is.
@@ -420,7 +450,9 @@ std::optional<Problem> multiplied_out(const Problem& problem) {
   Problem out = problem;
   bool changed = false;
   const auto change = [&](Assignment& statement) {
-    auto value = distribution.of(explicit_value(statement, problem));
+    const auto known = problem.formats.find(statement.result.tensor);
+    const bool appends = known != problem.formats.end() && !known->second.all_dense();
+    auto value = distribution.of(explicit_value(statement, problem), appends);
     changed |= value.has_value();
     if (value) statement.value = *std::move(value);
   };
