@@ -7,6 +7,7 @@
 #include "compiler/lower/passes/expand_rows.h"
 #include "compiler/lower/passes/loop_flattening.h"
 #include "compiler/lower/passes/nests/register_blocking.h"
+#include "compiler/lower/passes/nests/row_calls.h"
 #include "compiler/lower/passes/nests/row_index.h"
 #include "compiler/lower/passes/nests/row_splitting.h"
 #include "compiler/lower/passes/nests/unstored.h"
@@ -52,10 +53,14 @@ const std::vector<Pass>& table() {
        .after = {},
        .keeps = "order of summation",
        .baseline = true},
+      {.name = "block-calls",
+       .run = &block_calls,
+       .rewrites = "phase whose rows compute scalars and a costly function of them",
+       .keeps = "values and their order of summation"},
       {.name = "split-rows",
        .run = &split_rows,
        .rewrites = "phase that is linear in the entries of its rows",
-       .after = {"count-unstored", "index-rows", "block-registers"},
+       .after = {"count-unstored", "index-rows", "block-registers", "block-calls"},
        .why = "it marks phases of rows, and they make phases anew or give them rows",
        .keeps = "the tree"},
       {.name = "split-unions",

@@ -90,6 +90,20 @@ TEST(Programs, SumsWhoseUnstoredElementsAreCounted) {
   }
 }
 
+TEST(Programs, RowsWithCostlyFunctionsRunInBlocks) {
+  const Formats formats = {{"B", "csr"}};
+  const std::string shared = "share(nest=0, loops={i})", both = "share(nest=1, loops={i}); " + shared;
+  EXPECT_EQ("", check("s = sum(i)(log(1 + exp(sum(j)(B(i,j) * x(j)))))", formats, 90));
+  EXPECT_EQ("", check("Y(i) = sigmoid(sum(j)(B(i,j) * x(j))) - c(i)", formats, 91));
+  EXPECT_EQ("", check("Y(i) max= tanh(max(j)(B(i,j) + c(i)))", formats, 92));
+  EXPECT_EQ("", check("z(i) = B(i,j) * x(j); s = sum(i)(exp(z(i)) * z(i))", formats, 93, shared));
+  EXPECT_EQ("", check("z(i) = B(i,j) * x(j); p(i) = sigmoid(z(i)) - c(i); g(j) = B(i,j) * p(i)", formats, 94,
+                      both));
+  EXPECT_EQ("", check("m(i) = max(j)(B(i,j)); n(i) = sum(j)(exp(B(i,j) - m(i))); Y(i) = log(n(i)) + m(i)",
+                      formats, 95, both));
+  EXPECT_EQ("", check("T(i,k) = B(i,j) * C(j,k); Y(i,k) = exp(T(i,k))", formats, 96, shared));  // a row
+}
+
 TEST(Programs, Statements) {
   EXPECT_EQ("", check("T(i,k) = B(i,j) * C(j,k); A(i,l) = T(i,k) * D(k,l)", {{"B", "csr"}}, 30));
   EXPECT_EQ("",

@@ -83,6 +83,10 @@ const std::vector<Case>& cases() {
        {{"B", "csr"}},
        "forall(i, forall(j, A(i,j) += B(i,j) + C(i,j)))",
        {{"i", 12}, {"j", 90}}},
+      {"y(i) = exp(sum(j)(B(i,j) * x(j)))",
+       {{"B", "csr"}},
+       "forall(i, where(y(i) += exp(t1), forall(j, t1 += B(i,j) * x(j))))",
+       {{"i", 150}, {"j", 9}}},
       {"s = B(i,j) * B(i,j)",
        {{"B", "csr"}},
        "forall(i, forall(j, s += B(i,j) * B(i,j)))",
@@ -153,14 +157,15 @@ TEST(Passes, AreSelectedByName) {
   EXPECT_EQ(selected("all,-specialise"), selected("-specialise"));
   EXPECT_EQ(std::string::npos, selected("-specialise").find("specialise"));
   EXPECT_EQ(
-      "count-unstored,index-rows,block-registers,split-rows,split-unions,coalesce-rows,prefetch-gathers",
+      "count-unstored,index-rows,block-registers,block-calls,split-rows,split-unions,coalesce-rows,prefetch-"
+      "gathers",
       selected("", "prefetch-gathers"));
-  EXPECT_EQ("count-unstored,index-rows,block-registers,split-rows", selected("", "emission"));
+  EXPECT_EQ("count-unstored,index-rows,block-registers,block-calls,split-rows", selected("", "emission"));
 }
 
 TEST(Passes, UnknownNamesAreRejected) {
   const std::string known =
-      "count-unstored, index-rows, block-registers, split-rows, split-unions, coalesce-rows, "
+      "count-unstored, index-rows, block-registers, block-calls, split-rows, split-unions, coalesce-rows, "
       "prefetch-gathers, unroll-and-jam, prefetch-rows, "
       "pack-panels, supernodes, expand-rows, probe-lists, numeric-phases, flatten-loops, specialise, "
       "coarsen-threads, "
