@@ -66,13 +66,13 @@ std::string_view find_declarations();
 ///
 /// Algorithm: x = n * log 2 + r with |r| <= log(2) / 2. The Taylor series up to r^13 (f32: r^7) gives
 /// exp(r) - 1 with a remainder below a quarter of the last digit's unit (ulp). For y = 2 |x|,
-/// tanh |x| = (exp(y) - 1) / (exp(y) + 1), with the numerator from the same series. For x = 2^n * (1 + f)
-/// with 1 + f between the roots of 1/2 and 2, log x = n * log 2 + log(1 + f), the latter by the series of
-/// fdlibm (e_log.c) in s = f / (2 + f). There is no branch and no
-/// table, so that loops over entries become vector code. One value takes the same operations as each lane of
-/// a register: a result does not depend on its position in a row. A vector library would call libm for
-/// remainders, with other results. Errors are at most 1.1 ulp for exp and log, 3 ulp for tanh
-/// (tests/property/exponentials_test.cc). Without fused multiply-add libm is faster and is called.
+/// tanh |x| = (exp(y) - 1) / (exp(y) + 1), with the numerator from the same series. A positive x is 2^n times
+/// some 1 + f between the roots of 1/2 and 2. Then log x = n * log 2 + log(1 + f). The last term is the
+/// series of fdlibm (e_log.c) in f / (2 + f). There is no branch and no table, so that loops over entries
+/// become vector code. One value takes the same operations as each lane of a register: a result does not
+/// depend on its position in a row. A vector library would call libm for remainders, with other results.
+/// Errors are at most 1.1 ulp for exp and log, 3 ulp for tanh (tests/property/exponentials_test.cc). Without
+/// fused multiply-add libm is faster and is called.
 std::string_view exponential_declarations();
 
 /// For GPUs, in CUDA C++: the structs of proto/gpu_abi.h.

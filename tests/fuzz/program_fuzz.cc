@@ -1,5 +1,5 @@
 // Texts of users: parsed, verified, printed so that they read back, and differentiated by each operand.
-#include "compiler/index_notation/gradient.h"
+#include "compiler/index_notation/gradient/gradient.h"
 #include "compiler/index_notation/parser.h"
 #include "compiler/index_notation/printer.h"
 #include "compiler/index_notation/verifier.h"

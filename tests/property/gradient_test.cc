@@ -6,7 +6,7 @@
 #include <map>
 
 #include "compiler/index_notation/extent_classes.h"
-#include "compiler/index_notation/gradient.h"
+#include "compiler/index_notation/gradient/gradient.h"
 #include "compiler/index_notation/parser.h"
 #include "compiler/index_notation/printer.h"
 #include "compiler/index_notation/verifier.h"

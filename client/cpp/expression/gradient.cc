@@ -4,7 +4,7 @@
 
 #include "compiler/format/blocks.h"
 #include "compiler/format/tensor_format.h"
-#include "compiler/index_notation/gradient.h"
+#include "compiler/index_notation/gradient/gradient.h"
 #include "compiler/index_notation/verifier.h"
 #include "compiler/support/nearest_name.h"
 #include "schaas/expression.h"

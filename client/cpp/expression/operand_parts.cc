@@ -44,8 +44,7 @@ class Writer {
   }
 
   Access in_part(const Access& access) {
-    if (access.ranges.empty() || index_notation::selects(access) || is_written(access.tensor))
-      return access;
+    if (access.ranges.empty() || index_notation::selects(access) || is_written(access.tensor)) return access;
     const auto given = out_.formats.find(access.tensor);
     const auto format = format::parse(given == out_.formats.end() ? "dense" : given->second,
                                       static_cast<int>(access.indices.size()), access.tensor);

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "compiler/index_notation/gradient.h"
+#include "compiler/index_notation/gradient/gradient.h"
 #include "compiler/index_notation/parser.h"
 #include "compiler/index_notation/printer.h"
 #include "compiler/index_notation/verifier.h"

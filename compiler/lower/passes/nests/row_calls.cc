@@ -6,9 +6,9 @@
 #include "compiler/loop_ir/nodes.h"
 #include "compiler/lower/analysis/iteration_space.h"
 
-// A block is what the schedule directive of that name makes of a branch (docs/schedules.md): each side of it
-// has a loop over the values of the block, and what passes between them one element for each. The choice is
-// not one of the search, since it changes neither trips nor, but for a block, memory.
+// A block is what the schedule directive of that name makes of a branch (docs/schedules.md). Each side of it
+// has a loop over the values of the block, and what passes between them has one element for each. The search
+// does not choose it, since it changes no trips.
 namespace schaas::lower {
 namespace {
 

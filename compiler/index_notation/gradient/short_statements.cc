@@ -1,4 +1,4 @@
-#include "compiler/index_notation/short_statements.h"
+#include "compiler/index_notation/gradient/short_statements.h"
 
 #include <algorithm>
 #include <limits>

@@ -2,7 +2,7 @@
 #include <optional>
 #include <vector>
 
-#include "compiler/index_notation/quotient_terms.h"
+#include "compiler/index_notation/gradient/quotient_terms.h"
 #include "compiler/index_notation/rename.h"
 
 namespace schaas::index_notation {

@@ -1,4 +1,4 @@
-#include "compiler/index_notation/patterns.h"
+#include "compiler/index_notation/gradient/patterns.h"
 
 #include <algorithm>
 #include <utility>

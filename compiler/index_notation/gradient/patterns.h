@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "compiler/index_notation/quotient_terms.h"
-#include "compiler/index_notation/steps.h"
+#include "compiler/index_notation/gradient/quotient_terms.h"
+#include "compiler/index_notation/gradient/steps.h"
 
 namespace schaas::index_notation {
 

@@ -1,4 +1,4 @@
-#include "compiler/index_notation/steps.h"
+#include "compiler/index_notation/gradient/steps.h"
 
 #include <algorithm>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "compiler/index_notation/gradient.h"
+#include "compiler/index_notation/gradient/gradient.h"
 
 #include <algorithm>
 #include <map>
@@ -6,15 +6,15 @@
 
 #include "compiler/index_notation/arithmetic.h"
 #include "compiler/index_notation/costly_calls.h"
-#include "compiler/index_notation/derivative.h"
 #include "compiler/index_notation/extent_classes.h"
+#include "compiler/index_notation/gradient/derivative.h"
+#include "compiler/index_notation/gradient/patterns.h"
+#include "compiler/index_notation/gradient/short_statements.h"
+#include "compiler/index_notation/gradient/steps.h"
 #include "compiler/index_notation/lexer.h"
-#include "compiler/index_notation/patterns.h"
 #include "compiler/index_notation/printer.h"
 #include "compiler/index_notation/rename.h"
 #include "compiler/index_notation/selections.h"
-#include "compiler/index_notation/short_statements.h"
-#include "compiler/index_notation/steps.h"
 #include "compiler/index_notation/verifier.h"
 #include "compiler/support/contains.h"
 #include "compiler/support/limits.h"

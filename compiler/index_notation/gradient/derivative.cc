@@ -1,4 +1,4 @@
-#include "compiler/index_notation/derivative.h"
+#include "compiler/index_notation/gradient/derivative.h"
 
 #include <utility>
 

@@ -1,7 +1,7 @@
 #pragma once
 #include <vector>
 
-#include "compiler/index_notation/quotient_terms.h"
+#include "compiler/index_notation/gradient/quotient_terms.h"
 
 namespace schaas::index_notation {
 

@@ -1,4 +1,4 @@
-#include "compiler/index_notation/quotient_terms.h"
+#include "compiler/index_notation/gradient/quotient_terms.h"
 
 #include <algorithm>
 #include <cmath>
