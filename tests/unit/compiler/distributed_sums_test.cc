@@ -29,6 +29,20 @@ std::string distributed(const std::string& expression, const Formats& formats = 
   return index_notation::print(built(expression, formats).program());
 }
 
+// Issue 38: a nest of both orders copied the matrix in every call.
+TEST(DistributedSums, SetStorageOrdersThatContradictEachOtherApart) {
+  const Formats csr = {{"B", "csr"}, {"C", "csc"}, {"A", "csr"}};
+  EXPECT_EQ(distributed("y(i) = (B(i,j) + B(j,i)) * x(j)", csr),
+            "y(i) = sum(j)(B(i,j) * x(j)) + sum(j)(B(j,i) * x(j))");
+  EXPECT_EQ(distributed("y(i) = (B(i,j) - 2 * C(i,j)) * x(j)", csr),
+            "y(i) = sum(j)(B(i,j) * x(j)) - 2 * sum(j)(C(i,j) * x(j))");
+  EXPECT_EQ(distributed("min-plus: y(i) = (B(i,j) + B(j,i)) * x(j)", csr),
+            "min-plus: y(i) = min(j)(B(i,j) * x(j)) + min(j)(B(j,i) * x(j))");
+  for (const std::string stays : {"y(i) = (B(i,j) + B(i,j)) * x(j)", "A(i,k) = (B(i,j) + B(j,i)) * C(j,k)",
+                                  "y(i) = (B(i,j) + B(j,i) + D(i,j)) * x(j)"})
+    EXPECT_EQ(distributed(stays, csr), stays);
+}
+
 TEST(DistributedSums, SetTheSparseTermApart) {
   const std::map<std::string, std::string> cases = {
       {"A(i,k) = (B(i,j) - sum(l)(X(i,l) * Y(j,l))) * Y(j,k)",
