@@ -110,7 +110,7 @@ const std::vector<Case> cases{
     {"T(i,j) = D(i,j) * C(i,k) * E(j,k); S(i) = B(i,j) * exp(T(i,j)); A(i,j) = B(i,j) * exp(T(i,j)) / S(i)",
      {{"A", "csr"}, {"B", "csr"}, {"D", "csr"}},
      "mask(tensor=T, by={B}); share(nest=1, loops={i}); share(nest=0, loops={i})"},
-    {"max-plus: T(i) = B(i); A = C(i) * T(i)", {{"B", "csf"}, {"C", "csf"}}, "mask(tensor=T, by={C})"},
+    {"max-plus: T(i) = B(i) + D(i); A = C(i) * T(i)", {{"B", "csf"}, {"C", "csf"}}, "mask(tensor=T, by={C})"},
     // One loop reads two workspaces whose start value is not 0 and walks the list of one.
     {"max-min: A(k,n,l) = B(k,n,l) * C(k,n,l)",
      {{"B", "compressed,compressed,hashed:0,2,1"}, {"C", "compressed,compressed,hashed:0,2,1"}},

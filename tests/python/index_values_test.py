@@ -52,8 +52,11 @@ class IndexValues(unittest.TestCase):
     def test_says_how_a_diagonal_is_written(self):
         x = np.arange(3.0)
         for value in ("where(i == j, x(i), 0)", "x(i) * (j == i)"):
+            found = kernel(f"A(i,j) = {value}", A="csr")(x=x)  # square, where nothing tells the extent of j
+            self.assertEqual(found.nnz, 3)
+            np.testing.assert_array_equal(found.toarray(), np.diag(x))
             with self.assertRaises(schaas.Invalid) as caught:
-                kernel(f"A(i,j) = {value}", A="csr")(x=x)
+                kernel(f"A(i,j) = {value}")(x=x)
             self.assertEqual(str(caught.exception),
                              "invalid [missing-extent]: index `j` has no extent: no operand has it; give the extent of `j`\n"
                              "  note: a diagonal is written with one index, as in `A(i,i) = x(i)`, or by the identity matrix `select(i,j)`: sparse "

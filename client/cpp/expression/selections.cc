@@ -120,7 +120,11 @@ support::Result<void> Selections::bind(Extents& extents, const Parameters& param
   for (std::size_t round = 0; round <= selected_.selections.size(); ++round) {
     SCHAAS_RETURN_IF_ERROR(extents.link(links));
     for (const IndexOperand& each : selected_.selections) {
-      if (each.index.empty() || each.is_equation) continue;
+      if (each.index.empty()) continue;
+      // An equation is square where nothing tells one of its extents.
+      if (each.is_equation &&
+          extents.known(each.coordinate).has_value() == extents.known(each.index).has_value())
+        continue;
       if (is_whole(each.range)) {
         SCHAAS_RETURN_IF_ERROR(extents.link({{each.coordinate, each.index}}));
         continue;
