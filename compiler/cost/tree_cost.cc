@@ -10,6 +10,7 @@
 #include "compiler/concrete_notation/result_workspace.h"
 #include "compiler/concrete_notation/stored_by_entries.h"
 #include "compiler/cost/cost.h"
+#include "compiler/cost/counted_loops.h"
 #include "compiler/cost/iteration_space.h"
 #include "compiler/cost/leaf_access.h"
 #include "compiler/cost/listed_vectors.h"
@@ -234,13 +235,14 @@ class TreeCosts::Walk {
     };
     const IterationSpace space = space_of(leaf, {});
     last_entries_ = entries_of(leaf, space, position);
-    if (const auto stored = walked_entries(leaf, space, position)) {
-      const auto [entries, steps] = counted_trips(*stored, position);
+    if (const auto walked = walked_entries(leaf, space, position)) {
+      const auto [entries, steps] = counted_trips(*walked, position);
       add(entries);
       add_calls(leaf, position, &entries);
       OperandSet all = 0;
-      for (const OperandSet way : *stored) all |= way;
-      const std::size_t comparisons = comparisons_of(lists_of(position.above.back().index, all), *stored);
+      for (const OperandSet way : walked->stored) all |= way;
+      const std::size_t comparisons =
+          comparisons_of(lists_of(position.above.back().index, all), walked->stored);
       for (Term each : steps) add_steps(each | position.serial, comparisons);
       return;
     }
@@ -273,37 +275,39 @@ class TreeCosts::Walk {
     }
   }
 
-  /// Returns the entries that the innermost loop of a reduction walks which is needed everywhere; it counts
-  /// the rest (lower/passes/nests/unstored.h). Nothing of other leaves.
-  std::optional<IterationSpace> walked_entries(const Assign& leaf, const IterationSpace& space,
-                                               const Position& position) const {
-    if (papers_ || space != everywhere || position.above.size() < 2 || position.own.empty() ||
-        !in_blocks_.empty() || position.above.back().list != nullptr)
+  /// Returns the loops that walk entries instead of everything. Nothing of other leaves.
+  std::optional<CountedLoops> walked_entries(const Assign& leaf, const IterationSpace& space,
+                                             const Position& position) const {
+    if (papers_ || space != everywhere || !in_blocks_.empty() || position.above.empty() ||
+        position.above.back().list != nullptr)
       return std::nullopt;
-    const int innermost = position.above.back().index;
-    const std::string& index = variables_.extents[static_cast<std::size_t>(innermost)].index;
-    if (support::contains(leaf.target.indices, index)) return std::nullopt;
-    const auto stored = stored_space(leaf.value, index, operands_);
-    if (!stored || operators::folding_of_equal_values(leaf.monoid, stored->background) ==
-                       operators::EqualValues::one_by_one)
-      return std::nullopt;
-    const bool walked = std::all_of(stored->space.begin(), stored->space.end(),
-                                    [&](OperandSet way) { return bounds(way, innermost); });
-    return walked ? std::optional(stored->space) : std::nullopt;
+    std::vector<std::string> indices;
+    for (std::size_t n = position.above.size(); n-- > 1 && indices.size() < position.own.size();)
+      indices.push_back(variables_.extents[static_cast<std::size_t>(position.above[n].index)].index);
+    return counted_loops(leaf, indices, operands_, [&](OperandSet way, const std::string& index) {
+      return bounds(way, number(index));
+    });
   }
 
-  /// Returns the trips of a reduction whose innermost loop walks these entries, and the steps of that loop.
-  /// There is a term for each way to be stored; without any the loops around have the trips.
-  std::pair<std::vector<Term>, std::vector<Term>> counted_trips(const IterationSpace& stored,
+  /// Returns the trips of a reduction whose innermost loops walk these entries, and the steps of the
+  /// innermost one. There is a term for each way to be stored; without any the loops around have the trips.
+  std::pair<std::vector<Term>, std::vector<Term>> counted_trips(const CountedLoops& walked,
                                                                 Position position) const {
     std::vector<Term> sum, merged;
     const int innermost = position.above.back().index;
-    position.above.pop_back();
+    std::vector<int> outer;
+    for (std::size_t n = 0; n < walked.loops; ++n) {
+      if (n > 0) outer.push_back(position.above.back().index);
+      position.above.pop_back();
+    }
+    position.shared = std::min(position.shared, position.above.size());
     for (Term around : trips_of(everywhere, position)) {
-      if (stored.empty()) sum.push_back(around);
-      for (OperandSet way : stored) {
-        sum.push_back(around | trips(innermost, way));
-        merged.push_back(around | steps(innermost, way, 0));
+      if (walked.stored.empty()) sum.push_back(around);
+      for (OperandSet way : walked.stored) {
+        Term inside = around;
+        for (const int loop : outer) inside |= trips(loop, way);
+        sum.push_back(inside | trips(innermost, way));
+        merged.push_back(inside | steps(innermost, way, 0));
       }
     }
     std::sort(sum.begin(), sum.end());

@@ -4,6 +4,7 @@
 
 #include "compiler/loop_ir/nodes.h"
 #include "compiler/lower/analysis/unstored_value.h"
+#include "compiler/support/contains.h"
 
 // Decides what a loop walks, from the coordinates at which its leaves may contribute (merge_lattice.h).
 // Lists are walked. Bitmaps, bands and tables locate; where no list bounds the loop, bands are walked, or
@@ -54,7 +55,7 @@ class SpaceOf {
 
   Formula leaf_formula(const Leaf& leaf) {
     // The loop folds the value of all other coordinates at once, after the stored ones (unstored.h).
-    if (leaf.counted == index_) return unstored_value(leaf, index_, tree_)->visited;
+    if (support::contains(leaf.counted, index_)) return unstored_value(leaf, index_, tree_)->visited;
     return merge_lattice::contributing(leaf_space(leaf), tensor(operand(leaf.target).tensor).fill);
   }
 

@@ -37,7 +37,7 @@ const Branch* branch_of(int temporary, const NestPtr& nest) {
 /// Returns the leaf of a sum over one index, or null.
 const Leaf* summed(const Loop& loop, const NestTree& tree) {
   const auto* leaf = std::get_if<Leaf>(&loop.body->node);
-  const bool is_sum = leaf != nullptr && leaf->monoid == tree.semiring->sum && leaf->counted < 0 &&
+  const bool is_sum = leaf != nullptr && leaf->monoid == tree.semiring->sum && leaf->counted.empty() &&
                       leaf->comparisons.empty() && !loop.block && !loop.entries && !loop.value;
   return is_sum ? leaf : nullptr;
 }

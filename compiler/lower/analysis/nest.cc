@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "compiler/loop_ir/nodes.h"
+#include "compiler/support/contains.h"
 
 namespace schaas::lower {
 namespace {
@@ -81,15 +82,17 @@ operators::Monoid monoid_of(const NestPtr& nest) {
                     nest->node);
 }
 
-bool is_chain(const NestPtr& nest) {
-  return std::visit(Match{
-                        [](const Loop& loop) { return is_chain(loop.body); },
-                        [](const Blocks&) { return false; },
-                        [](const Branch&) { return false; },
-                        [](const Terms&) { return false; },
-                        [](const Leaf&) { return true; },
-                    },
-                    nest->node);
+bool is_chain(const NestPtr& nest) { return leaf_of_chain(nest) != nullptr; }
+
+const Leaf* leaf_of_chain(const NestPtr& nest) {
+  const NestPtr* at = &nest;
+  while (const auto* loop = std::get_if<Loop>(&(*at)->node)) at = &loop->body;
+  return std::get_if<Leaf>(&(*at)->node);
+}
+
+bool counts_unstored(const Loop& loop) {
+  const Leaf* leaf = leaf_of_chain(loop.body);
+  return leaf != nullptr && support::contains(leaf->counted, loop.index);
 }
 
 const Loop* occupied_walk(const Branch& branch, const NestTree& tree) {

@@ -95,7 +95,8 @@ struct Leaf {
   ValuePtr value;
   std::optional<double> scale{};
   std::vector<CoordinateComparison> comparisons{};  ///< they hold wherever the value differs from 0
-  int counted = -1;  ///< index of the loop around that folds unstored values by their number (unstored.h)
+  /// Indices of the innermost loops around that fold unstored values by their number (unstored.h).
+  std::vector<int> counted{};
 };
 struct Nest {
   std::variant<Loop, Blocks, Branch, Terms, Leaf> node;
@@ -178,6 +179,10 @@ int target_of(const NestPtr& nest);
 operators::Monoid monoid_of(const NestPtr& nest);
 /// True when there are only loops around one leaf.
 bool is_chain(const NestPtr& nest);
+/// Returns that leaf, or null.
+const Leaf* leaf_of_chain(const NestPtr& nest);
+/// The loop is one of a chain whose leaf folds the unstored values along it by their number.
+bool counts_unstored(const Loop& loop);
 /// Returns the loop on the way to the consumer's target over the last occupancy level of the temporary, which
 /// is read below it; or null.
 const Loop* occupied_walk(const Branch& branch, const NestTree& tree);

@@ -13,14 +13,8 @@ using loop_ir::make;
 using loop_ir::Shape;
 using loop_ir::Write;
 
-const Leaf& leaf_of_chain(const NestPtr& nest) {
-  const NestPtr* at = &nest;
-  while (const auto* loop = std::get_if<Loop>(&(*at)->node)) at = &loop->body;
-  return std::get<Leaf>((*at)->node);
-}
-
 void Chains::emit(const NestPtr& chain, const Scope& scope, const Sink& sink, Statements& out) const {
-  const Leaf& leaf = leaf_of_chain(chain);
+  const Leaf& leaf = *leaf_of_chain(chain);
   PartialProduct partial{is_plain_product(leaf) ? leaf.factors : std::vector<int>{}, nullptr};
   if (leaf.scale && is_plain_product(leaf)) partial.prefix = loop_ir::number(*leaf.scale);
   Scope start = scope;
@@ -108,9 +102,7 @@ void Chains::emit_chain(const NestPtr& nest, Scope& scope, PartialProduct partia
     const Body below = [&](Scope& body_scope, Statements& body) {
       emit_chain(loop->body, body_scope, inner, inner_sink, body);
     };
-    const auto* leaf = std::get_if<Leaf>(&loop->body->node);
-    if (leaf != nullptr && leaf->counted == loop->index)
-      return emit_counting(*loop, scope, inner_sink, inner, below, out);
+    if (counts_unstored(*loop)) return emit_counting(*loop, scope, inner_sink, inner, below, out);
     loops_.emit(*loop, scope, shape, out, below);
   };
   if (!accumulates_here(*loop, sink, scope, partial)) return continued(sink, partial);
@@ -157,7 +149,7 @@ void Chains::write_where_summed(const ScaledSum& sum, const Scope& scope, const 
 /// (unstored.h).
 void Chains::emit_counting(const Loop& loop, const Scope& scope, const Sink& sink,
                            const PartialProduct& partial, const Body& body, Statements& out) const {
-  const Leaf& leaf = std::get<Leaf>(loop.body->node);
+  const Leaf& leaf = *leaf_of_chain(loop.body);
   const auto elsewhere = unstored_value(leaf, loop.index, facts_.tree);
   loop_ir::ExpressionPtr count = loop_ir::integer(0);
   const LoopSpace visits = facts_.space_of(loop);
@@ -183,13 +175,21 @@ void Chains::emit_counting(const Loop& loop, const Scope& scope, const Sink& sin
   const bool multiple = operators::folding_of_equal_values(leaf.monoid, number_of(elsewhere->value)) ==
                             operators::EqualValues::as_multiple &&
                         facts_.builder.kernel.value_type != operators::ValueType::boolean;
+  auto others = loop_ir::subtract(extent, count);
+  auto some = loop_ir::apply(operators::Function::less, {count, extent});
+  // A coordinate that is not stored stands for all coordinates of the counted loops inside.
+  for (const NestPtr* at = &loop.body; const auto* inner = std::get_if<Loop>(&(*at)->node);
+       at = &inner->body) {
+    const auto inside = facts_.builder.extents.of(inner->index);
+    others = loop_ir::multiply(others, inside);
+    some = loop_ir::apply(operators::Function::logical_and,
+                          {some, loop_ir::apply(operators::Function::less, {loop_ir::integer(0), inside})});
+  }
   if (multiple)
-    unstored = loop_ir::apply(operators::Function::multiply,
-                              {loop_ir::convert(loop_ir::subtract(extent, count)), unstored});
+    unstored = loop_ir::apply(operators::Function::multiply, {loop_ir::convert(others), unstored});
   Statements rest;
   sinks_.write(sink, scope, unstored, rest);
-  const auto fewer = loop_ir::apply(operators::Function::less, {count, extent});
-  out.push_back(make(loop_ir::If{fewer, loop_ir::block(std::move(rest))}));
+  out.push_back(make(loop_ir::If{some, loop_ir::block(std::move(rest))}));
 }
 
 }  // namespace schaas::lower

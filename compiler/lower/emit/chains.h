@@ -46,7 +46,4 @@ class Chains {
   const ThreadWrites& writes_;
 };
 
-/// Returns the leaf of a chain.
-const Leaf& leaf_of_chain(const NestPtr& nest);
-
 }  // namespace schaas::lower

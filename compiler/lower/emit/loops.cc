@@ -253,7 +253,7 @@ CoordinateRange Loops::needed(const Loop& loop, const LoopSpace& space, const Sc
   const auto* leaf = std::get_if<Leaf>(&(*at)->node);
   const bool whole = facts_.for_gpu || &loop == facts_.outermost || scope.inner_of_pair == &loop ||
                      scope.in_vector_loop || space.condition || !space.located.empty();
-  if (whole || leaf == nullptr || leaf->counted >= 0) return {all};
+  if (whole || leaf == nullptr || !leaf->counted.empty()) return {all};
   const bool sums = leaf->monoid == facts_.tree.semiring->sum && facts_.tree.semiring->zero == 0 &&
                     facts_.tensor_of(leaf->target).fill == 0;
   const bool writes_each = (level_of(facts_.operand(leaf->target), loop.index) >= 0 && !loop.sums) ||

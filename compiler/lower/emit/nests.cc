@@ -54,7 +54,7 @@ std::set<int> Nests::absent_factors(const NestPtr& nest, const Scope& scope, con
   const bool sums = sink.monoid == facts_.tree.semiring->sum &&
                     (sink.kind != Sink::Kind::array || sinks_.is_one_element(sink, scope));
   if (!sums || scope.in_vector_loop || facts_.for_gpu || !std::holds_alternative<Loop>(nest->node)) return {};
-  const Leaf& leaf = leaf_of_chain(nest);
+  const Leaf& leaf = *leaf_of_chain(nest);
   std::set<int> absent;
   if (leaf.value != nullptr) {
     values_.annihilators(leaf.value, scope, absent);

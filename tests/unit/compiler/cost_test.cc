@@ -439,6 +439,8 @@ TEST(TreeCost, StepsOfUnitedListsAreComparedWithUpToThreeOthers) {
   EXPECT_EQ(time("y(i) = sum(j)(exp(B(i,j) - m(i)))"), "i*j' + 48*i*j'");
   EXPECT_EQ(time("y(i) = sum(j)(abs(B(i,j) - x(j)))"), "6*i*j");
   EXPECT_EQ(time("y(i) = max(j)(B(i,j) + m(i))"), "i*j'");
+  EXPECT_EQ(time("y(i) = max(j,k)(T(i,j,k))", {{"T", "dense,compressed,compressed"}}), "i*j'*k'");
+  EXPECT_EQ(time("y(i) = max(j,k)(T(i,j,k) + x(j))", {{"T", "dense,compressed,compressed"}}), "i*j*k'");
   EXPECT_EQ(time("y(i) = sum(j)(abs(B(i,j)) + abs(m(i)))"), "i*j'");
   EXPECT_EQ(time("y(i) = B(i,j) + C(i,j)"), "i*j'B + i*j'C + 2*i");
   const std::string two = "6*i*j'B + 6*i*j'C + merge(i*j'B) + merge(i*j'C)";

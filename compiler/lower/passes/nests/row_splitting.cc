@@ -84,8 +84,7 @@ class RowSplitting {
 
   bool walks(const Loop& loop, int operand) const {
     // A partial result does not know how many entries the row has.
-    const auto* leaf = std::get_if<Leaf>(&loop.body->node);
-    if (leaf != nullptr && leaf->counted == loop.index) return false;
+    if (counts_unstored(loop)) return false;
     const LoopSpace space = loop_space(loop.body, loop.index, tree_);
     const bool all = space.kind == LoopSpace::Kind::walk || space.kind == LoopSpace::Kind::intersection;
     return all && std::any_of(space.cursors.begin(), space.cursors.end(), [&](const auto& cursor) {

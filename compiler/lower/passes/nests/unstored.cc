@@ -23,14 +23,11 @@ class Marking {
     return std::visit(Match{
                           [&](const Loop& loop) {
                             const bool plain = is_plain(loop);
-                            if (const auto* leaf = std::get_if<Leaf>(&loop.body->node)) {
-                              if (!inside || !plain || !may_count(*leaf, loop)) return nest;
-                              Leaf counted = *leaf;
-                              counted.counted = loop.index;
-                              applied_ = true;
-                              return with_body(loop, make_nest({std::move(counted)}));
-                            }
-                            return with_body(loop, of(loop.body, plain));
+                            const NestPtr body = of(loop.body, plain);
+                            if (!inside || !plain || !counts_all(body) || !may_count(body, loop))
+                              return with_body(loop, body);
+                            applied_ = true;
+                            return with_body(loop, counting(body, loop.index));
                           },
                           [&](const Blocks& blocks) { return with_body(blocks, of(blocks.body, false)); },
                           [&](const Branch& branch) {
@@ -49,6 +46,33 @@ class Marking {
   static bool is_plain(const Loop& loop) {
     return !loop.block && !loop.entries && !loop.vector && !loop.annotation.collapsed &&
            !loop.annotation.mapping && loop.annotation.positions == 0 && loop.annotation.unroll == 1;
+  }
+
+  /// The nest is a leaf, or a chain all of whose loops are counted.
+  static bool counts_all(const NestPtr& nest) {
+    const auto* loop = std::get_if<Loop>(&nest->node);
+    return loop != nullptr ? counts_unstored(*loop) && counts_all(loop->body)
+                           : std::holds_alternative<Leaf>(nest->node);
+  }
+
+  /// Returns the chain with a leaf that counts one more index.
+  static NestPtr counting(const NestPtr& nest, int index) {
+    if (const auto* loop = std::get_if<Loop>(&nest->node))
+      return with_body(*loop, counting(loop->body, index));
+    Leaf leaf = std::get<Leaf>(nest->node);
+    leaf.counted.insert(leaf.counted.begin(), index);
+    return make_nest({std::move(leaf)});
+  }
+
+  /// Around loops that are counted, the value elsewhere is a number: nothing is read inside of them.
+  bool may_count(const NestPtr& body, const Loop& loop) const {
+    const Leaf& leaf = *leaf_of_chain(body);
+    if (!leaf.counted.empty()) {
+      const auto elsewhere = leaf.value ? unstored_value(leaf, loop.index, tree_) : std::nullopt;
+      if (!elsewhere || !number_of(elsewhere->value) || elsewhere->visited == merge_lattice::none())
+        return false;
+    }
+    return may_count(leaf, loop);
   }
 
   bool may_count(const Leaf& leaf, const Loop& loop) const {
