@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Ninety-nine ordinary operations on sparse matrices, plain calls beside scipy's: what a user of scipy writes, in one table.
+"""107 ordinary operations on sparse matrices, plain calls beside scipy's: what a user of scipy writes, in one table.
 
     SCHAAS_LIBRARY=build/release/lib/libschaas.so PYTHONPATH=client/python python3 tests/bench/operations.py [--bin DIR] [--rows 20000]
         [--seconds 0.5] [--json FILE] [CASE ...]
@@ -41,6 +41,23 @@ def cases(rows):
     of_type = {dtype: [(one * 4).astype(dtype) for one in (b, c)] for dtype in ("int8", "bool", "complex128")}
     complex_pair = [(one * (1 + 2j)).astype("complex64") for one in (b, c)]
     eye = sp.eye(rows, format="csr")
+    signs = np.where(draw.random(rows) < 0.5, -1.0, 1.0)
+    groups = sp.csr_matrix((np.ones(rows), (np.arange(rows), draw.integers(0, 50, rows))), shape=(rows, 50))
+    degrees = sums(b)
+    keys = np.unique(draw.integers(0, 2000 * 1500 * 1000, 10 * rows))
+    tensor_values = draw.random(len(keys)) + 0.5
+    tensor = schaas.tensor(np.stack([keys // 1500000, keys // 1000 % 1500, keys % 1000]), tensor_values, (2000, 1500, 1000))
+    first = np.searchsorted(keys // 1500000, np.arange(2000))
+
+    def softmax(values):
+        scores = with_values(b, values)
+        return diag(1 / sums(scores)) @ scores
+
+    def with_unit_diagonal():
+        out = b.copy()
+        out.setdiag(1)
+        return out
+
     return {
         "trace": ("s = B(i,i)", None, dict(B=b), lambda: b.diagonal().sum()),
         "diagonal": ("d(i) = B(i,i)", None, dict(B=b), lambda: b.diagonal()),
@@ -158,6 +175,18 @@ def cases(rows):
         "B C, dense": ("Z(i,k) = B(i,j) * C(j,k)", None, dict(B=small, C=small), lambda: (small @ small).toarray()),
         "B square": ("Z(i,k) = B(i,j) * D(j,k)", None, dict(B=small, D=square), lambda: small @ square),
         "square B": ("Z(i,k) = D(i,j) * B(j,k)", None, dict(B=small, D=square), lambda: square @ small),
+        "Laplacian": ("A(i,j) = d(i) * (i == j) - B(i,j)", "csr", dict(B=b, d=degrees), lambda: sp.csr_matrix(diag(degrees) - b)),
+        "unit diagonal": ("A(i,j) = where(i == j, 1, B(i,j))", "csr", dict(B=b), with_unit_diagonal),
+        "(B + B') x": ("y(i) = (B(i,j) + B(j,i)) * x(j)", None, dict(B=b, x=x), lambda: b @ x + b.T @ x),
+        "modularity of groups": ("s = B(i,j) * L(i,c) * L(j,c) - d(i) * d(j) * L(i,c) * L(j,c) / m", None, dict(B=b, L=groups, d=degrees, m=degrees.sum()),
+                       lambda: (b @ groups).multiply(groups).sum() - ((groups.T @ degrees) ** 2).sum() / degrees.sum()),
+        "logistic loss": ("z(i) = B(i,j) * x(j); s = sum(i)(log(1 + exp(-(y(i) * z(i)))))", None, dict(B=b, x=x, y=signs),
+                          lambda: np.log1p(np.exp(-signs * (b @ x))).sum()),
+        "logistic gradient": ("z(i) = B(i,j) * x(j); p(i) = -(y(i)) / (1 + exp(y(i) * z(i))); g(j) = B(i,j) * p(i)", None, dict(B=b, x=x, y=signs),
+                              lambda: b.T @ (-signs / (1 + np.exp(signs * (b @ x))))),
+        "attention": ("E(i,j) = where(B(i,j) != 0, exp(x(i) + y(j)), 0); n(i) = E(i,j); Z(i,k) = E(i,j) * X(j,k) / n(i)", None,
+                      dict(B=b, x=x, y=y, X=dense), lambda: softmax(np.exp(x[row_of] + y[b.indices])) @ dense),
+        "tensor maxima": ("y(i) = max(j,k)(T(i,j,k))", None, dict(T=tensor), lambda: np.maximum.reduceat(tensor_values, first)),
     }
 
 
