@@ -115,8 +115,8 @@ class TreeCosts::Walk {
       }
       merge(number(loop->index), space, loop->body, position);
       const auto list = lists_walked_.find(loop);
-      position.above.push_back({number(loop->index), space, std::nullopt,
-                                list == lists_walked_.end() ? nullptr : list->second.get()});
+      position.above.push_back(
+          {number(loop->index), space, std::nullopt, list == lists_walked_.end() ? nullptr : &list->second});
       if (in_blocks_.count(loop->index) == 0) position.own.push_back(number(loop->index));
       walk(loop->body, std::move(position));
     } else if (const auto* blocks = std::get_if<Blocks>(&statement->node)) {
@@ -217,9 +217,7 @@ class TreeCosts::Walk {
   /// Notes the loops that walk the list of the branch's vector. Its producer was walked last.
   void give_list(const Where& both) {
     const auto loops = list_loops(both, operands_);
-    if (loops.empty()) return;
-    const auto list = std::make_shared<std::vector<Term>>(last_entries_);
-    for (const Forall* loop : loops) lists_walked_[loop] = list;
+    for (const Forall* loop : loops) lists_walked_[loop] = last_entries_;
   }
 
   /// Adds the trips of a leaf and of the costly calls in it.
@@ -572,7 +570,7 @@ class TreeCosts::Walk {
   std::map<std::string, Block> in_blocks_;   ///< by index
   std::vector<Term> last_leaf_;              ///< trips of the leaf, or the terms, walked last
   std::vector<Term> last_entries_;           ///< elements of a vector that these write
-  std::map<const Forall*, std::shared_ptr<const std::vector<Term>>> lists_walked_;
+  std::map<const Forall*, std::vector<Term>> lists_walked_;
   std::vector<MemoryTerm> memory_;
   Cost cost_;
 };

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "compiler/index_notation/arithmetic.h"
-#include "compiler/support/contains.h"
+#include "compiler/index_notation/verifier.h"
 
 // An equation is 1 on a diagonal and 0 elsewhere, which no merge lattice sees: its coordinates are numbers
 // like any other. A selection has the same values and stores the ones. Sums are rewritten from the outside:
@@ -137,6 +137,17 @@ Program with_equations_selected(const Program& program, const WalkedLevel& walke
   Program out{program.semiring, {}};
   const EquationWriter writer(walked_level);
   for (const Assignment& statement : program.statements) out.statements.push_back(writer.written(statement));
+  return out;
+}
+
+support::Result<std::optional<SelectedProgram>> selected_program(const Program& program,
+                                                                 const WalkedLevel& walked_level,
+                                                                 const std::string& text) {
+  const Program selecting = with_equations_selected(program, walked_level);
+  if (!has_ranges(selecting)) return std::optional<SelectedProgram>();
+  SCHAAS_RETURN_IF_ERROR(verify(selecting, text));
+  std::optional<SelectedProgram> out = with_selection_operands(selecting, walked_level);
+  SCHAAS_RETURN_IF_ERROR(verify(out->program, ""));
   return out;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 #include "compiler/index_notation/selections.h"
+#include "compiler/support/result.h"
 
 namespace schaas::index_notation {
 
@@ -12,5 +13,11 @@ namespace schaas::index_notation {
 /// Terms that walk entries of their own stay. So do all under other semirings than plus-times, where the
 /// number 1 is not the product's identity. The extents of the two indices may differ.
 Program with_equations_selected(const Program& program, const WalkedLevel& walked_level);
+
+/// Returns the program with an operand for each range and each equation that is a selection; nothing where it
+/// has neither. Errors: those of verify; `text` is the program's.
+support::Result<std::optional<SelectedProgram>> selected_program(const Program& program,
+                                                                 const WalkedLevel& walked_level,
+                                                                 const std::string& text);
 
 }  // namespace schaas::index_notation

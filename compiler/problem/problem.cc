@@ -367,7 +367,7 @@ ConstraintScope scope_of(const Problem& problem) {
 }
 
 Result<ProblemText> without_selections(const ProblemText& text) {
-  SCHAAS_ASSIGN_OR_RETURN(const auto parsed, index_notation::parse(text.expression));
+  SCHAAS_ASSIGN_OR_RETURN(const auto program, index_notation::parse(text.expression));
   const auto walked_level = [&](const index_notation::Access& access, std::size_t mode) {
     const auto given = text.formats.find(access.tensor);
     return given == text.formats.end()
@@ -375,14 +375,12 @@ Result<ProblemText> without_selections(const ProblemText& text) {
                : format::walked_level(given->second, static_cast<int>(access.indices.size()),
                                       static_cast<int>(mode));
   };
-  const auto program = index_notation::with_equations_selected(parsed, walked_level);
-  if (!index_notation::has_ranges(program)) return text;
-  SCHAAS_RETURN_IF_ERROR(index_notation::verify(program, text.expression));
-  const auto selected = index_notation::with_selection_operands(program, walked_level);
-  SCHAAS_RETURN_IF_ERROR(index_notation::verify(selected.program, ""));
+  SCHAAS_ASSIGN_OR_RETURN(const auto selected,
+                          index_notation::selected_program(program, walked_level, text.expression));
+  if (!selected) return text;
   ProblemText out = text;
-  out.expression = index_notation::print(selected.program);
-  for (const auto& each : selected.selections)
+  out.expression = index_notation::print(selected->program);
+  for (const auto& each : selected->selections)
     out.formats[each.tensor] = index_notation::selection_format(each);
   return out;
 }

@@ -6,7 +6,6 @@
 
 #include "compiler/format/walked_modes.h"
 #include "compiler/index_notation/equations.h"
-#include "compiler/index_notation/verifier.h"
 
 // Bounds become coordinates when extents are known: negative ones count from the end, those of ranges are
 // clamped, as in numpy. The extent of an index that runs through a range is the number of its coordinates. A
@@ -92,14 +91,8 @@ support::Result<Selections> Selections::of(const Program& program,
                : format::walked_level(given->second, static_cast<int>(access.indices.size()),
                                       static_cast<int>(mode));
   };
-  const Program selecting = index_notation::with_equations_selected(program, walked_level);
-  if (!index_notation::has_ranges(selecting)) {
-    out.selected_.program = program;
-    return out;
-  }
-  SCHAAS_RETURN_IF_ERROR(index_notation::verify(selecting, text));
-  out.selected_ = index_notation::with_selection_operands(selecting, walked_level);
-  SCHAAS_RETURN_IF_ERROR(index_notation::verify(out.selected_.program, ""));
+  SCHAAS_ASSIGN_OR_RETURN(auto selected, index_notation::selected_program(program, walked_level, text));
+  out.selected_ = selected ? *std::move(selected) : index_notation::SelectedProgram{program, {}, {}};
   return out;
 }
 

@@ -279,12 +279,6 @@ std::optional<Split> split_product(const Product& product, const Expression& nam
   return Split{std::move(one), Expression{std::move(rest), {}}};
 }
 
-bool same(std::vector<std::string> a, std::vector<std::string> b) {
-  std::sort(a.begin(), a.end());
-  std::sort(b.begin(), b.end());
-  return a == b;
-}
-
 bool is_cheap(const Expression& expression) { return index_notation::costly_calls(expression).empty(); }
 
 bool has_quotient(const Expression& expression) {
@@ -339,7 +333,9 @@ std::optional<std::pair<Assignment, Assignment>> costly_part(const Assignment& d
   whole.value = std::move(both->rest);
   // Sums stay inside the part.
   const auto indices = index_notation::free_indices(part.value);
-  if (!same(indices, part.result.indices) || sums(whole) || (is_cheap(part.value) && !sums(part)))
+  const auto& kept = part.result.indices;
+  if (!std::is_permutation(indices.begin(), indices.end(), kept.begin(), kept.end()) || sums(whole) ||
+      (is_cheap(part.value) && !sums(part)))
     return std::nullopt;
   return std::pair{std::move(part), std::move(whole)};
 }

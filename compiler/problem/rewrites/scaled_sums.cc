@@ -6,11 +6,10 @@
 
 #include "compiler/index_notation/arithmetic.h"
 #include "compiler/index_notation/implied_sums.h"
-#include "compiler/support/contains.h"
 
-// Multiplication and division by what a sum does not change commute with the sum. Each sum is taken apart
-// into its elements, which stay inside, and scales. One factor of another kind that a summed index changes
-// leaves the sum as it was.
+// Multiplication and division by one value commute with a sum. Each sum is taken apart into its elements,
+// which stay inside, and scales. One factor of another kind leaves the sum as it was. Rejected: moving what
+// has indices, such as d(i). A row without entries sums to 0, and 0 / d(i) may be NaN.
 namespace schaas::problem {
 namespace {
 
@@ -18,7 +17,6 @@ using index_notation::Access;
 using index_notation::Assignment;
 using index_notation::Call;
 using index_notation::Expression;
-using index_notation::Literal;
 using index_notation::Product;
 using index_notation::Reduction;
 
