@@ -343,13 +343,7 @@ std::string CExpressions::apply(const loop_ir::Apply& apply, const Loadable& loa
       complex_ && (apply.function == Function::multiply || apply.function == Function::divide);
   if (!op.empty() && !is_call) return promoted() + joined(parts, op);
   const std::string name = is_call ? complex_name("value", apply.function) : called("value", apply.function);
-  std::string text = parts.front();
-  if (parts.size() == 1) return name + "(" + text + ")";
-  if (apply.function == Function::where) {
-    return name + "(" + parts[0] + ", " + parts[1] + ", " + parts[2] + ")";
-  }
-  for (std::size_t n = 1; n < parts.size(); ++n) text = name + "(" + text + ", " + parts[n] + ")";
-  return text;
+  return calls(name, apply.function, parts);
 }
 
 /// Returns the arguments of index arithmetic. It has 64 bits, also where a 32-bit array or variable is read,
@@ -441,6 +435,15 @@ std::string CExpressions::called(const std::string& type, Function function) {
   const std::string name = c_name(function);
   SCHAAS_CHECK(!name.empty(), "a function that C writes with an operator");
   return type + "_" + name;
+}
+
+std::string CExpressions::calls(const std::string& name, Function function,
+                                const std::vector<std::string>& arguments) {
+  std::string text = arguments.front();
+  if (arguments.size() == 1) return name + "(" + text + ")";
+  if (function == Function::where) return name + "(" + text + ", " + arguments[1] + ", " + arguments[2] + ")";
+  for (std::size_t n = 1; n < arguments.size(); ++n) text = name + "(" + text + ", " + arguments[n] + ")";
+  return text;
 }
 
 std::string CExpressions::of_two(Function function, const std::string& a, const std::string& b) const {

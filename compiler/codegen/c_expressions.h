@@ -59,6 +59,9 @@ class CExpressions {
   std::string term_functions(const loop_ir::RowArithmetic& arithmetic) const;
   static std::string terms_name(const loop_ir::RowArithmetic& arithmetic);
   static std::string called(const std::string& type, operators::Function function);
+  /// Returns a call of the function of this name, or calls of two arguments at a time.
+  static std::string calls(const std::string& name, operators::Function function,
+                           const std::vector<std::string>& arguments);
   /// Returns the statement that folds `value` into `target`: "t += v;", "t = value_maximum(t, v);".
   std::string fold(const std::string& type, operators::Monoid monoid, const std::string& target,
                    const std::string& value) const;
@@ -89,11 +92,13 @@ class CExpressions {
   /// (For::prefetch_distance) or for gathered sums.
   const std::set<std::string>& coordinates_beyond_rows() const { return beyond_rows_; }
   std::optional<GatheredSums> gathered_sums_of(const loop_ir::For& loop) const {
-    // Four complex values do not fit a register. Products of a few narrow integers are made one by one
-    // anyway.
-    if (complex_ || value_bytes_ < 4) return std::nullopt;
+    if (!fills_four()) return std::nullopt;
     return gathered_sums(loop, operands_, monoids_);
   }
+  /// Four values are taken at once. Four complex ones do not fit a register. Products of a few narrow
+  /// integers are made one by one anyway.
+  bool fills_four() const { return !complex_ && value_bytes_ >= 4; }
+  const OperandArrays& operands() const { return operands_; }
   /// The sums are made by gather instructions where these pay.
   bool gathers_by_instruction(const GatheredSums& sums) const;
   /// Some loop of the statement has such sums.

@@ -6,6 +6,7 @@
 #include "compiler/loop_ir/substitute.h"
 #include "compiler/loop_ir/traversal.h"
 #include "compiler/loop_ir/uses.h"
+#include "compiler/loop_ir/vector_form.h"
 #include "compiler/support/result.h"
 
 // y(i) = B(i,j) * x(j) and its like: four entries at a time in one register. The end of a row is computed
@@ -13,9 +14,10 @@
 // number of iterations the processor would have to predict. Rows of graphs have few entries and differ: a
 // wrong prediction a row costs more than all of its products. Legal since all arrays indexed by positions
 // have the same entries, and indices made of coordinates stay within extents. `or` and comparisons are folded
-// in the same way; for one entry at a time they are a chain of conversions. Gather instructions are half as
-// fast as four loads on Zen where rows lie in cache, and faster on others. The client tells a kernel for
-// AVX-512 whether they pay. Then eight entries at a time, masked, take 0.6 of the time for rows of one to
+// in the same way; for one entry at a time they are a chain of conversions. So are functions that registers
+// compute at once, and minima and maxima, whose masked lanes hold their identity. Gather instructions are
+// half as fast as four loads on Zen where rows lie in cache, and faster on others. The client tells a kernel
+// for AVX-512 whether they pay. Then eight entries at a time, masked, take 0.6 of the time for rows of one to
 // nine. Rejected: eight loads beyond the end, slower for rows of two.
 // Where nothing is gathered, as in y(i) = B(i,j), every processor with AVX-512 adds eight at a time, masked.
 // Rows of zero to ten entries take 0.45 of the time, of zero to forty 0.65. Rows that all have five take
@@ -29,7 +31,7 @@ using operators::Function;
 
 constexpr int lanes = 4, max_sums = 2;
 
-/// Masked lanes are zero, the identity of these.
+/// Zero is the identity of these, and lanes that are 0 elsewhere are folded by their sum.
 bool folds_from_zero(operators::Monoid monoid) {
   return monoid == operators::Monoid::sum || monoid == operators::Monoid::logical_or;
 }
@@ -56,7 +58,8 @@ class Walk {
     return std::visit(Match{
                           [&](const loop_ir::Load& x) { return may_load(x); },
                           [&](const loop_ir::Apply& x) {
-                            return (is_arithmetic(x.function) || operators::is_truth(x.function)) &&
+                            return (is_arithmetic(x.function) || operators::is_truth(x.function) ||
+                                    has_vector_form(x.function)) &&
                                    std::all_of(x.arguments.begin(), x.arguments.end(),
                                                [&](const ExpressionPtr& each) { return may_compute(each); });
                           },
@@ -69,6 +72,25 @@ class Walk {
   static bool is_arithmetic(Function function) {
     return function == Function::add || function == Function::subtract || function == Function::multiply ||
            function == Function::divide || function == Function::negate;
+  }
+  /// Registers of this function are computed at once, not lane by lane.
+  static bool has_vector_form(Function function) {
+    switch (function) {
+      case Function::minimum:
+      case Function::maximum:
+      case Function::where:
+      case Function::abs:
+      case Function::relu:
+      case Function::sign:
+      case Function::sqrt:
+      case Function::exp:
+      case Function::log:
+      case Function::tanh:
+      case Function::sigmoid:
+        return true;
+      default:
+        return false;
+    }
   }
   bool varies(const ExpressionPtr& expression) const { return loop_ir::mentions(expression, {position_}); }
 
@@ -151,7 +173,7 @@ std::optional<GatheredSums> gathered_sums(const loop_ir::For& loop, const Operan
     } else if (const auto* fold = std::get_if<loop_ir::Accumulate>(&each->node)) {
       const auto monoid = monoids.find(fold->name);
       const auto value = loop_ir::substitute(fold->value, inlined);
-      if (monoid == monoids.end() || !folds_from_zero(monoid->second)) return std::nullopt;
+      if (monoid == monoids.end() || monoid->second == operators::Monoid::product) return std::nullopt;
       if (!loop_ir::mentions(value, {loop.variable}) || !walk.may_compute(value)) return std::nullopt;
       found.sums.push_back({fold->name, value});
     } else if (!std::holds_alternative<loop_ir::Prefetch>(each->node)) {
@@ -210,7 +232,7 @@ std::string CVectorLoops::adjacent_values(const ExpressionPtr& value, const std:
           [&](const loop_ir::Apply& x) -> std::string {
             if (x.function == Function::negate)
               return "(-" + adjacent_values(x.arguments.front(), position, adjacent) + ")";
-            if (operators::is_truth(x.function)) return adjacent_truths(x, position, adjacent);
+            if (CExpressions::infix(x.function).empty()) return adjacent_calls(x, position, adjacent);
             return "(" + adjacent_values(x.arguments[0], position, adjacent) + " " +
                    CExpressions::infix(x.function) + " " +
                    adjacent_values(x.arguments[1], position, adjacent) + ")";
@@ -241,19 +263,44 @@ std::string CVectorLoops::adjacent_loads(const loop_ir::Load& load, const std::s
   return "(" + adjacent.type + "){" + text + "}";
 }
 
-/// Returns adjacent values of a function that is 0 or 1, of as many arguments as it has. Its arguments are
-/// registers.
-std::string CVectorLoops::adjacent_truths(const loop_ir::Apply& apply, const std::string& position,
-                                          const Adjacent& adjacent) const {
-  std::string text;
+/// Returns adjacent values of a function that C has no operator for. Its arguments are registers.
+std::string CVectorLoops::adjacent_calls(const loop_ir::Apply& apply, const std::string& position,
+                                         const Adjacent& adjacent) const {
   const std::string name = CExpressions::called(adjacent.type, apply.function);
+  std::vector<std::string> parts;
   for (const auto& argument : apply.arguments) {
     const std::string given = adjacent_values(argument, position, adjacent);
-    const std::string all =
-        loop_ir::mentions(argument, {position}) ? given : "((" + adjacent.type + "){0} + " + given + ")";
-    text = text.empty() ? all : name + "(" + text + ", " + all + ")";
+    const bool is_register = loop_ir::mentions(argument, {position});
+    parts.push_back(is_register ? given : "((" + adjacent.type + "){0} + " + given + ")");
   }
-  return apply.arguments.size() > 1 ? text : name + "(" + text + ")";
+  return CExpressions::calls(name, apply.function, parts);
+}
+
+/// Returns a register whose lanes hold the identity of the fold.
+std::string CVectorLoops::identity_of(const loop_ir::Accumulate& fold, const std::string& type) const {
+  const auto monoid = expressions_.monoid_of(fold.name);
+  if (folds_from_zero(monoid)) return "{0}";
+  return expressions_.broadcast(type, expressions_.number(operators::identity(monoid)));
+}
+
+/// Returns the values up to `count`; behind them the identity.
+std::string CVectorLoops::first_of(const loop_ir::Accumulate& fold, const std::string& type,
+                                   const std::string& values, const std::string& count) const {
+  const std::string in_part = type + ", (" + values + "), " + count;
+  if (folds_from_zero(expressions_.monoid_of(fold.name))) return "FIRST(" + in_part + ")";
+  return "FIRST_OR(" + in_part + ", " + identity_of(fold, type) + ")";
+}
+
+/// Folds the four lanes of a register into the fold.
+void CVectorLoops::print_fold_of_four(const loop_ir::Accumulate& fold, const std::string& four,
+                                      const Block& block) {
+  const auto monoid = expressions_.monoid_of(fold.name);
+  const auto of_two = [&](const std::string& a, const std::string& b) {
+    return CExpressions::called("value", operators::combine(monoid)) + "(" + a + ", " + b + ")";
+  };
+  const auto lane = [&](int n) { return four + "[" + std::to_string(n) + "]"; };
+  text_.line(expressions_.fold("value", monoid, sum_name(fold.name, 0, block),
+                               of_two(of_two(lane(0), lane(1)), of_two(lane(2), lane(3)))));
 }
 
 /// Prints the sums of a loop over whole registers, and of one in part, which rows of up to eight entries have
@@ -264,20 +311,30 @@ void CVectorLoops::print_sums_of_eight(const loop_ir::For& loop, const GatheredS
   const auto add = [&](const std::string& count) {
     for (const auto& sum : sums.sums) {
       const std::string values = adjacent_values(sum.value, v, {type, count, true});
-      const bool is_whole = count.empty() || vanishes(sum.value, v);
-      text_.line(
-          expressions_.fold(type, expressions_.monoid_of(sum.name), sum.name + "_eight",
-                            is_whole ? values : "FIRST(" + type + ", (" + values + "), " + count + ")"));
+      const auto monoid = expressions_.monoid_of(sum.name);
+      const bool is_whole = count.empty() || (folds_from_zero(monoid) && vanishes(sum.value, v));
+      text_.line(expressions_.fold(type, monoid, sum.name + "_eight",
+                                   is_whole ? values : first_of(sum, type, values, count)));
     }
   };
-  for (const auto& sum : sums.sums) text_.line(type + " " + sum.name + "_eight = {0};");
+  for (const auto& sum : sums.sums)
+    text_.line(type + " " + sum.name + "_eight = " + identity_of(sum, type) + ";");
   text_.open("for (; " + v + " + 8 < " + v + "_end; " + v + " += 8)");
   add("");
   text_.close();
   add(v + "_end - " + v);
-  for (const auto& sum : sums.sums)
-    text_.line(expressions_.fold("value", expressions_.monoid_of(sum.name), sum_name(sum.name, 0, block),
-                                 (type == "vec" ? "SUM(" : "sum32(") + sum.name + "_eight)"));
+  for (const auto& sum : sums.sums) {
+    const auto monoid = expressions_.monoid_of(sum.name);
+    const std::string eight = sum.name + "_eight", halves = sum.name + "_halves";
+    if (folds_from_zero(monoid)) {
+      text_.line(expressions_.fold("value", monoid, sum_name(sum.name, 0, block),
+                                   (type == "vec" ? "SUM(" : "sum32(") + eight + ")"));
+      continue;
+    }
+    text_.line("union { " + type + " whole; vec4 half[2]; } " + halves + " = {" + eight + "};");
+    text_.line(expressions_.fold("vec4", monoid, halves + ".half[0]", halves + ".half[1]"));
+    print_fold_of_four(sum, halves + ".half[0]", block);
+  }
 }
 
 /// Prints registers of eight where vectors have 64 bytes, for gathers where they pay, else of four.
@@ -313,13 +370,15 @@ void CVectorLoops::print_sums_by_loads(const loop_ir::For& loop, const GatheredS
   const auto add_four = [&](int part, bool masked) {
     for (const auto& sum : sums.sums) {
       const std::string values = adjacent_values(sum.value, v, {"vec4", "", false});
-      text_.line(expressions_.fold(
-          "vec4", expressions_.monoid_of(sum.name), sum.name + "_four" + std::to_string(part),
-          masked ? "FIRST(vec4, (" + values + "), " + v + "_end - " + v + ")" : values));
+      text_.line(expressions_.fold("vec4", expressions_.monoid_of(sum.name),
+                                   sum.name + "_four" + std::to_string(part),
+                                   masked ? first_of(sum, "vec4", values, v + "_end - " + v) : values));
     }
   };
-  for (const auto& sum : sums.sums)
-    text_.line("vec4 " + sum.name + "_four0 = {0}, " + sum.name + "_four1 = {0};");
+  for (const auto& sum : sums.sums) {
+    const std::string identity = identity_of(sum, "vec4");
+    text_.line("vec4 " + sum.name + "_four0 = " + identity + ", " + sum.name + "_four1 = " + identity + ";");
+  }
   // Two registers, so that additions of one do not wait for those of the other.
   text_.open("for (; " + v + " + 8 <= " + v + "_end; " + v + " += 4)");
   add_four(0, false);
@@ -336,15 +395,47 @@ void CVectorLoops::print_sums_by_loads(const loop_ir::For& loop, const GatheredS
   text_.close();
   text_.open("else");
   text_.open("for (; " + v + " < " + v + "_end; ++" + v + ")");
-  const auto add = [&](const loop_ir::Accumulate& sum, const std::string& value) {
-    text_.line(
-        expressions_.fold("value", expressions_.monoid_of(sum.name), sum_name(sum.name, 0, block), value));
+  for (const auto& sum : sums.sums) {
+    text_.line(expressions_.fold("value", expressions_.monoid_of(sum.name), sum_name(sum.name, 0, block),
+                                 expressions_.print(sum.value)));
+  }
+  text_.close();
+  text_.close();
+  for (const auto& sum : sums.sums) {
+    const auto monoid = expressions_.monoid_of(sum.name);
+    const std::string four = sum.name + "_four0", other = sum.name + "_four1";
+    if (folds_from_zero(monoid)) {  // lanes of `or` are 0 or 1: their sum is 0 where all are
+      text_.line(expressions_.fold("value", monoid, sum_name(sum.name, 0, block),
+                                   "sum4(" + four + " + " + other + ")"));
+      continue;
+    }
+    text_.line(expressions_.fold("vec4", monoid, four, other));
+    print_fold_of_four(sum, four, block);
+  }
+}
+
+/// Stores four values at a time of which some are gathered. Returns false where one may not be computed past
+/// the row's end.
+bool CVectorLoops::print_overrun_by_loads(const loop_ir::For& loop) {
+  const std::string& v = loop.variable;
+  const auto stores = statements_of(loop.body);
+  const auto fills_four = [&](const loop_ir::StatementPtr& each) {
+    const auto& store = std::get<loop_ir::Store>(each->node);
+    Walk walk(v, expressions_.operands());
+    return loop_ir::mentions(store.value, {v}) && walk.may_compute(store.value) &&
+           loop_ir::is_vector_index(store.index, v, {v});
   };
-  for (const auto& sum : sums.sums) add(sum, expressions_.print(sum.value));
+  if (!expressions_.fills_four() || !std::all_of(stores.begin(), stores.end(), fills_four)) return false;
+  open_overrun(loop, "4");
+  for (const auto& each : stores) {
+    const auto& store = std::get<loop_ir::Store>(each->node);
+    text_.line("*(vec4*)(" + store.array + " + " + expressions_.print(store.index) +
+               ") = " + adjacent_values(store.value, v, {"vec4", "", false}) + ";");
+  }
   text_.close();
+  cascade(loop, {"value", 1}, "while");
   text_.close();
-  // Lanes of `or` are 0 or 1: their sum is 0 where all are.
-  for (const auto& sum : sums.sums) add(sum, "sum4(" + sum.name + "_four0 + " + sum.name + "_four1)");
+  return true;
 }
 
 }  // namespace schaas::codegen

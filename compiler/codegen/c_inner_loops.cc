@@ -86,6 +86,7 @@ void CVectorLoops::print_prefetch(const loop_ir::For& loop, const Block& block) 
 bool CVectorLoops::print_scalar_sums(const loop_ir::For& loop) {
   if (loop.step != 1 || loop.unroll != 1) return false;
   varying_.clear();
+  if (loop.overruns) return print_overrun_by_loads(loop);
   Block block{"value", 1};
   block.scalar = true;
   if (print_gathered_sums(loop, block)) return true;

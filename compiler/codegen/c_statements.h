@@ -88,6 +88,9 @@ class CVectorLoops {
   bool print_scalar_sums(const loop_ir::For& loop);
   /// Prints a simd loop of stores to adjacent elements; returns false, printing nothing, for other loops.
   bool print_stores(const loop_ir::For& loop);
+  void print_overrun(const loop_ir::For& loop);
+  bool print_overrun_by_loads(const loop_ir::For& loop);
+  void open_overrun(const loop_ir::For& loop, const std::string& width);
   /// Prints a simd loop that adds to each element of the row once, for a row that is kept.
   void print_kept(const loop_ir::For& loop, const loop_ir::KeptRow& row);
 
@@ -120,6 +123,7 @@ class CVectorLoops {
   void print_overlapping_sums(const loop_ir::For& loop, const Folds& folds, const CLanes& lanes);
   bool is_zero_of_zeros(const loop_ir::ExpressionPtr& value) const;
   void print_sums(const loop_ir::For& loop, const Folds& folds, CLanes& lanes);
+  void print_fold_of_lanes(const loop_ir::Accumulate& fold, operators::Monoid monoid);
   void print_other_folds(const loop_ir::For& loop, const Folds& folds, operators::Monoid monoid);
   std::set<std::string> sums_of(const loop_ir::For& loop) const;
   void print_interleaved(const loop_ir::For& loop, const std::set<std::string>& sums, const Block& block,
@@ -144,8 +148,12 @@ class CVectorLoops {
                               const Adjacent& adjacent) const;
   std::string adjacent_loads(const loop_ir::Load& load, const std::string& position,
                              const Adjacent& adjacent) const;
-  std::string adjacent_truths(const loop_ir::Apply& apply, const std::string& position,
-                              const Adjacent& adjacent) const;
+  std::string adjacent_calls(const loop_ir::Apply& apply, const std::string& position,
+                             const Adjacent& adjacent) const;
+  std::string identity_of(const loop_ir::Accumulate& fold, const std::string& type) const;
+  std::string first_of(const loop_ir::Accumulate& fold, const std::string& type, const std::string& values,
+                       const std::string& count) const;
+  void print_fold_of_four(const loop_ir::Accumulate& fold, const std::string& four, const Block& block);
   void print_sums_of_eight(const loop_ir::For& loop, const GatheredSums& sums, const Block& block);
   void print_sums_by_loads(const loop_ir::For& loop, const GatheredSums& sums, const Block& block);
   void print_iteration(const loop_ir::For& loop, const Block& block);

@@ -2,11 +2,12 @@
 
 #include "compiler/codegen/c_lanes.h"
 #include "compiler/codegen/c_statements.h"
+#include "compiler/loop_ir/uses.h"
 #include "compiler/loop_ir/vector_form.h"
 
 // Reductions over adjacent elements: registers of partial results, folded at the end. Of the last register
-// the elements of the loop alone are loaded, the others are zeros. Other monoids fold the rest element by
-// element, since zero is the identity of sums alone. Interleaved registers hide the latency of additions; one
+// the elements of the loop alone are loaded; the others are zeros, or the identity of other monoids.
+// Interleaved registers hide the latency of additions; one
 // fold alone has four, several share them.
 namespace schaas::codegen {
 namespace {
@@ -78,12 +79,38 @@ void CVectorLoops::print_other_folds(const loop_ir::For& loop, const Folds& fold
     for (int part = 1; part < parts; ++part) {
       text_.line(expressions_.fold("vec", monoid, partial(*fold, 0), partial(*fold, part)));
     }
-    text_.open("for (int n = 0; n < WIDTH(vec); ++n)");
-    text_.line(
-        expressions_.fold("value", monoid, fold->name, expressions_.lane("vec", partial(*fold, 0), "n")));
+  }
+  loop_ir::Uses uses;
+  for (const auto* fold : folds) loop_ir::collect_uses(fold->value, uses);
+  const bool in_part = expressions_.load_in_part(uses) && !expressions_.is_complex();
+  if (in_part) {
+    const std::string& v = loop.variable;
+    text_.open("if (" + v + " < " + v + "_end)");
+    Block rest{"vec", 1};
+    rest.first = v + "_end - " + v;
+    for (const auto* fold : folds) {
+      text_.line(expressions_.fold("vec", monoid, partial(*fold, 0),
+                                   "FIRST_OR(vec, (" + vector_expression(fold->value, rest, 0) + "), " +
+                                       rest.first + ", " + identity + ")"));
+    }
     text_.close();
   }
-  steps({"value", 1});
+  for (const auto* fold : folds) print_fold_of_lanes(*fold, monoid);
+  if (!in_part) steps({"value", 1});
+  text_.close();
+}
+
+/// Folds the lanes of the partial result, first whole registers of 16 bytes, whose folds wait for each other
+/// less.
+void CVectorLoops::print_fold_of_lanes(const loop_ir::Accumulate& fold, operators::Monoid monoid) {
+  const std::string lanes = fold.name + "_lanes", first = lanes + ".parts[0]",
+                    count = "(int)(sizeof(vec) / sizeof(vec16))";
+  text_.line("union { vec whole; vec16 parts[" + count + "]; } " + lanes + " = {" + partial(fold, 0) + "};");
+  text_.open("for (int n = 1; n < " + count + "; ++n)");
+  text_.line(expressions_.fold("vec16", monoid, first, lanes + ".parts[n]"));
+  text_.close();
+  text_.open("for (int n = 0; n < WIDTH(vec16); ++n)");
+  text_.line(expressions_.fold("value", monoid, fold.name, expressions_.lane("vec16", first, "n")));
   text_.close();
 }
 

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "compiler/codegen/c_statements.h"
+#include "compiler/loop_ir/entries.h"
 #include "compiler/loop_ir/traversal.h"
 #include "compiler/loop_ir/uses.h"
 #include "compiler/loop_ir/vector_form.h"
@@ -27,14 +28,6 @@ constexpr int widest_block = 8, register_budget = 12;
 
 /// Registers of a block of which the last is loaded and stored in part: each number has code of its own.
 constexpr int max_in_part = 8;
-
-/// The statement and the loops in it declare and fold values, and store nothing.
-bool only_folds(const StatementPtr& statement) {
-  return !loop_ir::any_of(statement, [](const StatementPtr& each) {
-    return !loop_ir::is_any<loop_ir::Block, loop_ir::For, loop_ir::Let, loop_ir::Accumulator,
-                            loop_ir::Accumulate, loop_ir::Prefetch>(each);
-  });
-}
 
 /// Some loop stands between statement `from` and the first use of the name there. The compiler computes it
 /// after the loop, so that it takes no register inside.
@@ -172,7 +165,7 @@ bool CVectorLoops::may_repeat_elements(const StatementPtr& body) {
       loop_ir::collect_uses(store->value, loaded);
       continue;
     }
-    if (!only_folds(each)) return false;
+    if (!loop_ir::only_folds(each)) return false;
     loop_ir::collect_uses(each, loaded);
   }
   return std::none_of(stored.begin(), stored.end(),
@@ -262,8 +255,32 @@ bool CVectorLoops::print_stores(const loop_ir::For& loop) {
       return false;
     }
   }
-  print(loop);
+  if (loop.overruns) {
+    print_overrun(loop);
+  } else {
+    print(loop);
+  }
   return true;
+}
+
+/// Begins a loop over registers of so many elements, up to the end of the last row of the range.
+void CVectorLoops::open_overrun(const loop_ir::For& loop, const std::string& width) {
+  const std::string &v = loop.variable, last = v + "_last";
+  open_range(loop);
+  text_.line("const int64_t " + last + " = " +
+             expressions_.print(loop_ir::first_position(*loop.row, loop_ir::name("end"))) + ";");
+  text_.open("for (; " + v + " < " + v + "_end && " + v + " + " + width + " <= " + last + "; " + v +
+             " += " + width + ")");
+}
+
+/// Stores whole registers, and at the end of the range element by element. Rows of any length up to a
+/// register take the same path, which the processor predicts.
+void CVectorLoops::print_overrun(const loop_ir::For& loop) {
+  open_overrun(loop, "WIDTH(vec)");
+  print_body(loop.body, {"vec", 1});
+  text_.close();
+  cascade(loop, {"value", 1}, "while");
+  text_.close();
 }
 
 /// Prints the loop's header as two names.

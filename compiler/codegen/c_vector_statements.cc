@@ -83,17 +83,9 @@ std::string CVectorLoops::apply(const loop_ir::Apply& apply, const Block& block,
     return "(" + vector_expression(arguments[0], block, part) + " " + op + " " +
            vector_expression(arguments[1], block, part) + ")";
   }
-  const std::string name = CExpressions::called(block.type, apply.function);
-  std::string text = register_of(arguments.front(), block, part);
-  if (arguments.size() == 1) return name + "(" + text + ")";
-  if (apply.function == operators::Function::where) {
-    return name + "(" + text + ", " + register_of(arguments[1], block, part) + ", " +
-           register_of(arguments[2], block, part) + ")";
-  }
-  for (std::size_t n = 1; n < arguments.size(); ++n) {
-    text = name + "(" + text + ", " + register_of(arguments[n], block, part) + ")";
-  }
-  return text;
+  std::vector<std::string> registers;
+  for (const auto& each : arguments) registers.push_back(register_of(each, block, part));
+  return CExpressions::calls(CExpressions::called(block.type, apply.function), apply.function, registers);
 }
 
 /// Returns the arguments of a product with one value: the value and the register.

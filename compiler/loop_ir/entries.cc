@@ -22,4 +22,9 @@ bool has_operand_entries(const For& loop, const Kernel& kernel) {
   });
 }
 
+ExpressionPtr first_position(const RowEntries& row, ExpressionPtr at) {
+  for (const auto& array : row.positions) at = load(array, std::move(at));
+  return at;
+}
+
 }  // namespace schaas::loop_ir

@@ -11,4 +11,7 @@ const Let* coordinate_let(const For& loop);
 /// the stored coordinates is known.
 bool has_operand_entries(const For& loop, const Kernel& kernel);
 
+/// Returns the first position of the row at an index, by the arrays that lead to it.
+ExpressionPtr first_position(const RowEntries& row, ExpressionPtr at);
+
 }  // namespace schaas::loop_ir

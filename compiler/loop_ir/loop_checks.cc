@@ -43,12 +43,6 @@ Result<void> check_entries(const For& loop, const Kernel& kernel) {
   return {};
 }
 
-/// Returns the first position of a row, by the arrays that lead to it.
-ExpressionPtr first_position(const RowEntries& row, ExpressionPtr at) {
-  for (const auto& array : row.positions) at = load(array, std::move(at));
-  return at;
-}
-
 Result<void> check_row(const For& loop, const Kernel& kernel) {
   if (!loop.row) return {};
   const auto is_index_array = [&](const std::string& text) {
@@ -233,6 +227,8 @@ Result<void> check_attributes(const For& loop, const Kernel& kernel, Surrounding
   });
   if (loop.clears && !only_sets)
     return wrong("`" + loop.variable + "` clears elements, but does not only store them");
+  if (loop.overruns && !(only_sets && loop.row))
+    return wrong("`" + loop.variable + "` overruns, but does not only store the entries of a row");
   const bool between = arguments_of(loop.begin, operators::Function::maximum) != nullptr &&
                        arguments_of(loop.end, operators::Function::minimum) != nullptr;
   if (loop.cut && !between) return wrong("`" + loop.variable + "` is cut, but not at the range of the phase");

@@ -216,8 +216,8 @@ bool equal(const StatementPtr& a, const StatementPtr& b) {
         const auto& y = std::get<For>(b->node);
         return x.variable == y.variable && x.shape == y.shape && x.step == y.step && x.unroll == y.unroll &&
                x.prefetch_distance == y.prefetch_distance && x.entries == y.entries && x.row == y.row &&
-               x.appends == y.appends && x.product == y.product && x.part == y.part &&
-               x.interleaved == y.interleaved && x.clears == y.clears && x.cut == y.cut &&
+               x.appends == y.appends && x.overruns == y.overruns && x.product == y.product &&
+               x.part == y.part && x.interleaved == y.interleaved && x.clears == y.clears && x.cut == y.cut &&
                x.along == y.along && equal_rows(x.adds, y.adds) && equal(x.begin, y.begin) &&
                equal(x.end, y.end) && equal(x.body, y.body);
       },

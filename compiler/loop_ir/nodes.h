@@ -174,7 +174,8 @@ struct For {
   std::string entries{};
   std::optional<RowEntries> row{};  ///< the row whose entries the loop, or its parts together, visits
   std::optional<AppendedEntry> appends{};
-  bool product = false;  ///< iterations are rows of dense products: vector loops around sums, no other loops
+  bool overruns = false;  ///< later rows of the phase's range store again what this row stores past its end
+  bool product = false;   ///< iterations are rows of dense products: vector loops around sums, no other loops
   /// A jammed loop has the number of copies as step; a remainder begins at a counter, its body is that of one
   /// iteration or, with the step of several, of as many as remain.
   Part part = Part::whole;

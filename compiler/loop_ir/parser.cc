@@ -540,6 +540,7 @@ class Parser : private ExpressionParser {
     if (accept("entries")) expect("of"), loop.entries = identifier();
     if (accept("row")) loop.row = row_entries();
     if (accept("appends")) loop.appends = appended_entry();
+    loop.overruns = accept("overruns");
     if (accept("prefetch")) loop.prefetch_distance = small_number();
     if (accept("along")) {
       do loop.along.push_back(row_along());

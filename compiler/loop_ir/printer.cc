@@ -353,6 +353,7 @@ class Printer {
          (loop.product ? " product" : "") + (loop.entries.empty() ? "" : " entries of " + loop.entries) +
          (loop.row ? row_text(*loop.row) : "") +
          (loop.appends ? " appends " + loop.appends->counter + " at " + loop.appends->position : "") +
+         (loop.overruns ? " overruns" : "") +
          (loop.prefetch_distance == 0 ? "" : " prefetch " + std::to_string(loop.prefetch_distance)) +
          along_text(loop.along) + (loop.adds ? adds_text(*loop.adds) : ""));
     statement(loop.body);

@@ -73,4 +73,11 @@ bool is_any(const StatementPtr& statement) {
   return (std::holds_alternative<Nodes>(statement->node) || ...);
 }
 
+/// The statement and the loops in it declare and fold values, and store nothing.
+inline bool only_folds(const StatementPtr& statement) {
+  return !any_of(statement, [](const StatementPtr& each) {
+    return !is_any<Block, For, Let, Accumulator, Accumulate, Prefetch>(each);
+  });
+}
+
 }  // namespace schaas::loop_ir

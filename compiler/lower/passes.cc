@@ -69,7 +69,7 @@ const std::vector<Pass>& table() {
        .keeps = "values"},
       {.name = "coalesce-rows",
        .run = &coalesce_rows,
-       .rewrites = "fold or append over the entries of rows that does not know the row",
+       .rewrites = "fold over entries that does not know their row, or append of one entry for each",
        .keeps = "values up to the order of summation"},
       {.name = "prefetch-gathers",
        .run = &prefetch_gathers,

@@ -36,11 +36,12 @@ def random_rows(seed, height, columns, each):
 def equal(ours, theirs):
     import numpy as np
     import scipy.sparse as sp
+    rounding = 1e-5 if getattr(theirs, "dtype", None) == np.float32 else 1e-8
     if hasattr(ours, "tocsr") or hasattr(theirs, "tocsr"):
         ours, theirs = sp.csr_matrix(ours), sp.csr_matrix(theirs)
         beside = abs(ours - theirs)
-        return beside.nnz == 0 or beside.max() <= 1e-8 * max(1, abs(theirs).max())
-    return np.allclose(np.asarray(ours, float), np.asarray(theirs, float), rtol=1e-8)
+        return beside.nnz == 0 or beside.max() <= rounding * max(1, abs(theirs).max())
+    return np.allclose(np.asarray(ours, float), np.asarray(theirs, float), rtol=rounding)
 
 
 def medians_ms(works, seconds):

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""107 ordinary operations on sparse matrices, plain calls beside scipy's: what a user of scipy writes, in one table.
+"""117 ordinary operations on sparse matrices, plain calls beside scipy's: what a user of scipy writes, in one table.
 
     SCHAAS_LIBRARY=build/release/lib/libschaas.so PYTHONPATH=client/python python3 tests/bench/operations.py [--bin DIR] [--rows 20000]
         [--seconds 0.5] [--json FILE] [CASE ...]
 
-Matrices have 5 random entries a row. `first` is the first call, `call` the median of later ones, in turns with scipy's, one thread, after
+Matrices have 5 random entries a row; uneven ones have 1 and more, 5 in the mean. `first` is the first call, `call` the median of later ones, in turns with scipy's, one thread, after
 the server compiled what is best; both sides allocate their results. Every result is compared with scipy's. Marks: `<` slower than scipy,
 `<<` slower than two thirds of its speed, `<<<` than a tenth.
 """
@@ -49,9 +49,18 @@ def cases(rows):
     tensor = schaas.tensor(np.stack([keys // 1500000, keys // 1000 % 1500, keys % 1000]), tensor_values, (2000, 1500, 1000))
     first = np.searchsorted(keys // 1500000, np.arange(2000))
 
+    lengths = 1 + draw.poisson(4, rows)
+    u = sp.csr_matrix((draw.random(lengths.sum()) + 0.5, draw.integers(0, rows, lengths.sum()), np.concatenate([[0], np.cumsum(lengths)])), shape=(rows, rows))
+    u.sum_duplicates()
+    b32, u32, x32, dense32 = b.astype("f"), u.astype("f"), x.astype("f"), dense.astype("f")
+
     def softmax(values):
         scores = with_values(b, values)
         return diag(1 / sums(scores)) @ scores
+
+    def softmax_of_rows(a):
+        scores = np.exp(a.data)
+        return with_values(a, scores / np.repeat(np.add.reduceat(scores, a.indptr[:-1]), np.diff(a.indptr)))
 
     def with_unit_diagonal():
         out = b.copy()
@@ -78,7 +87,7 @@ def cases(rows):
         "normalised columns": ("A(i,j) = B(i,j) / d(j)", "csr", dict(B=b, d=x + 1), lambda: b @ diag(1 / (x + 1))),
         "scaled both ways": ("A(i,j) = d(i) * B(i,j) * d(j)", "csr", dict(B=b, d=x), lambda: diag(x) @ b @ diag(x)),
         "softmax of rows": ("A(i,j) = where(B(i,j) != 0, exp(B(i,j)), 0) / sum(k)(where(B(i,k) != 0, exp(B(i,k)), 0))", "csr", dict(B=b),
-                            lambda: with_values(b, np.exp(b.data) / np.repeat(np.add.reduceat(np.exp(b.data), b.indptr[:-1]), np.diff(b.indptr)))),
+                            lambda: softmax_of_rows(b)),
         "transposed": ("A(j,i) = B(i,j)", "csr", dict(B=b), lambda: b.T.tocsr()),
         "symmetric part": ("A(i,j) = 0.5 * (B(i,j) + B(j,i))", "csr", dict(B=b), lambda: 0.5 * (b + b.T)),
         "times transposed": ("A(i,j) = B(i,j) * B(j,i)", "csr", dict(B=b), lambda: b.multiply(b.T)),
@@ -186,6 +195,19 @@ def cases(rows):
                               lambda: b.T @ (-signs / (1 + np.exp(signs * (b @ x))))),
         "attention": ("E(i,j) = where(B(i,j) != 0, exp(x(i) + y(j)), 0); n(i) = E(i,j); Z(i,k) = E(i,j) * X(j,k) / n(i)", None,
                       dict(B=b, x=x, y=y, X=dense), lambda: softmax(np.exp(x[row_of] + y[b.indices])) @ dense),
+        "uneven row sums": ("y(i) = U(i,j)", None, dict(U=u), lambda: sums(u)),
+        "uneven row maxima": ("y(i) = max(j)(U(i,j))", None, dict(U=u), lambda: u.max(1).toarray().ravel()),
+        "uneven shortest paths": ("min-plus: y(i) = U(i,j) * x(j)", None, dict(U=u, x=x), lambda: np.minimum.reduceat(u.data + x[u.indices], u.indptr[:-1])),
+        "uneven rows normalised": ("A(i,j) = U(i,j) / sum(k)(U(i,k))", "csr", dict(U=u), lambda: diag(1 / sums(u)) @ u),
+        "uneven rows centred": ("A(i,j) = (U(i,j) - x(i)) * (U(i,j) != 0)", "csr", dict(U=u, x=x),
+                                lambda: with_values(u, u.data - np.repeat(x, np.diff(u.indptr)))),
+        "uneven softmax": ("A(i,j) = where(U(i,j) != 0, exp(U(i,j)), 0) / sum(k)(where(U(i,k) != 0, exp(U(i,k)), 0))", "csr", dict(U=u),
+                           lambda: softmax_of_rows(u)),
+        "uneven softmax, f32": ("A(i,j) = where(U(i,j) != 0, exp(U(i,j)), 0) / sum(k)(where(U(i,k) != 0, exp(U(i,k)), 0))", "csr", dict(U=u32),
+                                lambda: softmax_of_rows(u32)),
+        "uneven row maxima, f32": ("y(i) = max(j)(U(i,j))", None, dict(U=u32), lambda: u32.max(1).toarray().ravel()),
+        "B x, f32": ("y(i) = B(i,j) * x(j)", None, dict(B=b32, x=x32), lambda: b32 @ x32),
+        "B X, f32": ("A(i,k) = B(i,j) * X(j,k)", None, dict(B=b32, X=dense32), lambda: b32 @ dense32),
         "tensor maxima": ("y(i) = max(j,k)(T(i,j,k))", None, dict(T=tensor), lambda: np.maximum.reduceat(tensor_values, first)),
     }
 

@@ -201,6 +201,48 @@ class Results(unittest.TestCase):
                         counts = schaas.kernel("y(i) = B(i,j) != 0")(B=b, threads=threads, wait=60)
                         np.testing.assert_array_equal(counts, np.bincount(rows[data != 0], minlength=len(lengths)))
 
+    def test_values_and_folds_of_rows_of_any_length_are_numpys(self):
+        """Registers run past a row's end, into the next rows, but not past the end of the thread's rows or of the operand."""
+        lengths = np.concatenate([np.arange(20), np.zeros(4, int), np.arange(20)[::-1], [3, 0, 1]])
+        starts = np.concatenate([[0], np.cumsum(lengths)])
+        row = np.repeat(np.arange(len(lengths)), lengths)
+        columns = np.concatenate([np.sort(self.random.permutation(50)[:n]) for n in lengths])
+        filled = np.flatnonzero(lengths)
+
+        def folded(fold, values):
+            out = np.zeros(len(lengths))
+            out[filled] = fold.reduceat(values, starts[filled])
+            return out
+        for dtype, rounding in ((np.float64, 1e-13), (np.float32, 1e-5), (np.int64, 0)):
+            values = self.random.integers(1, 9, len(row)).astype(dtype)
+            d, e = self.random.integers(1, 9, len(lengths)).astype(dtype), self.random.integers(1, 9, 50).astype(dtype)
+            b = sp.csr_matrix((values, columns, starts), shape=(len(lengths), 50))
+            of_entries = {"d(i) * B(i,j)": d[row] * values, "d(i) * B(i,j) * e(j)": d[row] * values * e[columns],
+                          "(B(i,j) - d(i)) * (B(i,j) != 0)": values - d[row]}
+            of_rows = {"max(j)(B(i,j))": folded(np.maximum, values), "min(j)(B(i,j) - 20)": np.minimum(folded(np.minimum, values - 20), -20),
+                       "max(j)(B(i,j) * e(j))": folded(np.maximum, values * e[columns]),
+                       "sum(j)(max(B(i,j), d(i)) * (B(i,j) != 0))": folded(np.add, np.maximum(values, d[row])),
+                       "sum(j)(abs(B(i,j) - e(j)) * (B(i,j) != 0))": folded(np.add, np.abs(values - e[columns]))}
+            if dtype != np.int64:
+                sums = folded(np.add, np.exp(values / 4))
+                of_entries["where(B(i,j) != 0, exp(B(i,j) / 4), 0) / sum(k)(where(B(i,k) != 0, exp(B(i,k) / 4), 0))"] = np.exp(values / 4) / sums[row]
+                of_rows["sum(j)(where(B(i,j) != 0, exp(B(i,j) / 4), 0))"] = sums
+                of_rows["sum(j)(B(i,j) * log(e(j)))"] = folded(np.add, values * np.log(e[columns]))
+            operands = dict(B=b, d=d, e=e)
+            for term, right in [*of_entries.items(), *of_rows.items()]:
+                if dtype == np.int64 and "e(j)" not in term:
+                    continue
+                of_entry = term in of_entries
+                kernel = schaas.kernel(f"A(i,j) = {term}", A="csr") if of_entry else schaas.kernel(f"y(i) = {term}")
+                given = {name: operands[name] for name in operands if f"{name}(" in term.replace("where(", "")}
+                for threads in (1, 3):
+                    with self.subTest(term=term, dtype=dtype.__name__, threads=threads):
+                        found = kernel(**given, threads=threads, wait=60)
+                        np.testing.assert_allclose(found.data if of_entry else found, right, rtol=rounding, atol=rounding)
+                        if of_entry:
+                            np.testing.assert_array_equal(found.indptr, starts)
+                            np.testing.assert_array_equal(found.indices, columns)
+
     def test_calls_like_earlier_ones_and_unlike_them(self):
         f = schaas.kernel("A[i,k] = B[i,j]*C[j,k]")
         f(B=self.b, C=self.c)

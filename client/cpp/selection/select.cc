@@ -268,7 +268,8 @@ Machine this_machine(ValueType value_type, int threads) {
           first_cache_bytes(),
           second_cache_bytes(),
           stored_rates(default_data_directory()),
-          main_memory_bytes()};
+          main_memory_bytes(),
+          host_runs("x86-64-v4") ? 64 : 32};
 }
 
 struct Selector::State {

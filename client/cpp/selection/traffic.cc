@@ -39,11 +39,11 @@ constexpr double fiber_overhead = 30.0;
 constexpr double row_latency = 14.0;
 constexpr double hidden_latency = 0.25;
 constexpr double latency_in_tile = 0.5;
-// One block of a loop: set up, and its temporary made anew.
+// One block of a loop, with values of 8 bytes: set up, and its temporary made anew.
 constexpr double block_overhead = 100.0;
-// Bytes of a row of constant length that stays in registers when each iteration of a loop adds to it: half of
-// the vector registers.
-constexpr double max_register_row_bytes = 256;
+// Vector registers of a row of constant length that stays in them when each iteration of a loop adds to it.
+// Longer rows have no version of their own.
+constexpr double max_registers_of_row = 8;
 // Share of a cache that a working set can count on: rows conflict in its sets, and streams take their part.
 constexpr double usable_share_of_cache = 0.75;
 // Share of the cost of a gathered element from memory that remains when it follows its neighbours, which
@@ -94,6 +94,7 @@ class TrafficModel::Work {
   double time(std::span<const NumberedNest> nests, const std::vector<double>& values,
               const Machine& machine) {
     value_bytes_ = static_cast<double>(bytes_of(machine.value_type));
+    max_register_row_bytes_ = max_registers_of_row * machine.vector_bytes;
     nests_.clear();
     loops_.clear();
     bytes_.clear();
@@ -449,7 +450,7 @@ class TrafficModel::Work {
       return false;
     const double elements = loops_[nests_[number].first_loop + size - 1].trips;
     const auto& lengths = nest.code.lengths;
-    return elements * value_bytes_ <= max_register_row_bytes &&
+    return elements * value_bytes_ <= max_register_row_bytes_ &&
            (nest.code.row_in_registers ||
             std::find(lengths.begin(), lengths.end(), elements) != lengths.end());
   }
@@ -468,7 +469,7 @@ class TrafficModel::Work {
     }
     for (std::size_t n = 0; n < sized.size(); ++n) {
       const Nest::Loop& loop = sized.nest->nest->loops[n];
-      if (loop.block > 0 && !loop.inside) sum += block_overhead * trips(sized, 0, n + 1);
+      if (loop.block > 0 && !loop.inside) sum += block_overhead * 8 / value_bytes_ * trips(sized, 0, n + 1);
     }
     return sum + fiber_overheads(nest) + executions_of_rows(nest);
   }
@@ -506,6 +507,7 @@ class TrafficModel::Work {
 
   static constexpr int none = -1;
   double value_bytes_ = 8;
+  double max_register_row_bytes_ = 0;
   int streamed_ = none;
   std::vector<Sized> nests_;
   std::vector<Loop> loops_;

@@ -20,6 +20,7 @@
 typedef value_word vec_word VECTOR_TYPE(VECTOR_BYTES);
 typedef value_word vec32_word VECTOR_TYPE(32);
 typedef value_word vec16_word VECTOR_TYPE(16);
+typedef value_word vec4_word VECTOR_TYPE(4 * sizeof(value));
 #define DEFINE_EXPONENTIALS(type, SELECT)                                                             \
   UNUSED static ALWAYS_INLINE type##_word type##_bits_of(type x) {                                    \
     type##_word bits;                                                                                 \
@@ -98,6 +99,7 @@ DEFINE_EXPONENTIALS(value, SELECT_ONE)
 DEFINE_EXPONENTIALS(vec, SELECT_LANES)
 DEFINE_EXPONENTIALS(vec32, SELECT_LANES)
 DEFINE_EXPONENTIALS(vec16, SELECT_LANES)
+DEFINE_EXPONENTIALS(vec4, SELECT_LANES)
 #else
 DEFINE_LIBRARY_EXPONENTIALS
 DEFINE_EACH_TYPE(exp)
@@ -108,3 +110,4 @@ DEFINE_SIGMOID(value, SELECT_ONE)
 DEFINE_SIGMOID(vec, SELECT_LANES)
 DEFINE_SIGMOID(vec32, SELECT_LANES)
 DEFINE_SIGMOID(vec16, SELECT_LANES)
+DEFINE_SIGMOID(vec4, SELECT_LANES)

@@ -53,6 +53,8 @@ UNUSED static const unsigned char mask_bytes[192] = {[64 ... 127] = 255};
 #define MASK_OF_FIRST(type, count) MASK(type, 128 - (count) * (int64_t)sizeof(value))
 #define MASKED(type, x, mask) ((type)((type##_bits)(x) & mask))
 #define FIRST(type, x, count) MASKED(type, x, MASK_OF_FIRST(type, count))
+#define FIRST_OR(type, x, count, rest) /* with other elements in place of zeros */ \
+  ((type)(((type##_bits)(x) & MASK_OF_FIRST(type, count)) | ((type##_bits)(rest) & ~MASK_OF_FIRST(type, count))))
 #define LAST(type, x, count) \
   MASKED(type, x, MASK(type, 64 - (int64_t)sizeof(type) + (count) * (int64_t)sizeof(value)))
 /* The first `count` elements at `p`, at most a register, then zeros. What follows them is not read. */

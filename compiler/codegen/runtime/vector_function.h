@@ -19,7 +19,7 @@ DEFINE_INTEGER_FUNCTIONS(vec16, SELECT_LANES)
     for (int n = 0; n < WIDTH(type); ++n) x[n] = value_##name(x[n]);      \
     return x;                                                             \
   }
-#define DEFINE_EACH_TYPE(name) DEFINE_EACH(vec, name) DEFINE_EACH(vec32, name) DEFINE_EACH(vec16, name)
+#define DEFINE_EACH_TYPE(name) DEFINE_EACH(vec, name) DEFINE_EACH(vec32, name) DEFINE_EACH(vec16, name) DEFINE_EACH(vec4, name)
 DEFINE_EACH_TYPE(sqrt)
 DEFINE_EACH_TYPE(sin)
 DEFINE_EACH_TYPE(cos)

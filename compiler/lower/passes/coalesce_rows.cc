@@ -14,7 +14,8 @@
 // Loops are coalesced from the innermost one outwards, so that a nest over several compressed levels becomes
 // one loop over the entries of the last. Legal since positions of a level ascend without gaps: the entries of
 // a row end where those of the next one begin. Only the order of summation changes. Entries that are appended
-// for the entries of an operand stand at its positions, moved by one distance in all rows of a range.
+// for the entries of an operand stand at its positions, moved by one distance in all rows of a range. So
+// where values know their row, a register past a row's end writes entries that the next rows write again.
 namespace schaas::lower {
 namespace {
 
@@ -78,15 +79,20 @@ For whole(const For& rows, const For& entries, std::vector<StatementPtr> body) {
 class Appends {
  public:
   Appends(const loop_ir::Counter& counter, const For& rows, const std::set<std::string>& indices)
-      : counter_(counter), rows_(rows), indices_(indices) {}
+      : counter_(counter), rows_(rows), indices_(indices), of_row_{rows.variable} {}
 
   /// Returns the statements instead of the counter and the loop; nothing when they do more than that.
   std::optional<std::vector<StatementPtr>> coalesced() {
-    std::vector<StatementPtr> after = statements_of(rows_.body);
-    const auto* entries = after.empty() ? nullptr : as<For>(after.front());
-    if (entries == nullptr || !walks_in_order(rows_) || !walks_in_order(*entries) ||
-        !adjoin(rows_, *entries) || !read(*entries))
+    const std::vector<StatementPtr> body = statements_of(rows_.body);
+    const auto found = std::find_if(body.begin(), body.end(), [&](const StatementPtr& each) {
+      const auto* loop = as<For>(each);
+      return loop != nullptr && loop->appends && loop->appends->counter == counter_.name;
+    });
+    const auto* entries = found == body.end() ? nullptr : as<For>(*found);
+    if (entries == nullptr || !walks_in_order(rows_) || !walks_in_order(*entries) || !adjoin(rows_, *entries))
       return std::nullopt;
+    before_ = {body.begin(), found};
+    if (!read_before() || !read(*entries)) return std::nullopt;
     const auto begin = substitute(entries->begin, {{rows_.variable, rows_.begin}});
     std::vector<StatementPtr> out = {
         make(loop_ir::Let{counter_.name, loop_ir::Type::index, loop_ir::subtract(counter_.initial, begin)})};
@@ -94,8 +100,19 @@ class Appends {
     std::stable_partition(stores_.begin(), stores_.end(), [&](const StatementPtr& each) {
       return indices_.count(std::get<loop_ir::Store>(each->node).array) > 0;
     });
-    for (const StatementPtr& store : stores_) add_entries(*entries, store, out);
-    after.erase(after.begin());
+    std::vector<StatementPtr> by_row;
+    for (const StatementPtr& store : stores_) {
+      const auto each = entry_of(*entries, store);
+      if (!knows_row(each)) {
+        add_entries(*entries, each, out);
+      } else if (!is_value(each)) {
+        return std::nullopt;
+      } else {
+        by_row.insert(by_row.end(), each.begin(), each.end());
+      }
+    }
+    if (!by_row.empty()) add_rows(*entries, std::move(by_row), out);
+    const std::vector<StatementPtr> after(found + 1, body.end());
     if (!after.empty() && !add_ends(*entries, after, out)) return std::nullopt;
     return out;
   }
@@ -105,15 +122,27 @@ class Appends {
     return loop_ir::add(position, loop_ir::name(counter_.name));
   }
 
+  /// Takes what is computed for a row before its entries. Returns false where it does more.
+  bool read_before() {
+    for (const StatementPtr& each : before_) {
+      if (!loop_ir::only_folds(each)) return false;
+      loop_ir::Uses uses;
+      collect_uses(each, uses);
+      if (uses.names.count(counter_.name) > 0) return false;
+      loaded_.insert(uses.arrays.begin(), uses.arrays.end());
+      if (const auto* let = as<loop_ir::Let>(each)) of_row_.insert(let->name);
+      if (const auto* sum = as<loop_ir::Accumulator>(each)) of_row_.insert(sum->name);
+    }
+    return true;
+  }
+
   /// Takes the lets and stores of the entry that an iteration appends. Returns false for other statements.
   bool read(const For& entries) {
-    if (!entries.appends || entries.appends->counter != counter_.name) return false;
     const std::string& position = entries.appends->position;
-    std::set<std::string> written, loaded;
+    std::set<std::string> written;
     for (const StatementPtr& each : statements_of(entries.body)) {
       loop_ir::Uses uses;
       collect_uses(each, uses);
-      if (uses.names.count(rows_.variable) > 0) return false;
       const auto* let = as<loop_ir::Let>(each);
       const auto* store = as<loop_ir::Store>(each);
       const auto* counter = as<loop_ir::SetCounter>(each);
@@ -121,12 +150,12 @@ class Appends {
       if (let != nullptr && let->name == position) continue;
       if (let != nullptr && !let->fold && let->wide == 1) {
         lets_.push_back(each);
-        loaded.insert(uses.arrays.begin(), uses.arrays.end());
+        loaded_.insert(uses.arrays.begin(), uses.arrays.end());
       } else if (store != nullptr && store->mode == loop_ir::Write::set && is_name(store->index, position)) {
         loop_ir::Uses value;
         collect_uses(store->value, value);
         if (value.names.count(position) > 0) return false;
-        loaded.insert(value.arrays.begin(), value.arrays.end());
+        loaded_.insert(value.arrays.begin(), value.arrays.end());
         if (!written.insert(store->array).second) return false;
         stores_.push_back(each);
       } else {
@@ -134,12 +163,12 @@ class Appends {
       }
     }
     return std::none_of(written.begin(), written.end(),
-                        [&](const std::string& array) { return loaded.count(array) > 0; });
+                        [&](const std::string& array) { return loaded_.count(array) > 0; });
   }
 
-  /// Adds the loop over all entries of one store. Lets that load are part of its value, so that it may be a
-  /// vector loop.
-  void add_entries(const For& entries, const StatementPtr& statement, std::vector<StatementPtr>& out) const {
+  /// Returns the lets and the store of one entry. Lets that load are part of its value, so that the loop may
+  /// be a vector loop.
+  std::vector<StatementPtr> entry_of(const For& entries, const StatementPtr& statement) const {
     loop_ir::Substitution loads;
     std::vector<StatementPtr> body;
     for (const StatementPtr& each : lets_) {
@@ -154,13 +183,53 @@ class Appends {
     auto store = std::get<loop_ir::Store>(statement->node);
     store.index = moved(loop_ir::name(entries.variable));
     store.value = substitute(store.value, loads);
-    const bool is_vector = indices_.count(store.array) == 0 &&
-                           loop_ir::is_vector_value(store.value, entries.variable, {entries.variable});
     body.push_back(make(std::move(store)));
-    body = loop_ir::without_unused_lets(body);
-    For loop = whole(rows_, entries, std::move(body));
-    if (is_vector && as<loop_ir::Store>(loop.body) != nullptr) loop.shape = loop_ir::Shape::simd;
+    return loop_ir::without_unused_lets(body);
+  }
+
+  bool knows_row(const std::vector<StatementPtr>& entry) const {
+    return std::any_of(entry.begin(), entry.end(), [&](const StatementPtr& each) {
+      loop_ir::Uses uses;
+      collect_uses(each, uses);
+      return std::any_of(of_row_.begin(), of_row_.end(),
+                         [&](const std::string& name) { return uses.names.count(name) > 0; });
+    });
+  }
+
+  /// The entry is the store of a value alone.
+  bool is_value(const std::vector<StatementPtr>& entry) const {
+    const auto* store = entry.size() == 1 ? as<loop_ir::Store>(entry.front()) : nullptr;
+    return store != nullptr && indices_.count(store->array) == 0;
+  }
+
+  /// Its value has the loads of adjacent lanes at adjacent elements.
+  bool is_vector(const For& entries, const std::vector<StatementPtr>& entry) const {
+    return is_value(entry) && loop_ir::is_vector_value(std::get<loop_ir::Store>(entry.front()->node).value,
+                                                       entries.variable, {entries.variable});
+  }
+
+  /// Adds the loop over all entries of one store.
+  void add_entries(const For& entries, const std::vector<StatementPtr>& entry,
+                   std::vector<StatementPtr>& out) const {
+    For loop = whole(rows_, entries, entry);
+    if (is_vector(entries, entry)) loop.shape = loop_ir::Shape::simd;
     out.push_back(make(std::move(loop)));
+  }
+
+  /// Adds the loop over rows, of which each stores the values of its entries.
+  void add_rows(const For& entries, std::vector<StatementPtr> stores, std::vector<StatementPtr>& out) const {
+    For values = entries;
+    const bool in_vectors = std::all_of(stores.begin(), stores.end(),
+                                        [&](const StatementPtr& each) { return is_vector(entries, {each}); });
+    if (in_vectors) values.shape = loop_ir::Shape::simd;
+    values.body = loop_ir::block(std::move(stores));
+    values.appends.reset();
+    values.overruns = is_name(rows_.end, "end");
+    std::vector<StatementPtr> body = before_;
+    body.push_back(make(std::move(values)));
+    For rows = rows_;
+    rows.body = loop_ir::block(std::move(body));
+    out.push_back(make(std::move(rows)));
   }
 
   /// Adds the loop that stores where each row of the result ends.
@@ -186,7 +255,9 @@ class Appends {
   const loop_ir::Counter& counter_;
   const For& rows_;
   const std::set<std::string>& indices_;
-  std::vector<StatementPtr> lets_, stores_;
+  std::set<std::string> of_row_;  ///< names whose values differ from row to row
+  std::set<std::string> loaded_;
+  std::vector<StatementPtr> before_, lets_, stores_;
 };
 
 /// Coalesces loops that append in a phase's body.

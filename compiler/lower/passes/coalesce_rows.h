@@ -3,8 +3,8 @@
 
 namespace schaas::lower {
 
-/// Coalesces loops over rows and over the entries of each row, where nothing depends on the row. Entries of
-/// adjacent rows are adjacent: one loop over all of them remains, vectorised where its values allow that.
+/// Coalesces loops over rows and over the entries of each row, where they do not depend on the row. Entries
+/// of adjacent rows are adjacent: one loop over all of them remains, vectorised where its values allow that.
 ///
 ///     for i in begin .. end {
 ///       for pj in B_pos1[i] .. B_pos1[(i + 1)] { t += (B[pj] * B[pj]) } }
@@ -33,6 +33,14 @@ namespace schaas::lower {
 ///     for simd pj in B_pos1[begin] .. B_pos1[end] { A[(pj + q)] = abs(B[pj]) }
 ///     for pj in B_pos1[begin] .. B_pos1[end] { A_crd1[(pj + q)] = B_crd1[pj] }
 ///     for i in begin .. end { A_pos1[(i + 1)] = (B_pos1[(i + 1)] + q) }
+///
+/// Values that know their row keep its loop. Its vectors may run past the end.
+///
+///     for i in begin .. end {
+///       let v: value = d[i]
+///       for simd pj in B_pos1[i] .. B_pos1[(i + 1)] overruns { A[(pj + q)] = (v * B[pj]) } }
+///
+/// The loop is a scalar one where the values gather, too.
 loop_ir::Kernel coalesce_rows(loop_ir::Kernel kernel);
 
 }  // namespace schaas::lower

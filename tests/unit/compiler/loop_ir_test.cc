@@ -101,7 +101,7 @@ constexpr const char* everything = R"(kernel f32 arguments 4 {
     }
     for b_4 in C_pos1[B_pos1[0]] .. C_pos1[B_pos1[1]] {
       let i: index = b_4
-      for b_5 in C_pos1[B_pos1[i]] .. C_pos1[B_pos1[(i + 1)]] row i of B_pos1, C_pos1 {
+      for b_5 in C_pos1[B_pos1[i]] .. C_pos1[B_pos1[(i + 1)]] row i of B_pos1, C_pos1 overruns {
       }
     }
     counter b_remainder = 0
@@ -384,6 +384,10 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"for i in 0 .. n { for q in p[i] .. p[(i + 1)] by 4 jammed row i of p { } }",
               "`q` does not visit the entries of row `i`"},
         Wrong{"for q in p[j] .. p[(j + 1)] row j of p { }", "`j` is used before it is declared"},
+        Wrong{"for q in 0 .. n overruns { A[q] = 0.0 }",
+              "`q` overruns, but does not only store the entries of a row"},
+        Wrong{"for i in 0 .. n { for q in p[i] .. p[(i + 1)] row i of p overruns { A[q] += 1.0 } }",
+              "`q` overruns, but does not only store the entries of a row"},
         Wrong{"counter c = 0 for q in 0 .. n appends c at a { let a: index = c }",
               "`q` does not append one entry at `c`"},
         Wrong{"counter c = 0 for q in 0 .. n appends c at a { let a: index = c set c = (a + 2) }",

@@ -64,6 +64,7 @@ struct Machine {
   std::int64_t second_cache_bytes = 1 << 20;          ///< one core's
   Rates rates = {};                                   ///< `schaas calibrate`
   std::int64_t memory_bytes = std::int64_t{8} << 30;  ///< main memory
+  int vector_bytes = 32;                              ///< size of a register in kernels for this machine
 };
 
 /// This machine: its caches and memory, its threads (or so many), its rates as `schaas calibrate` stored them
