@@ -101,6 +101,29 @@ std::string complex_name(const std::string& type, Function function) {
   return type + (function == Function::multiply ? "_multiply" : "_divide");
 }
 
+/// Returns "name(name(a, b), c)".
+std::string nested(const std::string& name, const std::vector<std::string>& arguments) {
+  std::string text = arguments.front();
+  if (arguments.size() == 1) return name + "(" + text + ")";
+  for (std::size_t n = 1; n < arguments.size(); ++n) text = name + "(" + text + ", " + arguments[n] + ")";
+  return text;
+}
+
+/// Returns the function of runtime/function.h that raises to the power without a call of pow; "": none does.
+std::string power_name(const loop_ir::Apply& apply) {
+  if (apply.function != Function::power) return "";
+  const auto* negated = std::get_if<loop_ir::Apply>(&apply.arguments[1]->node);
+  const bool negates = negated != nullptr && negated->function == Function::negate;
+  const auto& exponent = negates ? negated->arguments.front() : apply.arguments[1];
+  const auto* number = std::get_if<loop_ir::Number>(&exponent->node);
+  if (number == nullptr) return "";
+  const double value = negates ? -number->value : number->value;
+  static const std::map<double, std::string> names = {
+      {2, "square"}, {3, "cube"}, {-1, "inverse"}, {0.5, "root"}, {-0.5, "inverse_root"}};
+  const auto found = names.find(value);
+  return found == names.end() ? "" : found->second;
+}
+
 /// Returns "(a op b op c)".
 std::string joined(const std::vector<std::string>& parts, const std::string& op) {
   std::string text;
@@ -342,8 +365,8 @@ std::string CExpressions::apply(const loop_ir::Apply& apply, const Loadable& loa
   const bool is_call =
       complex_ && (apply.function == Function::multiply || apply.function == Function::divide);
   if (!op.empty() && !is_call) return promoted() + joined(parts, op);
-  const std::string name = is_call ? complex_name("value", apply.function) : called("value", apply.function);
-  return calls(name, apply.function, parts);
+  if (is_call) return nested(complex_name("value", apply.function), parts);
+  return call("value", apply, parts);
 }
 
 /// Returns the arguments of index arithmetic. It has 64 bits, also where a 32-bit array or variable is read,
@@ -437,13 +460,42 @@ std::string CExpressions::called(const std::string& type, Function function) {
   return type + "_" + name;
 }
 
-std::string CExpressions::calls(const std::string& name, Function function,
-                                const std::vector<std::string>& arguments) {
-  std::string text = arguments.front();
-  if (arguments.size() == 1) return name + "(" + text + ")";
-  if (function == Function::where) return name + "(" + text + ", " + arguments[1] + ", " + arguments[2] + ")";
-  for (std::size_t n = 1; n < arguments.size(); ++n) text = name + "(" + text + ", " + arguments[n] + ")";
-  return text;
+bool CExpressions::has_vector_form(const loop_ir::Apply& apply) {
+  switch (apply.function) {
+    case Function::minimum:
+    case Function::maximum:
+    case Function::where:
+    case Function::abs:
+    case Function::relu:
+    case Function::sign:
+    case Function::sqrt:
+    case Function::exp:
+    case Function::log:
+    case Function::tanh:
+    case Function::sigmoid:
+      return true;
+    case Function::power:
+      return !power_name(apply).empty();
+    default:
+      return c_name(apply.function)[0] == '\0' || operators::is_truth(apply.function);
+  }
+}
+
+bool CExpressions::is_for_registers(const ExpressionPtr& value) {
+  const auto* apply = std::get_if<loop_ir::Apply>(&value->node);
+  return apply == nullptr ||
+         (has_vector_form(*apply) &&
+          std::all_of(apply->arguments.begin(), apply->arguments.end(), is_for_registers));
+}
+
+std::string CExpressions::call(const std::string& type, const loop_ir::Apply& apply,
+                               const std::vector<std::string>& arguments) {
+  const std::string power = power_name(apply);
+  if (!power.empty()) return type + "_" + power + "(" + arguments.front() + ")";
+  const std::string name = called(type, apply.function);
+  if (apply.function == Function::where)
+    return name + "(" + arguments[0] + ", " + arguments[1] + ", " + arguments[2] + ")";
+  return nested(name, arguments);
 }
 
 std::string CExpressions::of_two(Function function, const std::string& a, const std::string& b) const {

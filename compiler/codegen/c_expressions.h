@@ -59,9 +59,13 @@ class CExpressions {
   std::string term_functions(const loop_ir::RowArithmetic& arithmetic) const;
   static std::string terms_name(const loop_ir::RowArithmetic& arithmetic);
   static std::string called(const std::string& type, operators::Function function);
-  /// Returns a call of the function of this name, or calls of two arguments at a time.
-  static std::string calls(const std::string& name, operators::Function function,
-                           const std::vector<std::string>& arguments);
+  /// Registers of the function are computed at once, not lane by lane.
+  static bool has_vector_form(const loop_ir::Apply& apply);
+  /// All functions of the value have a vector form.
+  static bool is_for_registers(const loop_ir::ExpressionPtr& value);
+  /// Returns a call of the function for a type, or calls of two arguments at a time.
+  static std::string call(const std::string& type, const loop_ir::Apply& apply,
+                          const std::vector<std::string>& arguments);
   /// Returns the statement that folds `value` into `target`: "t += v;", "t = value_maximum(t, v);".
   std::string fold(const std::string& type, operators::Monoid monoid, const std::string& target,
                    const std::string& value) const;

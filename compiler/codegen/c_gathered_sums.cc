@@ -58,8 +58,7 @@ class Walk {
     return std::visit(Match{
                           [&](const loop_ir::Load& x) { return may_load(x); },
                           [&](const loop_ir::Apply& x) {
-                            return (is_arithmetic(x.function) || operators::is_truth(x.function) ||
-                                    has_vector_form(x.function)) &&
+                            return CExpressions::has_vector_form(x) &&
                                    std::all_of(x.arguments.begin(), x.arguments.end(),
                                                [&](const ExpressionPtr& each) { return may_compute(each); });
                           },
@@ -69,29 +68,6 @@ class Walk {
   }
 
  private:
-  static bool is_arithmetic(Function function) {
-    return function == Function::add || function == Function::subtract || function == Function::multiply ||
-           function == Function::divide || function == Function::negate;
-  }
-  /// Registers of this function are computed at once, not lane by lane.
-  static bool has_vector_form(Function function) {
-    switch (function) {
-      case Function::minimum:
-      case Function::maximum:
-      case Function::where:
-      case Function::abs:
-      case Function::relu:
-      case Function::sign:
-      case Function::sqrt:
-      case Function::exp:
-      case Function::log:
-      case Function::tanh:
-      case Function::sigmoid:
-        return true;
-      default:
-        return false;
-    }
-  }
   bool varies(const ExpressionPtr& expression) const { return loop_ir::mentions(expression, {position_}); }
 
   bool may_load(const loop_ir::Load& load) {
@@ -266,14 +242,13 @@ std::string CVectorLoops::adjacent_loads(const loop_ir::Load& load, const std::s
 /// Returns adjacent values of a function that C has no operator for. Its arguments are registers.
 std::string CVectorLoops::adjacent_calls(const loop_ir::Apply& apply, const std::string& position,
                                          const Adjacent& adjacent) const {
-  const std::string name = CExpressions::called(adjacent.type, apply.function);
   std::vector<std::string> parts;
   for (const auto& argument : apply.arguments) {
     const std::string given = adjacent_values(argument, position, adjacent);
     const bool is_register = loop_ir::mentions(argument, {position});
     parts.push_back(is_register ? given : "((" + adjacent.type + "){0} + " + given + ")");
   }
-  return CExpressions::calls(name, apply.function, parts);
+  return CExpressions::call(adjacent.type, apply, parts);
 }
 
 /// Returns a register whose lanes hold the identity of the fold.

@@ -274,11 +274,20 @@ void CVectorLoops::open_overrun(const loop_ir::For& loop, const std::string& wid
 }
 
 /// Stores whole registers, and at the end of the range element by element. Rows of any length up to a
-/// register take the same path, which the processor predicts.
+/// register take the same path, which the processor predicts. A function that is called for each lane is not
+/// called for those past the end.
 void CVectorLoops::print_overrun(const loop_ir::For& loop) {
-  open_overrun(loop, "WIDTH(vec)");
-  print_body(loop.body, {"vec", 1});
-  text_.close();
+  const auto stores = statements_of(loop.body);
+  const bool in_registers = std::all_of(stores.begin(), stores.end(), [](const StatementPtr& each) {
+    return CExpressions::is_for_registers(std::get<loop_ir::Store>(each->node).value);
+  });
+  if (in_registers) {
+    open_overrun(loop, "WIDTH(vec)");
+    print_body(loop.body, {"vec", 1});
+    text_.close();
+  } else {
+    open_range(loop);
+  }
   cascade(loop, {"value", 1}, "while");
   text_.close();
 }

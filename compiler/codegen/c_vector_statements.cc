@@ -85,7 +85,7 @@ std::string CVectorLoops::apply(const loop_ir::Apply& apply, const Block& block,
   }
   std::vector<std::string> registers;
   for (const auto& each : arguments) registers.push_back(register_of(each, block, part));
-  return CExpressions::calls(CExpressions::called(block.type, apply.function), apply.function, registers);
+  return CExpressions::call(block.type, apply, registers);
 }
 
 /// Returns the arguments of a product with one value: the value and the register.

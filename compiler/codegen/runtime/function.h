@@ -79,10 +79,16 @@ DEFINE_MATH(round, MATH(nearbyint))
     return SELECT(type, x < zero, e, one) / (one + e);                                  \
   }
 #define DEFINE_LIBRARY_EXPONENTIALS DEFINE_MATH(exp, MATH(exp)) DEFINE_MATH(tanh, MATH(tanh)) DEFINE_MATH(log, MATH(log))
-/* Small whole powers known to the compiler are products: each call of pow costs some 30 of them. */
-UNUSED static ALWAYS_INLINE value value_power(value a, value b) {
-  if (__builtin_constant_p(b) && b == 2) return a * a;
-  if (__builtin_constant_p(b) && b == 3) return a * a * a;
-  return MATH(pow)(a, b);
-}
+UNUSED static inline value value_power(value a, value b) { return MATH(pow)(a, b); }
+/* Powers without a call of pow, which costs some 30 products. Roots of -0 and -infinity are those of pow, not of sqrt. */
+#define DEFINE_POWERS(type, SELECT)                                                        \
+  UNUSED static ALWAYS_INLINE type type##_square(type x) { return x * x; }                \
+  UNUSED static ALWAYS_INLINE type type##_cube(type x) { return x * x * x; }              \
+  UNUSED static ALWAYS_INLINE type type##_inverse(type x) { return (value)1 / x; }        \
+  UNUSED static ALWAYS_INLINE type type##_root(type x) {                                  \
+    const type zero = {0}, infinity = zero + (value)__builtin_inf();                      \
+    return SELECT(type, x == -infinity, infinity, type##_sqrt(x + zero));                 \
+  }                                                                                       \
+  UNUSED static ALWAYS_INLINE type type##_inverse_root(type x) { return (value)1 / type##_root(x); }
+DEFINE_POWERS(value, SELECT_ONE)
 #endif

@@ -28,13 +28,13 @@ DEFINE_EACH_TYPE(floor)
 DEFINE_EACH_TYPE(ceil)
 DEFINE_EACH_TYPE(round)
 #define DEFINE_POWER(type)                                                    \
-  UNUSED static ALWAYS_INLINE type type##_power(type a, type b) {             \
-    if (__builtin_constant_p(b[0]) && b[0] == 2) return a * a;                \
-    if (__builtin_constant_p(b[0]) && b[0] == 3) return a * a * a;            \
+  DEFINE_POWERS(type, SELECT_LANES)                                           \
+  UNUSED static inline type type##_power(type a, type b) {                    \
     for (int n = 0; n < WIDTH(type); ++n) a[n] = MATH(pow)(a[n], b[n]);       \
     return a;                                                                 \
   }
 DEFINE_POWER(vec)
 DEFINE_POWER(vec32)
 DEFINE_POWER(vec16)
+DEFINE_POWER(vec4)
 #endif

@@ -438,6 +438,10 @@ std::vector<OfNumbers> every_function() {
        {Function::minimum, Function::maximum, Function::logical_and, Function::logical_or, Function::power}) {
     all.push_back({std::string(operators::facts(function).name) + "(B1[k], B2[k])", of(function, 2)});
   }
+  for (const char* exponent : {"2.0", "3.0", "-1.0", "0.5", "-0.5", "1.5"}) {
+    all.push_back({std::string("pow(B1[k], ") + exponent + ")",
+                   [=](double x, double) { return std::pow(x, std::stod(exponent)); }});
+  }
   return all;
 }
 
