@@ -278,7 +278,10 @@ StatementPtr coalesced(const StatementPtr& statement) {
   const StatementPtr inside =
       map_children(statement, [&](const StatementPtr& each) { return coalesced(each); });
   const auto* rows = as<For>(inside);
-  const auto* entries = rows == nullptr ? nullptr : as<For>(rows->body);
+  if (rows == nullptr) return inside;
+  // A coordinate that nothing uses is bound between loops over levels.
+  const auto within = loop_ir::without_unused_lets(statements_of(rows->body));
+  const auto* entries = within.size() == 1 ? as<For>(within.front()) : nullptr;
   if (entries == nullptr || !walks_in_order(*rows) || entries->shape == loop_ir::Shape::vector ||
       entries->step != 1 || entries->unroll != 1 || !adjoin(*rows, *entries))
     return inside;
