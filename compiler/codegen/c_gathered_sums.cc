@@ -246,7 +246,7 @@ std::string CVectorLoops::adjacent_calls(const loop_ir::Apply& apply, const std:
   for (const auto& argument : apply.arguments) {
     const std::string given = adjacent_values(argument, position, adjacent);
     const bool is_register = loop_ir::mentions(argument, {position});
-    parts.push_back(is_register ? given : "((" + adjacent.type + "){0} + " + given + ")");
+    parts.push_back(is_register ? given : expressions_.broadcast(adjacent.type, given));
   }
   return CExpressions::call(adjacent.type, apply, parts);
 }

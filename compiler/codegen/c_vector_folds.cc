@@ -7,8 +7,7 @@
 
 // Reductions over adjacent elements: registers of partial results, folded at the end. Of the last register
 // the elements of the loop alone are loaded; the others are zeros, or the identity of other monoids.
-// Interleaved registers hide the latency of additions; one
-// fold alone has four, several share them.
+// Interleaved registers hide the latency of additions; one fold alone has four, several share them.
 namespace schaas::codegen {
 namespace {
 
@@ -65,10 +64,8 @@ void CVectorLoops::print_other_folds(const loop_ir::For& loop, const Folds& fold
     });
   };
   open_range(loop);
-  // Broadcast by subtraction of zero, which keeps every value.
-  const std::string number = expressions_.number(operators::identity(monoid));
   const std::string identity =
-      expressions_.is_complex() ? expressions_.broadcast("vec", number) : number + " - (vec){0}";
+      expressions_.broadcast("vec", expressions_.number(operators::identity(monoid)));
   for (const auto* fold : folds) {
     for (int part = 0; part < parts; ++part)
       text_.line("vec " + partial(*fold, part) + " = " + identity + ";");
