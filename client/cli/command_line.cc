@@ -121,6 +121,7 @@ void add_commands(CLI::App& program, Action& chosen, bool& json) {
   add_plot(program, chosen);
   add_emit(program, chosen);
   add_convert(program, chosen);
+  add_format_comparison(program, chosen);
   add_gradient(program, chosen);
   add_bundle(program, chosen);
   add_cache(program, chosen);

@@ -15,6 +15,7 @@ void add_schedule(CLI::App& program, Action& chosen);
 void add_plot(CLI::App& program, Action& chosen);
 void add_emit(CLI::App& program, Action& chosen);
 void add_convert(CLI::App& program, Action& chosen);
+void add_format_comparison(CLI::App& program, Action& chosen);
 void add_gradient(CLI::App& program, Action& chosen);
 void add_bundle(CLI::App& program, Action& chosen);
 void add_cache(CLI::App& program, Action& chosen);

@@ -44,7 +44,7 @@ PUBLIC_HEADERS = {
     "client/cpp/selection": "bounds choose frontier frontier_at gpu_select json kernel_source rates select tuning",
     "client/cpp/gpu": "gpu",
     "client/cpp/remote": "bundled_answer connection jobs",
-    "client/cpp/api": "bundle kernel_set operands schaas session waiting",
+    "client/cpp/api": "bundle format_comparison kernel_set operands schaas session waiting",
 }
 PACKAGE_OF = {header: package for package, headers in PUBLIC_HEADERS.items() for header in headers.split()}
 

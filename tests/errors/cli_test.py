@@ -15,7 +15,7 @@ PROGRAMS = sys.argv.pop(1)
 program.WithDaemon.programs = PROGRAMS
 K4 = "A(i,l) = B(i,j) * C(j,k) * D(k,l)"
 NOBODY = "unix:/nonexistent/schaas.sock"
-COMMANDS = "run, schedule, tune, plot, emit, convert, gradient, bundle, cache, admin, precompute, jobs, watch, cancel, retry, calibrate, info, doctor, completion, help"
+COMMANDS = "run, schedule, tune, plot, emit, convert, formats, gradient, bundle, cache, admin, precompute, jobs, watch, cancel, retry, calibrate, info, doctor, completion, help"
 
 # Wrong whatever the server: words, exit status, the whole of standard error.
 WITHOUT_SERVER = {
@@ -25,6 +25,11 @@ WITHOUT_SERVER = {
                                         "you mean `run`?\n"),
     "unknown option": (["run", K4, "--verfy"], 2, "invalid [command-line]: unknown option `--verfy` of `schaas run`; did you mean "
                                                   "`--verify`?\n"),
+    "formats of several operands": (["formats", "y(i) = B(i,j) * x(j)", "-d", "i=3", "-d", "j=3"], 2,
+                                    "invalid [command-line]: `schaas formats` compares formats of one operand, and 0 are sparse here\n"
+                                    "  note: name it: `--of NAME`, one of `B`, `x`\n"),
+    "formats of no operand": (["formats", "y(i) = B(i,j) * x(j)", "-d", "i=3", "-d", "j=3", "--of", "y"], 2,
+                              "invalid [unknown-tensor]: `--of y` is no operand; operands are `B`, `x`\n"),
     "gradient of nothing": (["gradient", "y(i) = A(i,j) * x(j)"], 2, "invalid [command-line]: `schaas gradient`: --of is required\n"
                                                                      "  note: `schaas gradient --help` shows its options\n"),
     "gradient of no operand": (["gradient", "y(i) = A(i,j) * x(j)", "--of", "xs"], 2,

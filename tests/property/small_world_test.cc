@@ -6,7 +6,10 @@
 #include <vector>
 
 #include "compiler/problem/problem.h"
+#include "tests/support/interpreted_kernel.h"
 #include "tests/support/kernel_queue.h"
+#include "tests/support/kernel_trial.h"
+#include "tests/support/seed.h"
 
 // A small world in full: every expression of one to three matrix operands joined by + - * / and max, and
 // those of one or two with coordinates of the indices, as an element of a matrix, as sums of its rows and as
@@ -22,11 +25,14 @@ namespace {
 constexpr std::size_t step = 32;
 constexpr std::size_t shards = 32;  // all of it
 constexpr std::size_t inputs = 3;
+constexpr std::size_t interpreted_step = 1;
 #else
 constexpr std::size_t step = 631;  // prime: the slice has all formats and operators
 constexpr std::size_t shards = 1;
 constexpr std::size_t inputs = 4;
+constexpr std::size_t interpreted_step = 17;
 #endif
+constexpr std::size_t interpreted_inputs = 4;
 
 using Formats = std::vector<std::string>;
 
@@ -118,6 +124,36 @@ void for_all(const Visit& visit) {
       }
     }
   }
+}
+
+// The same world in f64 without a C compiler: every access is checked against its array, and all of it takes
+// minutes. The fast test takes every n-th, others each day.
+TEST(InterpretedSmallWorld, AgreesWithDenseEvaluation) {
+  const std::size_t offset = test_support::seed_of_the_day() % interpreted_step;
+  SCOPED_TRACE("SCHAAS_SEED=" + std::to_string(test_support::seed_of_the_day()));
+  std::mt19937_64 random(20261130);
+  int failures = 0;
+  std::size_t number = 0, kernels = 0;
+  for_all([&](const problem::ProblemText& text) {
+    if (number++ % interpreted_step != offset || failures >= 5) return;
+    const auto problem = problem::build(text).value();
+    const auto failed = [&](const std::string& what) {
+      ++failures;
+      ADD_FAILURE() << what << test_support::described({}, problem, "");
+    };
+    const auto kernel = test_support::kernel_of({}, problem);
+    if (!kernel.ok()) return failed(support::render(kernel.error()));
+    try {
+      test_support::InterpretedKernel interpreted(*kernel);
+      const test_support::Trials trials(problem, interpreted_inputs, random());
+      const auto error = trials.error_of(interpreted.descriptor(), 0, interpreted_inputs, random);
+      if (!error.empty() || !interpreted.error().empty()) return failed(error + ": " + interpreted.error());
+    } catch (const test_support::BrokenCode& broken) {
+      return failed(broken.what());
+    }
+    ++kernels;
+  });
+  EXPECT_GE(kernels, number / interpreted_step);
 }
 
 class SmallWorld : public ::testing::TestWithParam<std::size_t> {};

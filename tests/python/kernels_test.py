@@ -352,6 +352,22 @@ class Results(unittest.TestCase):
         self.assertIn("A(i,k) += B(i,j) * C(j,k)", text)
         self.assertEqual(list(f.tune(B=self.b, C=self.c)), ["s1"])
 
+    def test_formats_of_an_operand_are_compared(self):
+        f = schaas.kernel("A(i,k) = B(i,j) * C(j,k)")
+        told = f.compare_formats("B", formats=["csc", "csf", "nothing"], seconds=0.05, B=self.b, C=self.c)
+        own, csc, csf, nothing = told.formats
+        self.assertEqual((own["format"], own["convert_seconds"]), ("csr", 0))
+        self.assertGreater(min(csc["run_seconds"], csf["run_seconds"], own["run_seconds"], csc["convert_seconds"]), 0)
+        self.assertEqual(nothing["error"]["code"], "unknown-format")
+        fastest = min((own, csc, csf), key=lambda one: one["run_seconds"])["format"]
+        self.assertEqual((told.best(), told.best(uses=0)), (fastest, "csr"))
+        self.assertIn("nothing: unknown format", str(told))
+        self.assertIn(fastest, repr(told))
+        usual = [one["format"] for one in f.compare_formats("B", self.b, self.c, seconds=0).formats]
+        self.assertEqual(usual, ["csr", "csc", "dcsr", "dcsc", "coo", "dense"])
+        with self.assertRaisesRegex(schaas.Invalid, r"unknown-tensor.*no operand `E`"):
+            f.compare_formats("E", self.b, self.c)
+
     def test_a_frontier_at_sizes_is_a_picture(self):
         f = schaas.kernel("A[i,l] = B[i,j]*C[i,k]*D[j,k]*E[j,l]", B="csr", patience=600)
         operands = dict(B=self.b, C=self.random.random((30, 8)), D=self.random.random((20, 8)), E=self.random.random((20, 5)))

@@ -720,6 +720,35 @@ class Gradients(program.WithDaemon):
         self.assertEqual(again, "g(i) = 3 * w * x(i) * x(i)\n")
 
 
+class Formats(program.WithDaemon):
+    """An operand in each of several formats, measured."""
+
+    def setUp(self):
+        self.words = ("formats", "y(i) = B(i,j) * x(j)", "-t", f"B={program.write_matrix(self.folder / 'B.mtx', 40, 30, 90, seed=36)}",
+                      "--measure-seconds", "0.05", "--candidate", "csc", "--candidate", "csr", "--candidate", "bcsr(2,2)", "--candidate", "dense,bogus")
+
+    def test_each_has_its_figures_or_its_reason(self):
+        told = self.daemon.json(*self.words, "--uses", "1000")
+        self.assertEqual((told["operand"], told["uses"]), ("B", 1000))
+        own, csc, blocks, bogus = told["formats"]
+        self.assertEqual((own["format"], own["bytes"], own["convert_seconds"], own["tree"]), ("csr", 41 * 4 + 90 * 12, 0, "ij"))
+        self.assertEqual((csc["format"], csc["bytes"], csc["tree"]), ("csc", 31 * 4 + 90 * 12, "ji"))
+        self.assertGreater(csc["convert_seconds"], 0)
+        for one in (own, csc):
+            self.assertGreater(one["run_seconds"], 0)
+        self.assertEqual((blocks["format"], blocks["error"]["code"]), ("bcsr(2,2)", "blocks"))
+        self.assertEqual((bogus["format"], bogus["error"]["code"]), ("dense,bogus", "unknown-format"))
+        totals = {one["format"]: one["convert_seconds"] + 1000 * one["run_seconds"] for one in (own, csc)}
+        self.assertEqual(told["best"], min(totals, key=totals.get))
+
+    def test_a_table_says_what_does_not_fit(self):
+        told = self.daemon.run(*self.words)
+        self.assertEqual(told.returncode, 0, told.stderr)
+        self.assertRegex(told.stdout, r"csr +1.21 KiB +[\d.]+ .s +as it is +ij\n")
+        self.assertIn("bcsr(2,2): `B` in `bcsr(2,2)`: tensors in memory cannot be bound in blocks; csr works\n", told.stdout)
+        self.assertRegex(told.stdout, "fastest to run: cs[rc]\n$")
+
+
 class Interrupted(program.WithDaemon):
     """Ctrl-C ends a command at once, and the server stops what nobody waits for any more."""
 

@@ -8,6 +8,7 @@
 #include "client/cli/figures.h"
 #include "client/cli/table.h"
 #include "schaas/blocks.h"
+#include "schaas/format_comparison.h"
 #include "schaas/tensor_files.h"
 
 // schaas convert: a tensor file in another format. Reports its memory, and writes a file whose entries come
@@ -81,20 +82,12 @@ support::Result<Stored> store(const client::TensorData& data, const std::string&
   return Stored{name, std::move(packed).value(), took.count(), {}};
 }
 
-/// The named formats that fit a tensor of this order, dense only where it is not much larger than the
-/// entries.
-std::vector<std::string> usual_formats(const client::TensorData& data) {
+/// The usual formats of the tensor in a file.
+std::vector<std::string> formats_of(const client::TensorData& data) {
   const auto& extents = client::extents_of(data);
-  std::vector<std::string> names;
-  if (extents.empty()) return {"dense"};
-  if (extents.size() == 2) names = {"csr", "csc", "dcsr", "dcsc", "coo"};
-  if (extents.size() > 2) names = {"csf", "coo"};
-  if (extents.size() == 1) names = {"compressed"};
-  const auto size = client::checked_product(extents);
-  const auto* entries = std::get_if<client::CooTensor>(&data);
-  if (entries == nullptr || (size && *size / 100 <= static_cast<std::int64_t>(entries->entries())))
-    names.emplace_back("dense");
-  return names;
+  if (const auto* entries = std::get_if<client::CooTensor>(&data))
+    return client::usual_formats(extents, static_cast<std::int64_t>(entries->entries()));
+  return client::usual_formats(extents, client::checked_product(extents).value_or(0));
 }
 
 Json levels_json(const client::PackedTensor& tensor) {
@@ -150,7 +143,7 @@ support::Result<Answer> convert(const ConvertOptions& options) {
   reading.value_type = *client::value_type_named(options.value_type);
   reading.extents = options.extents;
   SCHAAS_ASSIGN_OR_RETURN(const client::TensorData data, client::read(options.file, reading));
-  std::vector<std::string> names = usual_formats(data);
+  std::vector<std::string> names = formats_of(data);
   if (!options.format.empty()) names = {options.format};
   // A file is written in one format, the first of the usual ones.
   if (options.format.empty() && !options.output.empty()) names.resize(1);

@@ -236,7 +236,8 @@ int32_t schaas_kernels_open(schaas_session* session, const schaas_problem* probl
                               options.stop = stop;
                               return KernelSet::open(session->session, std::move(text), options);
                             }));
-    *kernels = new schaas_kernels{std::move(set), session->session};
+    options.stop = {};
+    *kernels = new schaas_kernels{std::move(set), session->session, std::move(options)};
     return {};
   });
 }

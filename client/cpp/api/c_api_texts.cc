@@ -5,6 +5,7 @@
 
 #include "client/cpp/api/c_boundary.h"
 #include "client/cpp/selection/binding.h"
+#include "schaas/format_comparison.h"
 #include "schaas/gradient.h"
 #include "schaas/json.h"
 #include "schaas/selections.h"
@@ -304,6 +305,35 @@ int32_t schaas_tune(schaas_kernels* kernels, const schaas_operand* operands, int
           return kernels->set.tune(given.pointers, given.options);
         }));
     Json found = {{"fastest", tuning.fastest}, {"measured", tuning.measured}};
+    *json = dumped(found);
+    return {};
+  });
+}
+
+int32_t schaas_compare_formats(schaas_kernels* kernels, const schaas_operand* operands, int32_t count,
+                               const schaas_options* options, const char* operand, const char* const* formats,
+                               int32_t format_count, double measure_seconds, char** json,
+                               schaas_error** error) {
+  return at_boundary(error, [&]() -> Result<void> {
+    if (kernels == nullptr || json == nullptr) return null_argument(kernels == nullptr ? "kernels" : "json");
+    if (operand == nullptr) return null_argument("operand");
+    GivenTensors given;
+    SCHAAS_RETURN_IF_ERROR(take(*kernels, operands, count, options, Runs::many, given));
+    FormatComparisonOptions comparison;
+    comparison.seconds = measure_seconds;
+    comparison.search = kernels->options;
+    comparison.bind = given.options;
+    comparison.bind.wait.progress = {};
+    for (int32_t f = 0; formats != nullptr && f < format_count; ++f)
+      comparison.formats.push_back(formats[f] == nullptr ? "" : formats[f]);
+    SCHAAS_ASSIGN_OR_RETURN(
+        const auto figures,
+        while_telling(given.options.wait.progress, "measuring", [&](std::stop_token stop) {
+          comparison.bind.wait.stop = stop;
+          return compare_formats(kernels->session, kernels->set.problem(), operand, given.pointers,
+                                 comparison);
+        }));
+    const Json found = {{"formats", formats_json(figures)}};
     *json = dumped(found);
     return {};
   });

@@ -12,6 +12,7 @@
 
 #include "client/cpp/api/c_operands.h"
 #include "client/cpp/api/kept_calls.h"
+#include "client/cpp/platform/seconds_since.h"
 #include "compiler/support/result.h"
 #include "schaas/bundle.h"
 #include "schaas/kernel_set.h"
@@ -30,6 +31,7 @@ struct schaas_session {
 struct schaas_kernels {
   schaas::client::KernelSet set;
   schaas::client::Session session;
+  schaas::client::KernelSetOptions options;  ///< without the stop of its opening
   schaas::client::KeptCalls kept{};
 };
 struct schaas_storage {
@@ -93,7 +95,7 @@ auto while_telling(const ProgressCallback& progress, const char* stage, const Bo
        done.wait_for(std::chrono::milliseconds(20)) != std::future_status::ready;) {
     WaitProgress now;
     now.stage = stage;
-    now.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    now.seconds = seconds_since(start);
     if (!progress(now)) {
       stop.request_stop();
       break;

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <random>
 
+#include "client/cpp/platform/seconds_since.h"
 #include "schaas/connection.h"
 #include "schaas/fill.h"
 #include "schaas/host.h"
@@ -79,7 +80,7 @@ support::Result<std::vector<double>> measure(const Kernel& kernel, std::int64_t 
     for (int run = 0; run < max_runs && (run < min_runs || spent < seconds_each); ++run) {
       const auto start = Clock::now();
       SCHAAS_RETURN_IF_ERROR(execution.run());
-      const double took = std::chrono::duration<double>(Clock::now() - start).count();
+      const double took = seconds_since(start);
       best = run == 0 ? took : std::min(best, took);
       spent += took;
     }

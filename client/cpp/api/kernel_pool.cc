@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "client/cpp/platform/cancelled.h"
+#include "client/cpp/platform/seconds_since.h"
 #include "client/cpp/selection/pick.h"
 #include "compiler/support/instruction_set.h"
 #include "compiler/support/schedule_id.h"
@@ -293,7 +294,7 @@ support::Result<Preference> KernelPool::decide(const Wish& wish) {
       return found;
     }
     // A loss is avoided by waiting, but not for longer than it is itself.
-    const double waited = std::chrono::duration<double>(Clock::now() - search_began_).count();
+    const double waited = seconds_since(search_began_);
     if (!has_failed(best.name)) acceptable_seconds = best.seconds + std::max(waited, negligible_loss_seconds);
     // Named beside the search it would delay the first kernel.
     const bool may_request = search_ != Search::running || !loaded_.empty();
@@ -344,7 +345,7 @@ WaitProgress KernelPool::progress(Clock::time_point start) const {
   } else {
     now.kernels_of = now.kernels + requested_;
   }
-  now.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  now.seconds = seconds_since(start);
   return now;
 }
 

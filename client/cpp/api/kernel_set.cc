@@ -15,12 +15,13 @@
 #include "client/cpp/expression/summed_operands.h"
 #include "client/cpp/platform/cancelled.h"
 #include "client/cpp/platform/process_mutex.h"
+#include "client/cpp/platform/seconds_since.h"
 #include "client/cpp/runtime/argument_check.h"
 #include "client/cpp/selection/binding.h"
 #include "client/cpp/tensor/overlap.h"
 #include "compiler/format/assembled_format.h"
-#include "compiler/format/blocks.h"
 #include "compiler/support/instruction_set.h"
+#include "schaas/blocks.h"
 #include "schaas/bounds.h"
 #include "schaas/host.h"
 
@@ -61,7 +62,7 @@ template <class Run>
 support::Result<double> timed(const Run& run) {
   const auto start = Clock::now();
   SCHAAS_RETURN_IF_ERROR(run());
-  return std::chrono::duration<double>(Clock::now() - start).count();
+  return seconds_since(start);
 }
 
 }  // namespace
@@ -118,11 +119,8 @@ KernelSet::KernelSet(std::shared_ptr<State> state) : state_(std::move(state)) {}
 
 support::Result<KernelSet> KernelSet::open(const Session& session, ProblemText problem,
                                            KernelSetOptions options) {
-  for (const auto& [tensor, text] : problem.formats) {
-    if (format::without_blocks(text) == text) continue;
-    return support::unsupported("blocks", "`" + tensor + "` in `" + text +
-                                              "`: tensors in memory cannot be bound in blocks; csr works");
-  }
+  for (const auto& [tensor, text] : problem.formats)
+    SCHAAS_RETURN_IF_ERROR(check_without_blocks(tensor, text));
   SCHAAS_ASSIGN_OR_RETURN(Program program, parse_program(problem.expression));
   SCHAAS_ASSIGN_OR_RETURN(auto ranged, RangedProgram::open(session, problem, program, options));
   if (ranged) {

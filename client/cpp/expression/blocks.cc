@@ -266,4 +266,10 @@ Result<PackedTensor> Blocks::joined(const std::string& tensor, const PackedTenso
   return pack(cut, format, options);
 }
 
+support::Result<void> check_without_blocks(const std::string& tensor, const std::string& format) {
+  if (format::without_blocks(format) == format) return {};
+  return support::unsupported("blocks", "`" + tensor + "` in `" + format +
+                                            "`: tensors in memory cannot be bound in blocks; csr works");
+}
+
 }  // namespace schaas::client

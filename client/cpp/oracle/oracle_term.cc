@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "client/cpp/oracle/oracle_arithmetic.h"
+#include "client/cpp/tensor/tensor_checks.h"
 
 namespace schaas::client {
 namespace {

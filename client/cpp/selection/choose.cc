@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "client/cpp/platform/cancelled.h"
+#include "client/cpp/platform/seconds_since.h"
 #include "client/cpp/selection/pick.h"
 #include "compiler/support/instruction_set.h"
 #include "compiler/support/schedule_id.h"
@@ -19,18 +20,17 @@ namespace schaas::client {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 support::Result<ScheduleAnswer> ask(KernelSource& source, const ScheduleRequest& request,
                                     const ScheduleListener& listener, Choice& choice) {
   const auto start = Clock::now();
   auto answer = source.schedule(request, [&](const ScheduleEvent& event) {
     if (std::holds_alternative<KernelInfo>(event) && choice.first_kernel_seconds == 0)
-      choice.first_kernel_seconds = since(start);
+      choice.first_kernel_seconds = seconds_since(start);
     if (listener) listener(event);
     return true;
   });
-  choice.server_seconds += since(start);
+  choice.server_seconds += seconds_since(start);
   return answer;
 }
 
@@ -97,7 +97,7 @@ support::Result<void> take_best_kernel(const ChoiceRequest& request, Choice& cho
   std::vector<const KernelInfo*> come;
   for (const KernelInfo& kernel : choice.answer.kernels) come.push_back(&kernel);
   SCHAAS_ASSIGN_OR_RETURN(const KernelPick best, pick_kernel(choice.answer.frontier, come, request));
-  choice.select_seconds += since(start);
+  choice.select_seconds += seconds_since(start);
   if (best.kernel == nullptr)
     return request.gpu && request.gpu->alone ? nothing_for_gpu("no kernel for it has come")
                                              : no_kernel("auto");
@@ -113,7 +113,7 @@ support::Result<void> take_selected(KernelSource& source, const ChoiceRequest& r
                                     Choice& choice) {
   const auto start = Clock::now();
   SCHAAS_ASSIGN_OR_RETURN(Pick best, pick(choice.answer.frontier, selectors, request));
-  choice.select_seconds += since(start);
+  choice.select_seconds += seconds_since(start);
   if (!add_kernel_of_entry(source, request, best.name, listener, choice)) {
     const bool gpu = best.for_gpu && request.gpu && !request.gpu->alone;
     const auto& failures = choice.answer.failures;

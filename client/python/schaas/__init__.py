@@ -12,6 +12,7 @@ from ._bundle import load
 from ._einsum import einsum
 from ._errors import Error, Exhausted, Internal, Invalid, Unreachable, Unsupported
 from ._files import read, write
+from ._formats import FormatComparison
 from ._frontier import Frontier
 from ._gradient import gradient
 from ._kernel import Bound, Kernel, kernel
@@ -19,5 +20,5 @@ from ._library import version as __version__
 from ._session import OfflineWarning, Session, connect
 from ._tensors import Tensor, bfloat16, tensor
 
-__all__ = ["Bound", "Error", "Exhausted", "Frontier", "Internal", "Invalid", "Kernel", "OfflineWarning", "Session", "Tensor", "Unreachable", "bfloat16",
+__all__ = ["Bound", "Error", "Exhausted", "FormatComparison", "Frontier", "Internal", "Invalid", "Kernel", "OfflineWarning", "Session", "Tensor", "Unreachable", "bfloat16",
            "Unsupported", "connect", "einsum", "gradient", "kernel", "load", "read", "tensor", "write"]

@@ -13,6 +13,7 @@ from ._device import DeviceArray, Gpu, NotInPlace, back, dense_view, device_arra
 from ._errors import Error, Exhausted, Invalid, Unsupported, did_you_mean, invalid, unsupported
 from ._follow import followed
 from ._forking import Lock
+from ._formats import FormatComparison
 from ._frames import Frame, layout_of
 from ._frontier import Frontier, size_text
 from ._operands import F4, F8, I4, I8, View, in_order, view_of
@@ -478,7 +479,17 @@ class Kernel:
         told = json.loads(self._told(library.api.schaas_tune, self._collect(positional, named), threads, extents))
         return {one["id"]: one["seconds"] for one in sorted(told["measured"], key=lambda one: one["seconds"])}
 
-    def _told(self, function, operands, threads, extents):
+    def compare_formats(self, operand, *positional, formats=None, seconds=2, threads=0, extents=None, **named):
+        """Measures this computation with one operand stored in each of several formats: a FormatComparison, whose best(uses) is the
+        format for so many runs, conversion included. `formats`: a list of texts (docs/formats.md), None for the usual ones;
+        `seconds`: how long is measured, after the kernels were compiled, which takes some seconds a format."""
+        operands = self._collect(positional, named)
+        candidates = [] if formats is None else list(formats)
+        told = self._told(library.api.schaas_compare_formats, operands, threads, extents, library.text_option("operand", operand),
+                          library.texts(candidates), len(candidates), library.seconds_option("seconds", seconds))
+        return FormatComparison(operand, json.loads(told)["formats"])
+
+    def _told(self, function, operands, threads, extents, *more):
         """The text of a function of the library about these operands."""
         def ask(views, values, index, place=None, gpu=None):
             kernels = self._set(views, values, index)
@@ -487,7 +498,7 @@ class Kernel:
 
             def tell(progress):
                 frame.set_progress(progress)
-                return library.text_from(function, kernels.handle, frame.operands, frame.count, frame.options)
+                return library.text_from(function, kernels.handle, frame.operands, frame.count, frame.options, *more)
 
             return waiting.run(tell, self.expression)
         there = self._anywhere(operands, extents, None, None)

@@ -9,7 +9,7 @@ from ctypes import POINTER, c_char_p, c_double, c_int32, c_int64, c_size_t, c_ui
 
 from ._errors import Unreachable, error_of, invalid
 
-API_VERSION = 6
+API_VERSION = 7
 
 F64, F32, I64, I32, BF16, F16, INT8, INT16, U8, U16, U32, U64, BOOL = range(13)
 # How far operands are checked, schaas.h.
@@ -114,6 +114,7 @@ _STATUS = {
     "computation_describe": [c_void_p, POINTER(c_void_p), _ERROR],
     "frontier_at": [c_void_p, c_void_p, c_int32, c_void_p, POINTER(c_void_p), _ERROR],
     "tune": [c_void_p, c_void_p, c_int32, c_void_p, POINTER(c_void_p), _ERROR],
+    "compare_formats": [c_void_p, c_void_p, c_int32, c_void_p, c_char_p, c_void_p, c_int32, c_double, POINTER(c_void_p), _ERROR],
     "compute": [c_void_p, c_void_p, c_int32, c_void_p, POINTER(c_void_p), _ERROR],
     "pack_with": [c_char_p, c_int32, c_void_p, c_void_p, c_void_p, c_int64, c_char_p, c_int32, c_int32, POINTER(StorageOptions),
                   POINTER(c_void_p), _ERROR],

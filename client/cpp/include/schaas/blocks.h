@@ -48,4 +48,7 @@ class Blocks {
   std::map<std::string, format::Reading> readings_;  ///< by tensor
 };
 
+/// Tensors in memory are not bound in blocks. Errors: unsupported [blocks].
+support::Result<void> check_without_blocks(const std::string& tensor, const std::string& format);
+
 }  // namespace schaas::client

@@ -28,15 +28,11 @@
 extern "C" {
 #endif
 
-#if defined(__GNUC__)
 #define SCHAAS_API __attribute__((visibility("default")))
-#else
-#define SCHAAS_API
-#endif
 
 /* Raised when something is added; a library serves every program that was built for its number or a lower
  * one. */
-#define SCHAAS_API_VERSION 6
+#define SCHAAS_API_VERSION 7
 SCHAAS_API int32_t schaas_api_version(void);
 SCHAAS_API const char* schaas_version(void); /* "0.1.0" */
 
@@ -53,8 +49,7 @@ typedef struct schaas_error schaas_error;
 SCHAAS_API int32_t schaas_error_status(const schaas_error* error);
 SCHAAS_API const char* schaas_error_code(const schaas_error* error);    /* stable: "extent-conflict" */
 SCHAAS_API const char* schaas_error_message(const schaas_error* error); /* one sentence */
-SCHAAS_API const char* schaas_error_text(
-    const schaas_error* error); /* all of it, with the source line and a caret */
+SCHAAS_API const char* schaas_error_text(const schaas_error* error);    /* with source line and caret */
 SCHAAS_API void schaas_error_free(schaas_error* error);
 /* Of texts that a function returns. */
 SCHAAS_API void schaas_text_free(char* text);
@@ -70,10 +65,9 @@ typedef struct schaas_progress {
   int32_t kernels_of; /* that will come without further requests; 0: unknown */
 } schaas_progress;
 /* Called on the thread of the call, when a wait begins and at least each 50 ms. Another value than 0 ends the
- * call within 0.1 s with SCHAAS_EXHAUSTED, "cancelled"; what the server works on is finished there, and the
- * session and its kernels remain as they are. Must not call the library. Since version 5. */
+ * call within 0.1 s with SCHAAS_EXHAUSTED, "cancelled"; the server finishes what it works on, the session
+ * remains as it is. Must not call the library. schaas_never_wait ends a call that would wait. Since 5. */
 typedef int32_t (*schaas_progress_function)(void* context, const schaas_progress* progress);
-/* One that ends a call that would wait. Since version 5. */
 SCHAAS_API int32_t schaas_never_wait(void* context, const schaas_progress* progress);
 
 /* A connection to a server: "unix:/path" or "host:port"; NULL: $SCHAAS_SERVER, else the user's private
@@ -236,12 +230,19 @@ SCHAAS_API int32_t schaas_computation_describe(const schaas_computation* computa
 SCHAAS_API int32_t schaas_tune(schaas_kernels* kernels, const schaas_operand* operands, int32_t count,
                                const schaas_options* options, char** json, schaas_error** error);
 
+/* Measures the computation with `operand` in its own format, then in each of these (NULL: the usual ones;
+ * docs/formats.md). JSON: {formats[{format, bytes, convert_seconds, run_seconds, uses_to_pay or null,
+ * tree}]}; one that does not fit has {format, error}. Since version 7. */
+SCHAAS_API int32_t schaas_compare_formats(schaas_kernels* kernels, const schaas_operand* operands,
+                                          int32_t count, const schaas_options* options, const char* operand,
+                                          const char* const* formats, int32_t format_count,
+                                          double measure_seconds, char** json, schaas_error** error);
+
 /* What schaas_kernels_describe tells, and what the schedules cost for these tensors: `here` beside `entries`
- * is {chosen, reason, threads, extents{}, nonzeros{}, picture}, an SVG of time against memory, and `here` in
- * each entry {tree, time, memory_bytes, fits, chosen, measured_seconds or null}: weighted trips shared by the
- * threads, bytes of temporaries, seconds that somebody measured at such sizes on such a host. Without
- * operands at the sizes of the last binding; `here` is null before there was one. Nothing is compiled. Since
- * version 3. */
+ * is {chosen, reason, threads, extents{}, nonzeros{}, picture (SVG)}, and `here` in each entry {tree, time,
+ * memory_bytes, fits, chosen, measured_seconds or null}: weighted trips shared by the threads, bytes of
+ * temporaries, seconds that somebody measured at such sizes on such a host. Without operands at the sizes of
+ * the last binding; `here` is null before there was one. Nothing is compiled. Since version 3. */
 SCHAAS_API int32_t schaas_frontier_at(schaas_kernels* kernels, const schaas_operand* operands, int32_t count,
                                       const schaas_options* options, char** json, schaas_error** error);
 
@@ -271,10 +272,9 @@ SCHAAS_API int32_t schaas_convert(const char* name, const schaas_tensor* tensor,
 SCHAAS_API int32_t schaas_read(const char* path, schaas_storage** storage, schaas_error** error);
 SCHAAS_API int32_t schaas_write(const char* path, const schaas_tensor* tensor, schaas_error** error);
 
-/* The same four functions for tensors with another fill value than 0: the value of every element that is not
- * stored. Kernels read such elements as the zero of their semiring (schaas_parse), so a tensor for min-plus
- * has the fill value infinity. Dense levels get the fill value where there is no entry, sparse ones leave it
- * out where they are made of dense ones. NULL: 0. Since version 5. */
+/* The same four functions for tensors with another fill value than 0: the value of elements that are not
+ * stored. Kernels read those as the zero of their semiring (schaas_parse), infinity for min-plus. Dense
+ * levels get it where there is no entry, sparse ones leave it out. NULL: 0. Since version 5. */
 typedef struct schaas_storage_options {
   size_t struct_bytes;
   double fill_value;
