@@ -38,9 +38,7 @@ class Session {
  public:
   Session() : random_(seed()) {}
 
-  /// Leaves out integers: the interpreter computes in double, in which products do not wrap around.
   void check(const problem::Problem& problem, const schedule::Trace& trace) {
-    if (operators::is_integer(problem.value_type) || operators::is_complex(problem.value_type)) return;
     const test_support::Trials trials(problem, inputs, random_());
     for (const auto& passes : {lower::PassList{}, lower::all_passes(), some_passes(random_)}) {
       const auto kernel = test_support::kernel_of(trace, problem, passes);

@@ -9,6 +9,7 @@
 
 #include "compiler/loop_ir/kernel.h"
 #include "proto/kernel_abi.h"
+#include "tests/support/interpreted_value.h"
 
 /// Loop IR as closures over a frame, for interpreted_kernel.h. Follows "Semantics" of
 /// compiler/loop_ir/README.md and shares no code with compiler/codegen.
@@ -41,7 +42,7 @@ struct ArrayView {
 /// State of one call of a phase: a slot for each name, a view for each array, by number.
 struct Frame {
   std::vector<std::int64_t> indices;
-  std::vector<double> values;
+  std::vector<Value> values;
   std::vector<ArrayView> arrays;
   std::vector<std::int64_t> sites;  ///< index of the last access, by place in the code
   InterpretedWork work;
@@ -50,7 +51,7 @@ struct Frame {
 };
 
 using IndexCode = std::function<std::int64_t(Frame&)>;
-using ValueCode = std::function<double(Frame&)>;
+using ValueCode = std::function<Value(Frame&)>;
 using StatementCode = std::function<void(Frame&)>;
 
 /// Numbers of names and arrays, and the code of expressions.
@@ -91,18 +92,12 @@ class ExpressionCode {
   /// Element access of arrays of indices and of values, checked against the view's count.
   std::function<std::int64_t(Frame&, std::int64_t)> index_loader(const std::string& array) const;
   std::function<void(Frame&, std::int64_t, std::int64_t)> index_storer(const std::string& array) const;
-  std::function<double(Frame&, std::int64_t)> value_loader(const std::string& array) const;
-  std::function<void(Frame&, std::int64_t, double)> value_storer(const std::string& array) const;
-  /// As a number of the kernel's value type.
-  double rounded(double value) const {
-    return single_ ? static_cast<double>(static_cast<float>(value)) : value;
-  }
+  std::function<Value(Frame&, std::int64_t)> value_loader(const std::string& array) const;
+  std::function<void(Frame&, std::int64_t, const Value&)> value_storer(const std::string& array) const;
   ValueCode apply(operators::Function function, std::vector<ValueCode> arguments) const;
-  double folded(operators::Monoid monoid, double into, double value) const;
+  const ValueArithmetic& arithmetic() const { return arithmetic_; }
 
   const loop_ir::Kernel& kernel() const { return kernel_; }
-  /// Values computed with have 4 bytes.
-  bool single() const { return operators::bytes_of(operators::part_type(kernel_.value_type)) == 4; }
   /// A frame with room for all names declared so far.
   Frame frame() const;
 
@@ -114,9 +109,9 @@ class ExpressionCode {
   std::function<std::size_t(Frame&, std::int64_t)> followed(const std::string& array) const;
 
   const loop_ir::Kernel& kernel_;
-  /// Returns the number on the ABI of the type of an array of values.
-  std::int32_t stored_type(std::size_t number) const;
-  bool single_;
+  /// Returns the type in which an array of values is stored.
+  operators::ValueType stored_type(std::size_t number) const;
+  ValueArithmetic arithmetic_;
   std::map<std::string, Symbol> symbols_;
   std::map<std::string, std::size_t> arrays_;
   std::size_t slots_ = 0;

@@ -4,10 +4,9 @@
 #include <utility>
 
 #include "tests/support/interpreted_code.h"
-#include "tests/support/typed_number.h"
 
-// Expressions as closures. Types follow from parts: an index is a 64-bit integer, a value a number that is
-// rounded to the kernel's type after each operation. Every access is checked against the array's count.
+// Expressions as closures. Types follow from parts: an index is a 64-bit integer, a value a number of the
+// kernel's type (interpreted_value.h). Every access is checked against the array's count.
 namespace schaas::test_support {
 
 using loop_ir::Element;
@@ -27,7 +26,7 @@ void InterpretedWork::add(const InterpretedWork& other) {
 }
 
 ExpressionCode::ExpressionCode(const loop_ir::Kernel& kernel)
-    : kernel_(kernel), single_(operators::part_type(kernel.value_type) == loop_ir::ValueType::f32) {
+    : kernel_(kernel), arithmetic_(kernel.value_type) {
   for (std::size_t n = 0; n < kernel.arrays.size(); ++n) arrays_.emplace(kernel.arrays[n].name, n);
 }
 
@@ -131,37 +130,31 @@ std::function<void(Frame&, std::int64_t, std::int64_t)> ExpressionCode::index_st
   };
 }
 
-std::int32_t ExpressionCode::stored_type(std::size_t number) const {
+operators::ValueType ExpressionCode::stored_type(std::size_t number) const {
   const auto* values = std::get_if<loop_ir::ArgumentValues>(&kernel_.arrays[number].origin);
-  return static_cast<std::int32_t>(values != nullptr ? values->stored.value_or(kernel_.value_type)
-                                                     : kernel_.value_type);
+  return values != nullptr ? values->stored.value_or(kernel_.value_type) : kernel_.value_type;
 }
 
-std::function<double(Frame&, std::int64_t)> ExpressionCode::value_loader(const std::string& array) const {
+std::function<Value(Frame&, std::int64_t)> ExpressionCode::value_loader(const std::string& array) const {
   const auto number = this->array(array);
   const auto check = followed(array);
   if (element(array) != Element::value) throw BrokenCode(array + " holds no values");
-  return [=, type = stored_type(number)](Frame& frame, std::int64_t at) {
+  return [=, this, type = stored_type(number)](Frame& frame, std::int64_t at) {
     const auto place = check(frame, at);
     ++frame.work.loads;
-    return read_number(frame.arrays[number].data, type, static_cast<std::int64_t>(place));
+    return arithmetic_.read(frame.arrays[number].data, type, static_cast<std::int64_t>(place));
   };
 }
 
-std::function<void(Frame&, std::int64_t, double)> ExpressionCode::value_storer(
+std::function<void(Frame&, std::int64_t, const Value&)> ExpressionCode::value_storer(
     const std::string& array) const {
   const auto number = this->array(array);
   const auto check = followed(array);
   if (element(array) != Element::value) throw BrokenCode(array + " holds no values");
-  return [=, type = stored_type(number)](Frame& frame, std::int64_t at, double value) {
+  return [=, this, type = stored_type(number)](Frame& frame, std::int64_t at, const Value& value) {
     const auto place = check(frame, at);
-    write_number(frame.arrays[number].data, type, static_cast<std::int64_t>(place), value);
+    arithmetic_.write(frame.arrays[number].data, type, static_cast<std::int64_t>(place), value);
   };
-}
-
-double ExpressionCode::folded(operators::Monoid monoid, double into, double value) const {
-  if (monoid == operators::Monoid::sum) return rounded(into + value);
-  return rounded(operators::evaluate(operators::combine(monoid), {into, value}));
 }
 
 IndexCode ExpressionCode::search(const loop_ir::Search& search) const {
@@ -292,19 +285,22 @@ IndexCode ExpressionCode::index(const ExpressionPtr& expression) const {
 ValueCode ExpressionCode::apply(Function function, std::vector<ValueCode> arguments) const {
   // Of `where` only the chosen argument is evaluated.
   if (function == Function::where)
-    return [=](Frame& frame) { return arguments[0](frame) != 0 ? arguments[1](frame) : arguments[2](frame); };
+    return [=](Frame& frame) {
+      return client::is_true(arguments[0](frame)) ? arguments[1](frame) : arguments[2](frame);
+    };
   if (arguments.size() == 2 && (function == Function::add || function == Function::multiply)) {
     const auto& a = arguments[0];
     const auto& b = arguments[1];
-    if (function == Function::add) return [a, b, this](Frame& frame) { return rounded(a(frame) + b(frame)); };
-    return [a, b, this](Frame& frame) { return rounded(a(frame) * b(frame)); };
+    if (function == Function::add)
+      return [a, b, this](Frame& frame) { return arithmetic_.sum(a(frame), b(frame)); };
+    return [a, b, this](Frame& frame) { return arithmetic_.product(a(frame), b(frame)); };
   }
   return [=, this, costly = operators::is_costly(function)](Frame& frame) {
-    std::vector<double> values;
+    std::vector<Value> values;
     values.reserve(arguments.size());
     if (costly) ++frame.work.functions;
     for (const auto& each : arguments) values.push_back(each(frame));
-    return rounded(operators::evaluate(function, values));
+    return arithmetic_.apply(function, values);
   };
 }
 
@@ -313,7 +309,7 @@ ValueCode ExpressionCode::value(const ExpressionPtr& expression) const {
       Match{
           [](const loop_ir::Integer&) -> ValueCode { throw BrokenCode("an index where a value is wanted"); },
           [&](const loop_ir::Number& x) -> ValueCode {
-            return [value = rounded(x.value)](Frame&) { return value; };
+            return [value = arithmetic_.number(x.value)](Frame&) { return value; };
           },
           [&](const loop_ir::Name& x) -> ValueCode {
             const Symbol& symbol = at(x.name);
@@ -336,9 +332,8 @@ ValueCode ExpressionCode::value(const ExpressionPtr& expression) const {
           },
           [](const loop_ir::Search&) -> ValueCode { throw BrokenCode("a position where a value is wanted"); },
           [&](const loop_ir::Convert& x) -> ValueCode {
-            return [index = index(x.index), this](Frame& frame) {
-              return rounded(static_cast<double>(index(frame)));
-            };
+            return
+                [index = index(x.index), this](Frame& frame) { return arithmetic_.of_index(index(frame)); };
           },
       },
       expression->node);

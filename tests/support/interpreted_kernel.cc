@@ -18,10 +18,10 @@ using loop_ir::Match;
 
 constexpr std::size_t most_phases = 24;
 
-std::int64_t bytes_of(loop_ir::Element element, bool single) {
+std::int64_t bytes_of(loop_ir::Element element, const ValueArithmetic& arithmetic) {
   switch (element) {
     case loop_ir::Element::value:
-      return single ? 4 : 8;
+      return arithmetic.bytes();
     case loop_ir::Element::index32:
       return 4;
     case loop_ir::Element::index64:
@@ -161,7 +161,7 @@ struct InterpretedCalls {
     for (std::size_t n = 0; n < arrays.size(); ++n) {
       const auto* shared = std::get_if<loop_ir::Shared>(&arrays[n].origin);
       if (shared != nullptr && shared->slot == slot)
-        return bytes_of(arrays[n].element, living->names.single()) *
+        return bytes_of(arrays[n].element, living->names.arithmetic()) *
                living->evaluate(living->counts.at(n), {args});
     }
     return 0;
@@ -319,7 +319,7 @@ ArrayView InterpretedKernel::State::view_of(const loop_ir::Array& array, std::si
           [&](const loop_ir::Scratch&) {
             if (call.workspace == nullptr) return ArrayView{};
             ArrayView view{static_cast<char*>(call.workspace) + offset, counts.at(number)(frame)};
-            offset += padded(view.count * bytes_of(array.element, names.single()));
+            offset += padded(view.count * bytes_of(array.element, names.arithmetic()));
             return view;
           },
           [&](const loop_ir::Staged&) { return ArrayView{}; },
@@ -354,7 +354,7 @@ std::int64_t InterpretedKernel::State::workspace_bytes(const Call& call) const {
   std::int64_t total = tables ? 64 : 0;
   for (std::size_t n = 0; n < kernel.arrays.size(); ++n) {
     if (std::holds_alternative<loop_ir::Scratch>(kernel.arrays[n].origin))
-      total += padded(counts.at(n)(frame) * bytes_of(kernel.arrays[n].element, names.single()));
+      total += padded(counts.at(n)(frame) * bytes_of(kernel.arrays[n].element, names.arithmetic()));
   }
   return total;
 }

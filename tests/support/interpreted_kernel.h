@@ -10,7 +10,7 @@ namespace schaas::test_support {
 
 /// A kernel of loop IR that runs without a C compiler, behind the descriptor of the kernel ABI, so that
 /// whatever runs compiled kernels runs it. Every access is checked against the size of its array, and
-/// operations are counted. For kernels for CPUs, of f64 and f32. Not more than one lives at a time.
+/// operations are counted. For kernels for CPUs. Not more than one lives at a time.
 class InterpretedKernel {
  public:
   /// Throws BrokenCode for a kernel that the semantics of loop IR rule out.

@@ -35,7 +35,7 @@ StatementCode expand_code(const loop_ir::Expand& x, ExpressionCode& names) {
       std::int64_t& terms = frame.indices[count];
       if (terms >= loop_ir::max_terms) throw BrokenCode("more terms than a row may have");
       list(frame, terms, coordinate(frame, at));
-      store(frame, terms++, names.rounded(operators::evaluate(product, {scale(frame), value(frame, at)})));
+      store(frame, terms++, names.arithmetic().apply(product, {scale(frame), value(frame, at)}));
       ++frame.work.iterations;
       ++frame.work.leaves;
     }
@@ -46,10 +46,10 @@ StatementCode compress_code(const loop_ir::Compress& x, ExpressionCode& names) {
   return [list = names.index_loader(x.terms.list), set_list = names.index_storer(x.terms.list),
           value = names.value_loader(x.terms.values), set_value = names.value_storer(x.terms.values),
           count = names.at(x.terms.count).slot, monoid = x.terms.arithmetic.monoid, &names](Frame& frame) {
-    std::map<std::int64_t, double> sums;
+    std::map<std::int64_t, Value> sums;
     for (std::int64_t at = 0; at < frame.indices[count]; ++at) {
       const auto [sum, is_new] = sums.emplace(list(frame, at), value(frame, at));
-      if (!is_new) sum->second = names.folded(monoid, sum->second, value(frame, at));
+      if (!is_new) sum->second = names.arithmetic().folded(monoid, sum->second, value(frame, at));
     }
     std::int64_t at = 0;
     for (const auto& [coordinate, sum] : sums) {
@@ -68,12 +68,13 @@ StatementCode supernode_code(const loop_ir::AddSupernode& x, ExpressionCode& nam
           values = names.value_loader(x.values), sum = names.value_loader(x.sums),
           store = names.value_storer(x.sums), occupy = names.index_storer(x.set), &names](Frame& frame) {
     const std::int64_t at = frame.indices[variable], row = rows(frame, at), end = positions(frame, row + 1);
-    const double factor = names.rounded(scale(frame) * factors(frame, at));
+    const Value factor = names.arithmetic().product(scale(frame), factors(frame, at));
     for (std::int64_t q = positions(frame, row); q < end; ++q) {
       const std::int64_t coordinate = coordinates(frame, q);
       occupy(frame, coordinate, loop_ir::occupied_byte);
       store(frame, coordinate,
-            names.rounded(sum(frame, coordinate) + names.rounded(factor * values(frame, q))));
+            names.arithmetic().sum(sum(frame, coordinate),
+                                   names.arithmetic().product(factor, values(frame, q))));
       ++frame.work.iterations;
       ++frame.work.leaves;
     }

@@ -37,10 +37,10 @@ StatementCode store_code(const loop_ir::Store& x, ExpressionCode& names) {
   return [=, &names, load = names.value_loader(x.array), monoid = x.monoid, mode = x.mode](Frame& frame) {
     ++frame.work.leaves;
     const std::int64_t place = at(frame);
-    const double one = value(frame);
+    const Value one = value(frame);
     std::unique_lock<std::mutex> lock;
     if (mode == loop_ir::Write::atomic) lock = std::unique_lock(atomic_folds);
-    store(frame, place, names.folded(monoid, load(frame, place), one));
+    store(frame, place, names.arithmetic().folded(monoid, load(frame, place), one));
     --frame.work.loads;  // the target is no operand
   };
 }
@@ -191,7 +191,7 @@ StatementCode let_code(const loop_ir::Let& x, ExpressionCode& names) {
 }
 
 StatementCode accumulator_code(const loop_ir::Accumulator& x, ExpressionCode& names) {
-  const double initial = names.rounded(x.initial.value_or(operators::identity(x.monoid)));
+  const Value initial = names.arithmetic().number(x.initial.value_or(operators::identity(x.monoid)));
   return [initial, slot = names.declare(x.name, Type::value, x.monoid).slot](Frame& frame) {
     frame.values[slot] = initial;
   };
@@ -201,8 +201,8 @@ StatementCode accumulate_code(const loop_ir::Accumulate& x, ExpressionCode& name
   const auto symbol = names.at(x.name);
   return [&names, symbol, value = names.value(x.value)](Frame& frame) {
     ++frame.work.leaves;
-    double& sum = frame.values[symbol.slot];
-    sum = names.folded(symbol.monoid, sum, value(frame));
+    Value& sum = frame.values[symbol.slot];
+    sum = names.arithmetic().folded(symbol.monoid, sum, value(frame));
   };
 }
 
@@ -218,7 +218,7 @@ StatementCode fill_code(const loop_ir::Fill& x, ExpressionCode& names) {
   if (names.element(x.array) == loop_ir::Element::value)
     return [=, value = names.value(x.value), store = names.value_storer(x.array)](Frame& frame) {
       const std::int64_t first = begin(frame), past = first + count(frame);
-      const double what = value(frame);
+      const Value what = value(frame);
       for (std::int64_t at = first; at < past; ++at, ++frame.work.cleared) store(frame, at, what);
     };
   return [=, value = names.index(x.value), store = names.index_storer(x.array)](Frame& frame) {
