@@ -127,8 +127,14 @@ Shape Loops::shape_in_chain(const Loop& loop, const Scope& scope) const {
       loop.annotation.unroll > 1)
     return Shape::scalar;
   if (is_interleaved(loop, facts_.mapped)) return Shape::scalar;
-  const bool writes = level_of(facts_.operand(leaf->target), loop.index) >= 0;
-  if (writes && facts_.operand(leaf->target).tensor == facts_.atomic) return Shape::scalar;
+  const auto& target = facts_.operand(leaf->target);
+  // A loop with one value for each of this one's may choose the element that is written.
+  const auto writes = [&](const Loop* one) {
+    for (; one != nullptr; one = std::get_if<Loop>(&one->body->node))
+      if (level_of(target, one->index) >= 0) return true;
+    return false;
+  };
+  if (target.tensor == facts_.atomic && writes(&loop)) return Shape::scalar;
   std::vector<int> operands = leaf->factors;
   operands.push_back(leaf->target);
   for (const int number : operands) {

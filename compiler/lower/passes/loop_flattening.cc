@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "compiler/loop_ir/phase_range.h"
+#include "compiler/loop_ir/uses.h"
 #include "compiler/lower/passes/unroll_and_jam.h"
 
 // Applies to numeric bodies with a jammed loop over the entries of a row (For::part, For::entries). Flattens
@@ -76,7 +79,10 @@ std::optional<ShortRows> rows_of(const StatementPtr& statement) {
   if (!row || row->row != rows.loop->variable || row->positions.size() != 1) return std::nullopt;
   rows.width = width_of(*rows.remainder);
   rows.positions = row->positions.front();
-  if (rows.width == nullptr) return std::nullopt;
+  // A band's width is known inside the loop alone.
+  std::set<std::string> inside;
+  loop_ir::collect_declared(statement, inside);
+  if (rows.width == nullptr || loop_ir::mentions(rows.width, inside)) return std::nullopt;
   return rows;
 }
 
