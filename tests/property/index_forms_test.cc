@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/frontier/frontier.h"
 #include "compiler/problem/problem.h"
 #include "tests/support/interpreted_kernel.h"
 #include "tests/support/kernel_trial.h"
@@ -21,6 +22,9 @@ namespace {
 using Texts = std::vector<std::string>;
 
 constexpr std::size_t inputs = 3;
+constexpr std::size_t searched_one_in = 16;
+constexpr std::size_t max_schedules = 6;  ///< of a search
+constexpr double search_seconds = 0.1;
 
 const Texts& formats() {
   static const Texts all{"dense", "csr", "csc", "dcsr", "dcsc", "coo", "bitmap", "banded", "hashed"};
@@ -131,15 +135,26 @@ class Checks {
     types_.insert(text.value_type);
     check_schedule({}, *problem);
     check_schedule(test_support::random_trace(*problem, 4, random_), *problem);
+    if (random_() % searched_one_in == 0) check_search(*problem);
+  }
+
+  /// What a short search finds: its schedules are all lowered, without a refusal.
+  void check_search(const problem::Problem& problem) {
+    frontier::Options options = frontier::options_for(problem.profile);
+    options.search_seconds = search_seconds;
+    const auto found = frontier::compute(problem, options, {}, support::Cancellation());
+    if (!found.ok()) return failed("search: " + support::render(found.error()), {}, &problem);
+    for (std::size_t n = 0; n < found->survivors.size() && n < max_schedules; ++n)
+      check_schedule(found->survivors[n].traces.front(), problem, /*is_ours=*/true);
   }
 
   /// Inputs are drawn for each schedule: those that the search leaves out may store more zeros.
-  void check_schedule(const schedule::Trace& trace, const problem::Problem& problem) {
+  void check_schedule(const schedule::Trace& trace, const problem::Problem& problem, bool is_ours = false) {
     const test_support::Trials trials(problem, inputs, random_());
     const auto kernel = test_support::kernel_of(trace, problem);
     if (!kernel.ok()) {
-      const bool ours = kernel.error().family == support::Family::internal;
-      if (ours || trace.directives.empty()) failed(support::render(kernel.error()), trace, &problem);
+      if (is_ours || kernel.error().family == support::Family::internal || trace.directives.empty())
+        failed(support::render(kernel.error()), trace, &problem);
       return;
     }
     try {

@@ -124,6 +124,12 @@ const std::vector<Case> cases{
      {{"A", "csf"}, {"B", "bitmap"}, {"C", "csr"}, {"D", "csr"}, {"E", "csf:0,2,1"}, {"F", "dcsr"}},
      "sequence(order={0,1,2}); share(nest=0, loops={n}); reorder(path={0,1}, order={l,i,m}); "
      "distribute(path={0,0}, depth=0)"},
+    // A vector that a phase before has made of the list that the loop looks in.
+    {"A(l) = B(l,i) * C(i) * D(l)",
+     {{"A", "compressed"}, {"B", "csr"}, {"C", "compressed"}, {"D", "bitmap"}},
+     "permute(path={}, factors={1,0,2}); loopfuse(path={}, loc=1, pol=left)"},
+    // The values of a loop with one coordinate were counted as those of all.
+    {"T(m) = exp(B(j,m)) * (m == i); A(i) = T(j) * C(j,i)", {}, "linear"},
     // Rows are coalesced unless their loop is to be unrolled.
     {"A = B(i,j)", {{"B", "csr"}}, "unroll(path={}, loop=j, factor=4)"},
 };

@@ -1,6 +1,6 @@
 // Nested statements through the whole compiler: the problem, a search with a small budget, and for up to
 // eight schedules of its frontier the trace as text and back, replay, lowering with all passes, and C. Those
-// of each tenth statement are interpreted against the dense oracle; entries of a sparse result that depend on
+// of each third statement are interpreted against the dense oracle; entries of a sparse result that depend on
 // the schedule are counted (docs/schedule_space.md, "Sparse results").
 // One statement in four is a program of random_program.h. Refusals of the front end, `unsupported` ones of
 // kernels and parts of searches without a schedule are counted by code. Failures are an error that calls
@@ -131,7 +131,7 @@ class Survey {
     std::shuffle(traces.begin(), traces.end(), random);
     if (traces.size() > max_schedules) traces.resize(max_schedules);
     for (const auto& trace : traces) check_kernel(trace, *problem);
-    if (random() % 10 == 0) interpret(traces, *problem, random);
+    if (random() % 3 == 0) interpret(traces, *problem, random);
     const double used = seconds_used() - start - searched;
     if (used > search_seconds * 5)
       slowest_.emplace_back(used, "kernels of seed " + std::to_string(seed_) + ": " + text_of(text_));
@@ -150,10 +150,8 @@ class Survey {
     trace_.clear();
   }
 
-  /// Leaves out integers and complex numbers: the interpreter computes in double, without wrapping around.
   void interpret(const std::vector<schedule::Trace>& traces, const problem::Problem& problem,
                  std::mt19937_64& random) {
-    if (operators::is_integer(problem.value_type) || operators::is_complex(problem.value_type)) return;
     const std::uint64_t seed = random();
     const test_support::Trials trials(problem, inputs, seed);
     for (const auto& trace : traces) {

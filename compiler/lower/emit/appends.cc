@@ -198,6 +198,8 @@ Body EntryAppends::with_append(const Loop& loop, const Body& body) {
 void EntryAppends::emit_where_met(const MetLists& lists, Scope& scope, Statements& out,
                                   const Body& body) const {
   const std::string met = facts_.fresh("met"), letter = facts_.letter_of(lists.index);
+  // A list of which a phase before has made a vector is read here alone.
+  levels_.resolve_all({lists.first.operand, lists.second.operand}, scope, out);
   out.push_back(make(loop_ir::Counter{met, loop_ir::integer(0)}));
   loop_ir::Merge merge;
   merge.kind = loop_ir::MergeKind::first;

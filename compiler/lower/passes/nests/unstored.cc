@@ -44,7 +44,7 @@ class Marking {
 
  private:
   static bool is_plain(const Loop& loop) {
-    return !loop.block && !loop.entries && !loop.vector && !loop.annotation.collapsed &&
+    return !loop.block && !loop.value && !loop.entries && !loop.vector && !loop.annotation.collapsed &&
            !loop.annotation.mapping && loop.annotation.positions == 0 && loop.annotation.unroll == 1;
   }
 
