@@ -130,6 +130,11 @@ const std::vector<Case> cases{
      "permute(path={}, factors={1,0,2}); loopfuse(path={}, loc=1, pol=left)"},
     // The values of a loop with one coordinate were counted as those of all.
     {"T(m) = exp(B(j,m)) * (m == i); A(i) = T(j) * C(j,i)", {}, "linear"},
+    // Entries of the second vector were counted, where those of the first are appended, and some of them
+    // alone.
+    {"A(n,m) = 2 * B(l,m) * where(E(l,m) > 0, sum(i)(D(i,m) * C(i,n)), 0) * relu(sum(k)(G(m,k) * F(k,n)))",
+     {{"A", "dcsc"}, {"B", "csc"}, {"C", "dcsr"}, {"D", "coo"}, {"E", "csr"}, {"F", "coo"}},
+     "store(tensor=E, order={1,0}); store(tensor=D, order={1,0})"},
     // Rows are coalesced unless their loop is to be unrolled.
     {"A = B(i,j)", {{"B", "csr"}}, "unroll(path={}, loop=j, factor=4)"},
 };

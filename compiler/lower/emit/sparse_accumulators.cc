@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "compiler/lower/analysis/met_lists.h"
+
 // Sparse accumulators (Gilbert, Moler, Schreiber, SIMAX 13, 1992; Kjolstad et al., CGO 2019, section 5.3):
 // dense arrays with occupancy. Only elements written since the start are appended to a sparse result.
 // Occupancy is a flag per element, or a bitmap from which a sorted list is compacted. Elements are reset
@@ -65,7 +67,7 @@ void SparseAccumulators::emit(const Branch& branch, Statements& out, const Part&
   if (facts_.tensor_of(writer).hashed) return tables_.emit(branch, accumulator, out, produce, consume);
   const auto* outermost = std::get_if<Loop>(&branch.consumer->node);
   if (facts_.step == Step::symbolic && appended && occupancy_levels.size() == 1 &&
-      occupied_walk(branch, facts_.tree) == outermost)
+      occupied_walk(branch, facts_.tree) == outermost && appends_all(*outermost, branch.temporary))
     return emit_counted(branch, occupancy_levels, out, produce);
   facts_.builder.scratch.add_values(branch.temporary, indices);
   if (occupancy_levels.size() != 1) {
@@ -213,6 +215,14 @@ int SparseAccumulators::occupied_read(const NestPtr& body, int index) const {
       return number;
   }
   return -1;
+}
+
+/// The loop appends an entry for each element of this temporary: it walks the list of no other one, and looks
+/// for no coordinate that lists have in common.
+bool SparseAccumulators::appends_all(const Loop& loop, int temporary) const {
+  const int read = occupied_read(loop.body, loop.index);
+  const bool walks_another = read >= 0 && facts_.operand(read).tensor != temporary;
+  return !walks_another && !met_lists(loop, facts_.tree);
 }
 
 bool SparseAccumulators::emit_list_loop(const Loop& loop, const Scope& scope, Statements& out,

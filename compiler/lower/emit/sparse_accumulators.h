@@ -45,6 +45,7 @@ class SparseAccumulators {
                   Statements& out);
   loop_ir::ExpressionPtr occupancy_index(const Operand& use, const Scope& scope) const;
   int occupied_read(const NestPtr& body, int index) const;
+  bool appends_all(const Loop& loop, int temporary) const;
 
   const EmissionFacts& facts_;
   const Levels& levels_;
