@@ -217,7 +217,7 @@ int SparseAccumulators::occupied_read(const NestPtr& body, int index) const {
   return -1;
 }
 
-/// The loop appends an entry for each element of this temporary: it walks the list of no other one, and looks
+/// The loop appends an entry for each element of this temporary. It walks the list of no other one, and looks
 /// for no coordinate that lists have in common.
 bool SparseAccumulators::appends_all(const Loop& loop, int temporary) const {
   const int read = occupied_read(loop.body, loop.index);
