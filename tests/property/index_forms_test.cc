@@ -6,7 +6,7 @@
 
 #include "compiler/frontier/frontier.h"
 #include "compiler/problem/problem.h"
-#include "tests/support/interpreted_kernel.h"
+#include "tests/support/interpreted_trial.h"
 #include "tests/support/kernel_trial.h"
 #include "tests/support/random_problem.h"
 #include "tests/support/seed.h"
@@ -159,14 +159,8 @@ class Checks {
         failed(support::render(kernel.error()), trace, &problem);
       return;
     }
-    try {
-      test_support::InterpretedKernel interpreted(*kernel);
-      const auto error = trials.error_of(interpreted.descriptor(), 0, inputs, random_);
-      if (!error.empty() || !interpreted.error().empty())
-        failed(error + ": " + interpreted.error(), trace, &problem);
-    } catch (const test_support::BrokenCode& broken) {
-      failed(broken.what(), trace, &problem);
-    }
+    const auto error = test_support::interpreted_error(*kernel, trials, 0, inputs, random_);
+    if (!error.empty()) failed(error, trace, &problem);
     ++kernels_;
   }
 

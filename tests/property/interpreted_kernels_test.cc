@@ -2,7 +2,7 @@
 
 #include <map>
 
-#include "tests/support/interpreted_kernel.h"
+#include "tests/support/interpreted_trial.h"
 #include "tests/support/kernel_trial.h"
 #include "tests/support/random_problem.h"
 #include "tests/support/random_program.h"
@@ -47,14 +47,9 @@ class Session {
           failed(support::render(kernel.error()), trace, problem, passes);
         return;
       }
-      try {
-        test_support::InterpretedKernel interpreted(*kernel);
-        const auto error = trials.error_of(interpreted.descriptor(), random_() % inputs, inputs, random_);
-        if (!error.empty() || !interpreted.error().empty())
-          failed(error + ": " + interpreted.error(), trace, problem, passes);
-      } catch (const test_support::BrokenCode& broken) {
-        failed(broken.what(), trace, problem, passes);
-      }
+      const auto error =
+          test_support::interpreted_error(*kernel, trials, random_() % inputs, inputs, random_);
+      if (!error.empty()) failed(error, trace, problem, passes);
       ++kernels_;
     }
   }

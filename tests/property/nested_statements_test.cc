@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "compiler/frontier/frontier.h"
-#include "tests/support/interpreted_kernel.h"
+#include "tests/support/interpreted_trial.h"
 #include "tests/support/kernel_trial.h"
 #include "tests/support/nested_statement.h"
 #include "tests/support/random_program.h"
@@ -158,22 +158,16 @@ class Survey {
       const auto kernel = test_support::kernel_of(trace, problem);
       if (!kernel.ok()) continue;
       trace_ = schedule::print(trace);
-      std::string error = error_of(*kernel, trials, random);
+      std::string error = test_support::interpreted_error(*kernel, trials, 0, inputs, random);
       if (error.starts_with(other_entries)) {
         if (++other_entries_.count == 1) other_entries_.example = example() + ": " + error;
-        error = error_of(*kernel, test_support::Trials(problem, inputs, seed), random);
+        error = test_support::interpreted_error(*kernel, test_support::Trials(problem, inputs, seed), 0,
+                                                inputs, random);
       }
       if (!error.empty()) failed(error);
       ++interpreted_;
       trace_.clear();
     }
-  }
-
-  static std::string error_of(const loop_ir::Kernel& kernel, const test_support::Trials& trials,
-                              std::mt19937_64& random) {
-    test_support::InterpretedKernel interpreted(kernel);
-    const std::string error = trials.error_of(interpreted.descriptor(), 0, inputs, random);
-    return error.empty() ? interpreted.error() : error + interpreted.error();
   }
 
   void refused(const std::string& stage, const support::Diagnostic& why) {

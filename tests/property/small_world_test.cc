@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "compiler/problem/problem.h"
-#include "tests/support/interpreted_kernel.h"
+#include "tests/support/interpreted_trial.h"
 #include "tests/support/kernel_queue.h"
 #include "tests/support/kernel_trial.h"
 #include "tests/support/seed.h"
@@ -164,14 +164,9 @@ TEST(InterpretedSmallWorld, AgreesWithDenseEvaluation) {
     };
     const auto kernel = test_support::kernel_of({}, problem);
     if (!kernel.ok()) return failed(support::render(kernel.error()));
-    try {
-      test_support::InterpretedKernel interpreted(*kernel);
-      const test_support::Trials trials(problem, inputs, random());
-      const auto error = trials.error_of(interpreted.descriptor(), 0, inputs, random);
-      if (!error.empty() || !interpreted.error().empty()) return failed(error + ": " + interpreted.error());
-    } catch (const test_support::BrokenCode& broken) {
-      return failed(broken.what());
-    }
+    const test_support::Trials trials(problem, inputs, random());
+    const auto error = test_support::interpreted_error(*kernel, trials, 0, inputs, random);
+    if (!error.empty()) return failed(error);
     types.insert(text.value_type);
     ++kernels;
   };
