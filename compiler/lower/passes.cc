@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "compiler/lower/passes/coalesce_rows.h"
-#include "compiler/lower/passes/entry_unrolling.h"
 #include "compiler/lower/passes/expand_rows.h"
+#include "compiler/lower/passes/fused_phases.h"
 #include "compiler/lower/passes/loop_flattening.h"
 #include "compiler/lower/passes/nests/register_blocking.h"
 #include "compiler/lower/passes/nests/row_calls.h"
@@ -16,15 +16,16 @@
 #include "compiler/lower/passes/prefetch_gathers.h"
 #include "compiler/lower/passes/prefetch_rows.h"
 #include "compiler/lower/passes/probed_lists.h"
-#include "compiler/lower/passes/row_registers.h"
 #include "compiler/lower/passes/specialisation.h"
 #include "compiler/lower/passes/split_unions.h"
-#include "compiler/lower/passes/staged_entries.h"
 #include "compiler/lower/passes/supernodes.h"
-#include "compiler/lower/passes/thread_coarsening.h"
+#include "compiler/lower/passes/threads/entry_unrolling.h"
+#include "compiler/lower/passes/threads/row_registers.h"
+#include "compiler/lower/passes/threads/staged_entries.h"
+#include "compiler/lower/passes/threads/thread_coarsening.h"
+#include "compiler/lower/passes/threads/vector_loads.h"
+#include "compiler/lower/passes/threads/whole_rows.h"
 #include "compiler/lower/passes/unroll_and_jam.h"
-#include "compiler/lower/passes/vector_loads.h"
-#include "compiler/lower/passes/whole_rows.h"
 #include "compiler/support/nearest_name.h"
 
 // The pipeline as a table, so that the order of passes has one home. A row names the code that its pass
@@ -63,6 +64,10 @@ const std::vector<Pass>& table() {
        .after = {"count-unstored", "index-rows", "block-registers", "block-calls"},
        .why = "it marks phases of rows, and they make phases anew or give them rows",
        .keeps = "the tree"},
+      {.name = "fuse-phases",
+       .run = &fuse_phases,
+       .rewrites = "two phases that walk the rows of one operand and add to the result",
+       .keeps = "values up to the order of summation"},
       {.name = "split-unions",
        .run = &split_unions,
        .rewrites = "store of each element of an extent, some of which lists hold",

@@ -392,9 +392,10 @@ Names extents_of(const Problem& problem, std::string_view expression) {
   const Names classes = index_notation::extent_classes(problem.statements());
   for (auto& [index, to] : names) {
     if (support::contains(asked, index)) continue;
+    const std::string& first = classes.at(index);
     const auto same = std::find_if(asked.begin(), asked.end(), [&](const std::string& other) {
       const auto known = classes.find(other);
-      return known != classes.end() && known->second == classes.at(index);
+      return known != classes.end() && known->second == first;
     });
     if (same != asked.end()) to = *same;
   }

@@ -85,9 +85,13 @@ std::optional<support::Diagnostic> resource_error(const ChildResult& result) {
     return failed("file-size", "a file of the compiler outgrew its limit");
   if (says("out of memory") || says("virtual memory exhausted") || says("Cannot allocate memory"))
     return failed("compiler-memory", "the compiler needs more memory than it has");
-  // gcc tells which signal ended one of its passes; compilers themselves raise neither of the two.
-  if (says("Killed signal terminated program") || says("Terminated signal terminated program") ||
-      result.exit_code == 128 + SIGKILL || result.exit_code == 128 + SIGTERM)
+  // gcc, its linker's wrapper and clang tell which signal ended a program of theirs; compilers themselves
+  // raise neither of the two.
+  const bool ended = says("Killed signal terminated program") ||
+                     says("Terminated signal terminated program") || says("terminated with signal 9 ") ||
+                     says("terminated with signal 15 ") || says("unable to execute command: Killed") ||
+                     says("unable to execute command: Terminated");
+  if (ended || result.exit_code == 128 + SIGKILL || result.exit_code == 128 + SIGTERM)
     return failed("compiler-ended", "the compiler was ended from outside, as when memory runs out");
   return std::nullopt;
 }

@@ -75,9 +75,9 @@ class Runner:
 
 
 def chosen_of(bugs, verdicts, options):
-    """The bugs that the options ask for."""
+    """The bugs that the options ask for, those without a verdict first."""
     named = [bug for bug in bugs if not options.only or any(word in bug.name + bug.source() for word in options.only)]
-    return [bug for bug in named if not options.due or lists.is_due(bug, verdicts)]
+    return sorted((bug for bug in named if not options.due or lists.is_due(bug, verdicts)), key=lambda bug: lists.state(bug, verdicts) != "not run")
 
 
 def main():

@@ -123,6 +123,10 @@ const std::vector<Case> cases{
     {"A(l) = B(l,i) * C(i) * D(l)",
      {{"A", "compressed"}, {"B", "csr"}, {"C", "compressed"}, {"D", "bitmap"}},
      "permute(path={}, factors={1,0,2}); loopfuse(path={}, loc=1, pol=left)"},
+    // Two phases that walk the rows of B become one, also where a phase before stores the result.
+    {"y(i) = B(i,j) * x(j) + B(j,i) * x(j) + d(i) * x(i)", {{"B", "csr"}}, "linear"},
+    {"y(i) = d(i) * x(i) + B(i,j) * x(j) + B(j,i) * z(j)", {{"B", "dcsr"}}, "linear"},
+    {"y(i) = x(j) * (B(i,j) - B(j,i)) * u(i)", {{"B", "csr"}, {"x", "compressed"}}, "linear"},
     // The values of a loop with one coordinate were counted as those of all.
     {"T(m) = exp(B(j,m)) * (m == i); A(i) = T(j) * C(j,i)", {}, "linear"},
     // Entries of the second vector were counted, where those of the first are appended, and some of them

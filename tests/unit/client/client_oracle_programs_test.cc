@@ -502,6 +502,19 @@ TEST(OracleOverNothing, leaves_rows_of_means_open) {
   }
 }
 
+/// A kernel may keep a small computed matrix dense, and then divides its zeros, too.
+TEST(OracleOverNothing, leaves_quotients_of_small_computed_matrices_open) {
+  const CooTensor b = diagonal(3, 2);
+  DenseTensor x = *zeros({3}, ValueType::f64), u = *zeros({3}, ValueType::f64);
+  for (std::int64_t i = 0; i < 3; ++i) x.set(i, 1), u.set(i, static_cast<double>(i));
+  constexpr const char* text = "T(i,j) = B(i,j) * x(j); A(i,j) = T(i,j) / u(i)";
+  const auto open = evaluate(*parse_program(text), {{"B", &b}, {"x", &x}, {"u", &u}});
+  ASSERT_TRUE(open.ok()) << support::render(open.error());
+  ASSERT_FALSE(open->entries.has_value());
+  for (const std::int64_t divided_by_0 : {1, 2}) EXPECT_EQ(open->magnitudes.at(divided_by_0), infinity);
+  for (std::int64_t e = 3; e < 9; ++e) EXPECT_TRUE(std::isfinite(open->magnitudes.at(e))) << e;
+}
+
 /// A step of conjugate gradients, whose length is a quotient with a divisor 0.
 TEST(OracleOverNothing, leaves_products_of_absent_sums_and_infinity_open) {
   CooTensor none = diagonal(3, 1);

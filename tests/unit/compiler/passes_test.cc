@@ -95,6 +95,10 @@ const std::vector<Case>& cases() {
        {{"B", "csr"}},
        "forall(i, forall(j, s += B(i,j) * B(i,j)))",
        {{"i", 40}, {"j", 9}}},
+      {"y(i) = B(i,j) * x(j) + B(j,i) * x(j)",
+       {{"B", "csr"}},
+       "terms(forall(i, forall(j, y(i) += B(i,j) * x(j))), forall(j, forall(i, y(i) += B(j,i) * x(j))))",
+       {{"i", 40}, {"j", 40}}},
   };
   return all;
 }
@@ -161,7 +165,8 @@ TEST(Passes, AreSelectedByName) {
   EXPECT_EQ(selected("all,-specialise"), selected("-specialise"));
   EXPECT_EQ(std::string::npos, selected("-specialise").find("specialise"));
   EXPECT_EQ(
-      "count-unstored,index-rows,block-registers,block-calls,split-rows,split-unions,coalesce-rows,prefetch-"
+      "count-unstored,index-rows,block-registers,block-calls,split-rows,fuse-phases,split-unions,coalesce-"
+      "rows,prefetch-"
       "gathers",
       selected("", "prefetch-gathers"));
   EXPECT_EQ("count-unstored,index-rows,block-registers,block-calls,split-rows", selected("", "emission"));
@@ -169,7 +174,8 @@ TEST(Passes, AreSelectedByName) {
 
 TEST(Passes, UnknownNamesAreRejected) {
   const std::string known =
-      "count-unstored, index-rows, block-registers, block-calls, split-rows, split-unions, coalesce-rows, "
+      "count-unstored, index-rows, block-registers, block-calls, split-rows, fuse-phases, split-unions, "
+      "coalesce-rows, "
       "prefetch-gathers, unroll-and-jam, prefetch-rows, "
       "pack-panels, supernodes, expand-rows, probe-lists, numeric-phases, flatten-loops, specialise, "
       "coarsen-threads, "

@@ -248,6 +248,9 @@ TEST(CompilerOutput, TellsTheMachinesLimitsFromFaultsOfTheSource) {
   EXPECT_EQ(code_of("cc1: out of memory allocating 65536 bytes after a total of 1000 bytes"),
             "compiler-memory");
   EXPECT_EQ(code_of("gcc: fatal error: Killed signal terminated program cc1"), "compiler-ended");
+  EXPECT_EQ(code_of("collect2: fatal error: ld terminated with signal 15 [Terminated]"), "compiler-ended");
+  EXPECT_EQ(code_of("clang: error: unable to execute command: Killed"), "compiler-ended");
+  EXPECT_EQ(code_of("collect2: fatal error: ld terminated with signal 11 [Segmentation fault]"), "none");
   EXPECT_EQ(code_of("gcc: internal compiler error: Segmentation fault signal terminated program cc1"),
             "none");
   EXPECT_EQ(code_of("", 128 + SIGKILL), "compiler-ended");

@@ -41,10 +41,17 @@ KernelExtents::KernelExtents(const problem::Problem& problem, const NestTree& tr
       classes_(index_notation::extent_classes(problem::without_copies(problem).statements())),
       sparse_(sparse_extents(problem, classes_)) {}
 
-/// Declares an extent at the first argument that has it: a constant where schedule or constraints fix it.
 ExpressionPtr KernelExtents::of(int index) {
-  const auto known = extents_.find(index);
-  if (known != extents_.end()) return known->second;
+  auto& extent = extents_[index];
+  if (extent) return extent;
+  // The schedule may fix the extent of one index of a class alone.
+  if (tree_.extents.count(index) > 0) return extent = declare(index);
+  auto& of_class = of_classes_[classes_.at(tree_.index_names[static_cast<std::size_t>(index)])];
+  if (!of_class) of_class = declare(index);
+  return extent = of_class;
+}
+
+ExpressionPtr KernelExtents::declare(int index) {
   const std::string& named = tree_.index_names[static_cast<std::size_t>(index)];
   const std::string& first = classes_.at(named);
   for (const bool same_name : {true, false}) {
@@ -58,9 +65,8 @@ ExpressionPtr KernelExtents::of(int index) {
         loop_ir::Extent extent{names_.fresh("n_" + Names::base(named, "x")), argument,
                                static_cast<int>(found - indices.begin())};
         constrain(extent, index, first);
-        extents_[index] = extent.required ? loop_ir::integer(*extent.required) : loop_ir::name(extent.name);
-        kernel_.extents.push_back(std::move(extent));
-        return extents_[index];
+        kernel_.extents.push_back(extent);
+        return extent.required ? loop_ir::integer(*extent.required) : loop_ir::name(extent.name);
       }
       ++argument;
     }

@@ -12,8 +12,8 @@
 namespace schaas::lower {
 
 /// The extents of a kernel and their products, each declared once, when first needed. Indices that a
-/// statement equates form a class of one extent. It is read from an argument that has the index itself, else
-/// from one that has another index of the class.
+/// statement equates form a class of one extent, under the name of the index that needs it first. It is read
+/// from an argument that has this index itself, else from one that has another index of the class.
 class KernelExtents {
  public:
   /// Declares in `kernel`, which outlives this; so do the others.
@@ -31,6 +31,8 @@ class KernelExtents {
   loop_ir::ExpressionPtr product(int tensor, const std::vector<int>& indices);
 
  private:
+  /// Declares an extent at the first argument that has it: a constant where schedule or constraints fix it.
+  loop_ir::ExpressionPtr declare(int index);
   /// Records what the problem says of the extent of an index, `first` of its class.
   void constrain(loop_ir::Extent& extent, int index, const std::string& first) const;
 
@@ -41,6 +43,8 @@ class KernelExtents {
   std::map<std::string, std::string> classes_;  ///< index -> the first one of its extent
   std::set<std::string> sparse_;                ///< the first ones whose extent a sparse level has
   std::map<int, loop_ir::ExpressionPtr> extents_;
+  std::map<std::string, loop_ir::ExpressionPtr>
+      of_classes_;  ///< by the first index, but for those that the schedule fixes
   std::map<std::vector<std::string>, std::string> products_;  ///< sorted texts of the factors -> name
 };
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "compiler/lower/analysis/names.h"
-#include "compiler/lower/passes/adjacent_elements.h"
+#include "compiler/lower/passes/threads/adjacent_elements.h"
 
 namespace schaas::lower {
 

@@ -1,4 +1,4 @@
-#include "compiler/lower/passes/whole_rows.h"
+#include "compiler/lower/passes/threads/whole_rows.h"
 
 #include <algorithm>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "compiler/lower/passes/widened_loops.h"
+#include "compiler/lower/passes/threads/widened_loops.h"
 
 #include <algorithm>
 

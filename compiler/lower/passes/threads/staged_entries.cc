@@ -1,4 +1,4 @@
-#include "compiler/lower/passes/staged_entries.h"
+#include "compiler/lower/passes/threads/staged_entries.h"
 
 #include <algorithm>
 #include <map>

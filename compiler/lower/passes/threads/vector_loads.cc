@@ -1,4 +1,4 @@
-#include "compiler/lower/passes/vector_loads.h"
+#include "compiler/lower/passes/threads/vector_loads.h"
 
 #include <algorithm>
 #include <map>
@@ -10,8 +10,8 @@
 #include "compiler/loop_ir/map_expressions.h"
 #include "compiler/loop_ir/store_target.h"
 #include "compiler/loop_ir/uses.h"
-#include "compiler/lower/passes/adjacent_elements.h"
-#include "compiler/lower/passes/widened_loops.h"
+#include "compiler/lower/passes/threads/adjacent_elements.h"
+#include "compiler/lower/passes/threads/widened_loops.h"
 
 // Packs loads of adjacent elements (compare superword-level parallelism: Larsen and Amarasinghe, PLDI 2000).
 // An index is a sum of terms and a constant. Loads of an array with equal terms form a family, in which runs

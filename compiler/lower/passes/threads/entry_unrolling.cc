@@ -1,4 +1,4 @@
-#include "compiler/lower/passes/entry_unrolling.h"
+#include "compiler/lower/passes/threads/entry_unrolling.h"
 
 #include <algorithm>
 #include <set>

@@ -1,4 +1,4 @@
-#include "compiler/lower/passes/thread_coarsening.h"
+#include "compiler/lower/passes/threads/thread_coarsening.h"
 
 #include <set>
 #include <string>

@@ -1,4 +1,4 @@
-#include "compiler/lower/passes/adjacent_elements.h"
+#include "compiler/lower/passes/threads/adjacent_elements.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "compiler/lower/passes/row_registers.h"
+#include "compiler/lower/passes/threads/row_registers.h"
 
 #include <set>
 #include <string>
@@ -9,7 +9,7 @@
 #include "compiler/loop_ir/substitute.h"
 #include "compiler/loop_ir/traversal.h"
 #include "compiler/loop_ir/uses.h"
-#include "compiler/lower/passes/vector_loads.h"
+#include "compiler/lower/passes/threads/vector_loads.h"
 
 // Scalar replacement (Callahan, Carr, Kennedy, PLDI 1990) of the elements of a row that a thread folds into
 // in each iteration of a sum. It is legal when these elements are the same in each iteration and the sum
