@@ -325,10 +325,11 @@ class Work {
   Priority priority() const { return query_.interactive ? Priority::interactive : Priority::batch; }
   bool overloaded() const { return options_.overloaded && options_.overloaded(); }
   std::size_t waiting_first_kernels() const {
-    return options_.waiting_first_kernels ? options_.waiting_first_kernels() : 0;
+    return options_.waiting_first_kernels ? options_.waiting_first_kernels(query_.requester.client) : 0;
   }
 
-  /// Waits while other requests wait for their first kernel, which takes a tenth of what a full one does.
+  /// Waits while other requests of the client wait for their first kernel, which takes a tenth of what a full
+  /// one does.
   void let_first_kernels_pass() const {
     const auto end = Steady::now() + options_.max_delay_for_others;
     while (waiting_first_kernels() > 0 && Steady::now() < end && cancellation_.check("compilation").ok())

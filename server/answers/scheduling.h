@@ -121,10 +121,10 @@ struct SchedulingOptions {
   /// Returns true while other requests wait; then a request has a first kernel and its full answer, and
   /// nothing between them. None: never.
   std::function<bool()> overloaded;
-  /// Returns how many other requests wait for their first kernel. While some do, no parts are searched, and a
-  /// request that has its first kernel lets them go before its full ones. While max_waiting_first_kernels do,
-  /// a request has its full answer alone. None: no one waits.
-  std::function<std::size_t()> waiting_first_kernels;
+  /// Returns how many requests of a client wait for their first kernel. While some do, no parts are searched
+  /// for it, and its request that has a first kernel lets them go before its full ones. While
+  /// max_waiting_first_kernels do, its request has its full answer alone. None: no one waits.
+  std::function<std::size_t(const std::string& client)> waiting_first_kernels;
   /// A first kernel behind so many others would come after seconds, and keep their whole answers back.
   std::size_t max_waiting_first_kernels = 32;
   std::chrono::milliseconds max_delay_for_others{2000};  ///< a full kernel waits no longer

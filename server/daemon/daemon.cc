@@ -50,7 +50,9 @@ SchedulingOptions scheduling_options(const DaemonOptions& options, const Stores&
   out.max_kernels = options.max_kernels;
   out.search = options.search;
   out.overloaded = [queues] { return queues.overloaded(); };
-  out.waiting_first_kernels = [queues] { return queues.waiting_first_kernels(); };
+  out.waiting_first_kernels = [queues](const std::string& client) {
+    return queues.waiting_first_kernels(client);
+  };
   if (options.solver.empty()) return out;
   pipeline::SolverWorkerOptions worker;
   worker.program = options.solver;

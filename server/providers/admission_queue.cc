@@ -6,7 +6,9 @@
 // Fair queueing by client with longest queue drop (stochastic fairness queueing, McKenney, 1990). When the
 // queue is full, the client that has the most waiting loses its latest arrival. The permit beyond the number
 // is for a client that would wait for the end of another's searches, which take minutes. The permits of class
-// `first` are for a tenth of a second's work that would wait for seconds of its own client's other work.
+// `first` are for a tenth of a second's work that would wait for seconds of its own client's other work. They
+// do not go before the work of a client that holds fewer permits: a client that asks for a hundred new
+// problems at once would keep all others waiting for all its first kernels.
 namespace schaas::server {
 
 using support::Diagnostic;
@@ -38,10 +40,11 @@ Result<AdmissionQueue::Permit> AdmissionQueue::acquire(Priority priority, const 
     if (Clock::now() >= starved) own->priority = Priority::interactive;
     changed_.wait_for(lock, std::chrono::milliseconds(20));  // a Cancellation cannot wake a waiting thread
   }
+  const bool first = own->priority == Priority::first;
   ++held_[client];
-  ++running_;
+  ++(first ? firsts_ : running_);
   leave();
-  return Permit(*this, client);
+  return Permit(*this, client, first);
 }
 
 std::size_t AdmissionQueue::waiting() const {
@@ -49,16 +52,16 @@ std::size_t AdmissionQueue::waiting() const {
   return in_queue();
 }
 
-std::size_t AdmissionQueue::waiting_of(Priority priority) const {
+std::size_t AdmissionQueue::waiting_of(Priority priority, const std::string& client) const {
   const std::lock_guard lock(mutex_);
   return static_cast<std::size_t>(std::count_if(queue_.begin(), queue_.end(), [&](const Waiting& one) {
-    return !one.displaced && one.priority == priority;
+    return !one.displaced && one.priority == priority && one.client == client;
   }));
 }
 
 std::size_t AdmissionQueue::running() const {
   const std::lock_guard lock(mutex_);
-  return running_;
+  return running_ + firsts_;
 }
 
 std::size_t AdmissionQueue::in_queue() const {
@@ -73,8 +76,7 @@ std::size_t AdmissionQueue::held_by(const std::string& client) const {
 
 // Returns true when a permit is free, or the work gets one beyond the number.
 bool AdmissionQueue::has_room(const Waiting& work) const {
-  if (running_ < count_) return true;
-  if (work.priority == Priority::first) return running_ < 2 * count_;
+  if (running_ + firsts_ < 2 * count_ && (work.priority == Priority::first || running_ < count_)) return true;
   return work.priority == Priority::interactive && running_ == count_ && held_.size() == 1 &&
          held_by(work.client) == 0;
 }
@@ -82,7 +84,7 @@ bool AdmissionQueue::has_room(const Waiting& work) const {
 // Returns true when no other work may begin before this one.
 bool AdmissionQueue::is_next(const Waiting& own) const {
   const auto rank = [&](const Waiting& one) {
-    return std::tuple(one.priority, held_by(one.client), one.arrival);
+    return std::tuple(one.priority == Priority::batch, held_by(one.client), one.priority, one.arrival);
   };
   if (own.displaced || !has_room(own)) return false;
   return std::none_of(queue_.begin(), queue_.end(), [&](const Waiting& other) {
@@ -113,10 +115,10 @@ Diagnostic AdmissionQueue::overloaded() const {
       "stored answers are still served; retry in a moment");
 }
 
-void AdmissionQueue::release(const std::string& client) {
+void AdmissionQueue::release(const std::string& client, bool first) {
   const std::lock_guard lock(mutex_);
   if (--held_[client] == 0) held_.erase(client);
-  --running_;
+  --(first ? firsts_ : running_);
   changed_.notify_all();
 }
 

@@ -15,12 +15,13 @@ namespace schaas::server {
 /// Scheduling class of work; smaller values go first. `first`: short work without which a client has nothing.
 enum class Priority { first, interactive, batch };
 
-/// A bounded queue in front of a fixed number of permits. Interactive work goes before batch work; batch work
-/// that waited for the starvation bound counts as interactive. Of one class the work of the client that holds
-/// the fewest permits goes first, then the work that arrived first. Work of class `first` goes before all and
-/// may hold as many permits again. A client that holds none gets one permit beyond the number for its
-/// interactive work while a single other client holds them all. At most `max_waiting` wait; then work that a
-/// client waits for is refused, of the client that has the most waiting. Thread-safe.
+/// A bounded queue in front of a fixed number of permits. Batch work goes last; when it has waited for the
+/// starvation bound, it counts as interactive. Of other work that of the client that holds the fewest permits
+/// goes first. A client's work of class `first` goes before its other work, then the work that arrived first.
+/// There are as many permits again, for work of class `first` alone. A client that holds none gets one permit
+/// beyond the number for its interactive work while a single other client holds them all. At most
+/// `max_waiting` wait; then work that a client waits for is refused, of the client that has the most waiting.
+/// Thread-safe.
 class AdmissionQueue {
  public:
   /// `what` completes "32 ... are waiting".
@@ -34,19 +35,23 @@ class AdmissionQueue {
   /// Holds a permit until it goes out of scope.
   class Permit {
    public:
-    Permit(AdmissionQueue& queue, std::string client) : owner_(&queue), client_(std::move(client)) {}
+    Permit(AdmissionQueue& queue, std::string client, bool first)
+        : owner_(&queue), client_(std::move(client)), first_(first) {}
     Permit(Permit&& other) noexcept
-        : owner_(std::exchange(other.owner_, nullptr)), client_(std::move(other.client_)) {}
+        : owner_(std::exchange(other.owner_, nullptr)),
+          client_(std::move(other.client_)),
+          first_(other.first_) {}
     Permit(const Permit&) = delete;
     Permit& operator=(const Permit&) = delete;
     Permit& operator=(Permit&&) = delete;
     ~Permit() {
-      if (owner_ != nullptr) owner_->release(client_);
+      if (owner_ != nullptr) owner_->release(client_, first_);
     }
 
    private:
     AdmissionQueue* owner_;
     std::string client_;
+    bool first_;
   };
 
   /// Waits for a permit. Errors: exhausted [overloaded], at once or when another client takes the slot in
@@ -55,7 +60,7 @@ class AdmissionQueue {
                                   const support::Cancellation& cancellation);
 
   std::size_t waiting() const;
-  std::size_t waiting_of(Priority priority) const;
+  std::size_t waiting_of(Priority priority, const std::string& client) const;
   std::size_t running() const;
 
  private:
@@ -75,7 +80,7 @@ class AdmissionQueue {
   bool make_room(const std::string& client);
   std::size_t held_by(const std::string& client) const;
   support::Diagnostic overloaded() const;
-  void release(const std::string& client);
+  void release(const std::string& client, bool first);
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
@@ -86,7 +91,8 @@ class AdmissionQueue {
   std::uint64_t arrivals_ = 0;
   std::list<Waiting> queue_;                 ///< in order of arrival
   std::map<std::string, std::size_t> held_;  ///< permits by client; none of 0
-  std::size_t running_ = 0;
+  std::size_t running_ = 0;                  ///< permits of work but for class `first`
+  std::size_t firsts_ = 0;                   ///< permits of class `first`
 };
 
 }  // namespace schaas::server

@@ -21,10 +21,11 @@ struct AdmissionQueues {
   std::shared_ptr<AdmissionQueue> searches, compilations;
   /// Returns true while work waits; then work that nobody needs is skipped.
   bool overloaded() const { return searches->waiting() > 0 || compilations->waiting() > 0; }
-  /// Requests that somebody waits for, before their search or their first kernel. Precomputation takes no
+  /// Requests that a client waits for, before their search or their first kernel. Precomputation takes no
   /// part.
-  std::size_t waiting_first_kernels() const {
-    return searches->waiting_of(Priority::interactive) + compilations->waiting_of(Priority::first);
+  std::size_t waiting_first_kernels(const std::string& client) const {
+    return searches->waiting_of(Priority::interactive, client) +
+           compilations->waiting_of(Priority::first, client);
   }
 };
 

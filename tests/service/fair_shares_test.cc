@@ -93,8 +93,22 @@ TEST(FairQueue, LetsFirstKernelsPassOtherWorkOfTheirClient) {
   EXPECT_TRUE(wait_for([&] { return askers.admitted().size() == 4; }));
   std::this_thread::sleep_for(milliseconds(100));
   EXPECT_EQ(queue.running(), 4u) << "as many permits again";
-  EXPECT_EQ(queue.waiting_of(Priority::first), 1u);
-  EXPECT_EQ(queue.waiting_of(Priority::interactive), 2u);
+  EXPECT_EQ(queue.waiting_of(Priority::first, "one"), 1u);
+  EXPECT_EQ(queue.waiting_of(Priority::interactive, "one"), 2u);
+  EXPECT_EQ(queue.waiting_of(Priority::first, "another"), 0u);
+}
+
+TEST(FairQueue, LetsFirstKernelsPassNoClientThatHoldsLess) {
+  AdmissionQueue queue(2, 32, "compilations");
+  std::vector<AdmissionQueue::Permit> held;
+  for (int n = 0; n < 4; ++n) held.push_back(queue.acquire(Priority::first, "many", never).value());
+  Askers askers(queue);
+  for (int n = 0; n < 3; ++n) askers.ask("many", Priority::first);
+  askers.ask("one");
+  held.pop_back();
+  EXPECT_TRUE(wait_for([&] { return !askers.admitted().empty(); }));
+  std::this_thread::sleep_for(milliseconds(100));
+  EXPECT_THAT(askers.admitted(), ElementsAre("one"));
 }
 
 TEST(FairQueue, CountsNoPrecomputationAmongRequestsWithoutAFirstKernel) {
@@ -104,7 +118,8 @@ TEST(FairQueue, CountsNoPrecomputationAmongRequestsWithoutAFirstKernel) {
   searches.ask("batch", Priority::batch);
   searches.ask("one");
   EXPECT_TRUE(wait_for([&] { return queues.searches->waiting() == 2; }));
-  EXPECT_EQ(queues.waiting_first_kernels(), 1u);
+  EXPECT_EQ(queues.waiting_first_kernels("one"), 1u);
+  EXPECT_EQ(queues.waiting_first_kernels("batch"), 0u);
 }
 
 TEST(FairQueue, AdmitsTheClientThatHoldsTheFewestFirst) {

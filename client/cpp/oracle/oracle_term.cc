@@ -139,10 +139,8 @@ class TermEvaluation {
       out = {apply(term.function, out.number, next.number), out.background && next.background};
     }
     if (zero) return {given(*term.annihilator), true};
-    if (!lacks_sum) return out;
-    // Kernels that skip what is not stored find 0, others 0 / 0 or 0 * inf.
-    if (are_equal(out.number, given(*term.annihilator))) return {given(*term.annihilator), true};
-    out.number.magnitude = infinity;
+    // Kernels that skip what is not stored find 0, others 0 / 0 or 0 * inf: no number, so it stays open.
+    if (lacks_sum && are_equal(out.number, given(*term.annihilator))) return {given(*term.annihilator), true};
     return out;
   }
 
