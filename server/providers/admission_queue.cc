@@ -5,10 +5,10 @@
 
 // Fair queueing by client with longest queue drop (stochastic fairness queueing, McKenney, 1990). When the
 // queue is full, the client that has the most waiting loses its latest arrival. The permit beyond the number
-// is for a client that would wait for the end of another's searches, which take minutes. The permits of class
-// `first` are for a tenth of a second's work that would wait for seconds of its own client's other work. They
-// do not go before the work of a client that holds fewer permits: a client that asks for a hundred new
-// problems at once would keep all others waiting for all its first kernels.
+// is for a client that would wait for the end of another's searches, which take minutes. A first kernel takes
+// a tenth of a second. It would wait for seconds of its own client's other work, so it has permits of its
+// own. First kernels do not pass a client that holds fewer permits. Else a client that asks for a hundred new
+// problems at once would keep all others waiting.
 namespace schaas::server {
 
 using support::Diagnostic;
