@@ -4,7 +4,7 @@
     symmetric.py [--bin DIR] [--side 90] [--freedoms 1] [--threads 1] [--rounds 9]        needs numpy and scipy
 
 The matrix is that of a finite-element mesh: side^3 nodes in the order of the grid, each with its 26 neighbours and itself. `triangle` stores what lies below
-the diagonal, and the diagonal as a vector; `whole` stores every entry. Bound computations on one thread by turns with scipy's product,
+the diagonal, and the diagonal as a vector; `whole` stores every entry. Bound computations by turns with scipy's product on one thread,
 medians in milliseconds; every result is compared with scipy's.
 """
 

@@ -381,9 +381,8 @@ class Chaos:
         """Leaves some mebibytes for a second, in which more is begun."""
         before = self.group.kills()
         self.group.limit(self.random.choice([0, 1, 4, 8]) << 20)
-        expression, extents = self.random.choice(PROBLEMS)
         fresh = ["-c", f"j <= {self.random.randint(10**3, 10**6)}"]  # so that kernels are compiled
-        self.clients.append(("run", self.begin(address, *self.words_of((expression, extents), "run"), *fresh)))
+        self.clients.append(("run", self.begin(address, *self.words_of(self.random.choice(PROBLEMS), "run"), *fresh)))
         self.clients += [self.command(address) for _ in range(2)]
         for _ in range(30):
             time.sleep(0.1)

@@ -42,13 +42,12 @@ KernelExtents::KernelExtents(const problem::Problem& problem, const NestTree& tr
       sparse_(sparse_extents(problem, classes_)) {}
 
 ExpressionPtr KernelExtents::of(int index) {
-  auto& extent = extents_[index];
-  if (extent) return extent;
   // The schedule may fix the extent of one index of a class alone.
-  if (tree_.extents.count(index) > 0) return extent = declare(index);
-  auto& of_class = of_classes_[classes_.at(tree_.index_names[static_cast<std::size_t>(index)])];
-  if (!of_class) of_class = declare(index);
-  return extent = of_class;
+  auto& extent = tree_.extents.count(index) > 0
+                     ? scheduled_[index]
+                     : of_classes_[classes_.at(tree_.index_names[static_cast<std::size_t>(index)])];
+  if (!extent) extent = declare(index);
+  return extent;
 }
 
 ExpressionPtr KernelExtents::declare(int index) {

@@ -40,11 +40,10 @@ class KernelExtents {
   const NestTree& tree_;
   Names& names_;
   loop_ir::Kernel& kernel_;
-  std::map<std::string, std::string> classes_;  ///< index -> the first one of its extent
-  std::set<std::string> sparse_;                ///< the first ones whose extent a sparse level has
-  std::map<int, loop_ir::ExpressionPtr> extents_;
-  std::map<std::string, loop_ir::ExpressionPtr>
-      of_classes_;  ///< by the first index, but for those that the schedule fixes
+  std::map<std::string, std::string> classes_;       ///< index -> the first one of its extent
+  std::set<std::string> sparse_;                     ///< the first ones whose extent a sparse level has
+  std::map<int, loop_ir::ExpressionPtr> scheduled_;  ///< those that the schedule fixes
+  std::map<std::string, loop_ir::ExpressionPtr> of_classes_;  ///< the others, by the first index
   std::map<std::vector<std::string>, std::string> products_;  ///< sorted texts of the factors -> name
 };
 
