@@ -1,6 +1,7 @@
 """After fork() children and parents go on: kernels that the parent has, kernels that are new, one and several threads, whatever
 other threads of the parent do at that moment."""
 
+import faulthandler
 import multiprocessing
 import os
 import signal
@@ -22,7 +23,8 @@ import schaas
 MATRIX = sp.random(3000, 3000, 0.02, format="csr", random_state=1)
 RIGHT = np.random.default_rng(1).random((3000, 8))
 KNOWN = schaas.kernel("A(i,k) = B(i,j) * C(j,k)")
-LIMIT = 60  # seconds for a child; what hangs does so for ever
+LIMIT = 40  # seconds for a child; what hangs does so for ever
+faulthandler.register(signal.SIGALRM)  # prints the lines that threads are at; children have no thread of dump_traceback_later
 
 
 def product(threads):
@@ -40,10 +42,11 @@ def entries():
     assert schaas.tensor(coords, np.ones(400_000), (300, 300, 300)).shape == (300, 300, 300)
 
 
-def status_of_child(*works, leave=os._exit):
-    """Exit status of a child that does all that; "hangs" when it does not end."""
+def start_child(*works, leave=os._exit):
+    """A child that does all that. One that hangs says in which line."""
     child = os.fork()
     if child == 0:
+        signal.alarm(LIMIT - 5)
         status = 1
         try:
             for work in works:
@@ -53,6 +56,11 @@ def status_of_child(*works, leave=os._exit):
             traceback.print_exc()
         finally:
             leave(status)
+    return child
+
+
+def status_of(child):
+    """Exit status; "hangs" when it does not end."""
     end = time.monotonic() + LIMIT
     while time.monotonic() < end:
         ended, status = os.waitpid(child, os.WNOHANG)
@@ -62,6 +70,10 @@ def status_of_child(*works, leave=os._exit):
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
     return "hangs"
+
+
+def status_of_child(*works, **options):
+    return status_of(start_child(*works, **options))
 
 
 _next = iter(range(100_000, 200_000))
@@ -112,19 +124,9 @@ class Fork(unittest.TestCase):
 
     def test_many_children_at_once(self):
         numbers = [next(_next) for _ in range(4)]
-        children = []
-        for number in numbers:
-            child = os.fork()
-            if child == 0:
-                try:
-                    product(2)
-                    ask(number)
-                    os._exit(0)
-                finally:
-                    os._exit(1)
-            children.append(child)
+        children = [start_child(lambda: product(2), lambda number=number: ask(number)) for number in numbers]
         ask(next(_next))  # while they ask
-        self.assertEqual([os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children], [0] * 4)
+        self.assertEqual([status_of(child) for child in children], [0] * 4)
 
     def test_while_other_threads_ask_and_compute(self):
         over, wrong = threading.Event(), []

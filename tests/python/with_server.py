@@ -1,5 +1,6 @@
 """A daemon of the tests' own; tests that need numpy and scipy skip, with the reason, where they are missing."""
 
+import faulthandler
 import os
 import pathlib
 import sys
@@ -20,6 +21,7 @@ import schaas_program as program
 PROGRAMS = pathlib.Path(sys.argv.pop(1)).resolve()
 _daemon = None
 _SHOWN = 1500  # characters of what went wrong in a test
+_HANGS_AFTER = 560  # seconds; the test's time ends at 600
 
 
 def daemon():
@@ -32,7 +34,8 @@ def daemon():
 
 
 def main():
-    """Runs the tests; what went wrong is told once more in the last lines, which also a cut log shows."""
+    """Runs the tests; what went wrong is told once more in the last lines, which also a cut log shows. Tests that hang say in which line."""
+    faulthandler.dump_traceback_later(_HANGS_AFTER)
     try:
         ended = unittest.main(exit=False)
     finally:

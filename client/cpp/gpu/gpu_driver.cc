@@ -2,6 +2,8 @@
 
 #include <dlfcn.h>
 
+#include "client/cpp/platform/dynamic_library.h"
+
 // The CUDA driver's library is loaded when a GPU is first wanted: programs that use none depend on no driver.
 // A driver that lacks a function is too old, and the message names the function. Some names have a suffix
 // _v2: those are the functions that the toolkit's header maps the plain names to.
@@ -22,9 +24,9 @@ support::Result<void> GpuDriver::check(int status, const std::string& what) cons
 
 support::Result<GpuDriver> load_gpu_driver(const std::string& library) {
   GpuDriver driver;
-  void* const handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
+  void* const handle = open_library(library);
   if (handle == nullptr) return no_gpu("the NVIDIA driver's library `" + library + "` is not installed");
-  driver.library = std::shared_ptr<void>(handle, [](void* loaded) { dlclose(loaded); });
+  driver.library = std::shared_ptr<void>(handle, [](void* loaded) { close_library(loaded); });
   std::string missing;
   // The first missing function is the one to report.
   const auto find = [&](auto& function, const char* name) {

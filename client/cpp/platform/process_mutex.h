@@ -10,15 +10,22 @@ namespace schaas::client {
 /// another number belongs to a process whose threads and file descriptors are not this one's.
 std::uint64_t process_generation();
 
-/// A mutex that is free in a child after fork(), also where another thread of the parent held it then.
+/// A mutex for a library whose process may fork at any time. fork() waits while another thread holds it, for
+/// one second at most: a child finds complete what the mutex guards. The mutex is free in the child, also
+/// where the second was not enough.
 class ProcessMutex {
  public:
-  ProcessMutex() : slot_(new Slot) {}
+  enum class Held {
+    briefly,   ///< for less than a second
+    at_length  ///< fork() does not wait; must guard no data
+  };
+
+  explicit ProcessMutex(Held held = Held::briefly);
   ProcessMutex(const ProcessMutex&) = delete;
   ProcessMutex& operator=(const ProcessMutex&) = delete;
   ~ProcessMutex();
 
-  void lock() { own().mutex.lock(); }
+  void lock();
   void unlock() { own().mutex.unlock(); }
   bool try_lock() { return own().mutex.try_lock(); }
 
@@ -30,6 +37,7 @@ class ProcessMutex {
   Slot& own();
 
   std::atomic<Slot*> slot_;
+  const Held held_;
 };
 
 }  // namespace schaas::client

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <utility>
 
+#include "client/cpp/platform/dynamic_library.h"
 #include "client/cpp/platform/write_all.h"
 
 // Code that came from elsewhere. Bytes are hashed before anything of them is mapped, and mapped from the same
@@ -23,7 +24,7 @@ struct SharedObject::Handle {
   Handle(const Handle&) = delete;
   Handle& operator=(const Handle&) = delete;
   ~Handle() {
-    if (library != nullptr) dlclose(library);
+    if (library != nullptr) close_library(library);
     // The library is closed first: its path names the file.
     if (file >= 0) close(file);
   }
@@ -63,7 +64,7 @@ void* load_from_private_folder(std::string_view bytes, std::string& error) {
   const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0500);
   const bool written = file >= 0 && write_all(file, bytes);
   if (file >= 0) close(file);
-  void* handle = written ? dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL) : nullptr;
+  void* handle = written ? open_library(path) : nullptr;
   if (handle == nullptr) error = written ? loader_error() : "writing it failed";
   unlink(path.c_str());
   rmdir(folder.c_str());
@@ -89,7 +90,7 @@ support::Result<SharedObject> SharedObject::load(std::string_view bytes, const s
   handle->file = memory_file(bytes);
   if (handle->file >= 0) {
     const std::string path = "/proc/self/fd/" + std::to_string(handle->file);
-    handle->library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    handle->library = open_library(path);
     if (handle->library == nullptr) error = loader_error();
   }
   // Systems that forbid executable memory files still load from folders.

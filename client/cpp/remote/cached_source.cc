@@ -237,8 +237,9 @@ class CachedSource final : public KernelSource {
   const ConnectOptions options_;
   const std::string address_;
   const std::unique_ptr<ClientCache> cache_;
-  ProcessMutex connecting_;     ///< held while the server is looked for; taken before mutex_
-  mutable ProcessMutex mutex_;  ///< guards all members below; never held while the server is asked
+  ProcessMutex connecting_{
+      ProcessMutex::Held::at_length};  ///< held while the server is looked for; taken before mutex_
+  mutable ProcessMutex mutex_;         ///< guards all members below; never held while the server is asked
   std::shared_ptr<ServerSource> connection_;
   std::string key_;                          ///< the one that kernels must be signed by; "": none is known
   std::optional<support::Diagnostic> gone_;  ///< why there is none

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "client/cpp/platform/background_tasks.h"
+#include "client/cpp/platform/dynamic_library.h"
 #include "client/cpp/platform/process_mutex.h"
 #include "client/cpp/remote/server_library.h"
 #include "client/cpp/remote/server_source.h"
@@ -42,8 +43,7 @@ void* load_copy(const std::string& path) {
   for (off_t done = 0; copied && done < status.st_size;)
     copied = sendfile(to, from, &done, static_cast<std::size_t>(status.st_size - done)) > 0;
   if (from >= 0) close(from);
-  void* library =
-      copied ? dlopen(("/proc/self/fd/" + std::to_string(to)).c_str(), RTLD_NOW | RTLD_LOCAL) : nullptr;
+  void* library = copied ? open_library("/proc/self/fd/" + std::to_string(to)) : nullptr;
   if (library == nullptr && to >= 0) close(to);  // else it stays: the loader knows libraries by this path
   return library;
 }
@@ -56,10 +56,8 @@ struct ServerLibrary {
 
 support::Result<ServerLibrary> load() {
   const std::string path = library_path();
-  // RTLD_NOLOAD finds the parent's library in a child; a process that has none loads the file itself.
-  void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD) == nullptr
-                      ? dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)
-                      : load_copy(path);
+  // A child finds its parent's library open; a process that has none opens the file itself.
+  void* library = is_library_open(path) ? load_copy(path) : open_library(path);
   if (library != nullptr) {
     // Tasks must end before the exit handlers of the library that they use.
     BackgroundTasks::end_at_exit();

@@ -9,6 +9,8 @@
 #include <limits>
 #include <new>
 
+#include "client/cpp/platform/dynamic_library.h"
+
 // Streams of gzip (RFC 1952), bzip2, and xz behind one interface. The three libraries are loaded when a file
 // first needs one: a program that reads plain files depends on none. Headers of the libraries give the types
 // of their functions, so a wrong signature does not compile. A file is a sequence of members; a decompressor
@@ -39,8 +41,7 @@ const KnownCompression& known(Compression compression) {
 /// A library's functions; it stays loaded.
 class Functions {
  public:
-  explicit Functions(Compression compression)
-      : handle_(dlopen(known(compression).library, RTLD_NOW | RTLD_LOCAL)) {}
+  explicit Functions(Compression compression) : handle_(open_library(known(compression).library)) {}
 
   template <class Function>
   void find(Function*& function, const char* name) {
