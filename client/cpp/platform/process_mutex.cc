@@ -9,7 +9,7 @@
 #include <vector>
 
 // Mutexes for libraries whose process may fork at any time. A child has one thread. What another thread of
-// the parent was changing stays half changed there for ever, so fork() takes all mutexes first, as malloc
+// the parent was changing stays half changed there for ever. So fork() takes all mutexes first, as malloc
 // does with its own. It takes all or none, as std::lock does: another thread may hold one and want the next.
 // While it tries, threads that come to lock one pause: else they might always be first. Each process has
 // mutexes of its own: the first use after a fork makes one. The parent's is left as it was. A mutex that
