@@ -26,6 +26,10 @@ using support::Result;
 /// Descriptors left to databases, compilers and downloads.
 constexpr std::size_t other_descriptors = 256;
 constexpr int retry_milliseconds = 50;
+/// Connections that are taken from one socket before the others have their turn.
+constexpr int turn = 16;
+/// A look for closed connections takes at most this part of the time: refusals must be cheap.
+constexpr int purge_share = 10;
 constexpr std::chrono::seconds between_warnings{10};
 
 std::size_t affordable(std::size_t connections) {
@@ -191,9 +195,9 @@ void ConnectionAcceptor::run() {
   }
 }
 
-// Accepts what waits. Returns false when no more can be taken for now.
+// Accepts what waits, but not more than a turn. Returns false when no more can be taken for now.
 bool ConnectionAcceptor::accept_from(Socket& socket) {
-  for (;;) {
+  for (int taken = 0; taken < turn; ++taken) {
     if (connections_.size() >= max_connections_) purge_closed();
     if (connections_.size() >= max_connections_)
       return say("all " + std::to_string(max_connections_) + " connections are in use: others wait"), false;
@@ -209,6 +213,7 @@ bool ConnectionAcceptor::accept_from(Socket& socket) {
       return say("cannot accept connections for now: " + std::string(std::strerror(errno))), false;
     }
   }
+  return true;
 }
 
 void ConnectionAcceptor::take(Socket& socket, int fd, const std::string& host) {
@@ -226,7 +231,11 @@ void ConnectionAcceptor::take(Socket& socket, int fd, const std::string& host) {
 }
 
 void ConnectionAcceptor::purge_closed() {
+  const auto start = std::chrono::steady_clock::now();
+  if (start < purge_again_) return;
   std::erase_if(connections_, [](const auto& one) { return inode_of(one.first) != one.second.inode; });
+  const auto end = std::chrono::steady_clock::now();
+  purge_again_ = end + (purge_share - 1) * (end - start);
 }
 
 std::size_t ConnectionAcceptor::connections_of(const std::string& host) const {

@@ -62,6 +62,7 @@ class ConnectionAcceptor {
   std::atomic<bool> stopping_{false};
   int wake_ = -1;  ///< readable once it stops
   std::chrono::steady_clock::time_point quiet_until_{};
+  std::chrono::steady_clock::time_point purge_again_{};
   std::thread thread_;
 };
 

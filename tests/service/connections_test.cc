@@ -5,8 +5,10 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
+#include <atomic>
 #include <chrono>
 #include <memory>
+#include <thread>
 #include <vector>
 
 #include "server/daemon/daemon.h"
@@ -70,6 +72,24 @@ TEST_F(Connections, LeaveHalfToOthersThanOneHost) {
     served = is_served(next);
   }
   EXPECT_TRUE(served) << "one of the four has ended";
+}
+
+TEST_F(Connections, OfOneHostKeepNoOtherHostWaiting) {
+  server::DaemonOptions options;
+  options.connections = 1000;
+  start(options);
+  std::vector<std::unique_ptr<Http2Connection>> open;
+  for (int n = 0; n < 500; ++n) open.push_back(std::make_unique<Http2Connection>(socket()));
+  std::atomic<bool> over{false};
+  std::vector<std::thread> flood;
+  for (int n = 0; n < 2; ++n)
+    flood.emplace_back([&] {
+      while (!over) Http2Connection refused(socket());
+    });
+  for (int n = 0; n < 5; ++n)
+    EXPECT_EQ(info(daemon_->addresses()[1]), grpc::StatusCode::INVALID_ARGUMENT) << n;
+  over = true;
+  for (std::thread& thread : flood) thread.join();
 }
 
 TEST_F(Connections, WaitAtTheBoundAndAreServedOnceOthersEnd) {
