@@ -94,6 +94,9 @@ int milliseconds(std::chrono::milliseconds time) {
 // Threads that wait for requests. gRPC keeps two unless told: with more requests at once it starts and ends a
 // thread for nearly each of them.
 constexpr int waiting_threads = 8;
+/// Threads of gRPC for calls beyond those that are served. Each refusal takes one for a moment; without them
+/// a burst of one client would leave none to hear the others.
+constexpr int refusing_threads = 64;
 
 // Sets the limits of connections (docs/limits.md, "Connections"). No handler watches a call until its message
 // is complete, so connections have a maximum age; afterwards their calls may run as long as any request.
@@ -239,6 +242,7 @@ Daemon::Daemon(const DaemonOptions& options, DataDirectory directory, const Open
   boundary_ = std::make_unique<RequestBoundary>(
       log_,
       RequestBoundary::Limits{options_.max_request_time, options_.write_timeout,
+                              static_cast<std::size_t>(options_.threads),
                               static_cast<std::size_t>(options_.threads - options_.threads / 4)},
       access_control_, metrics_);
   service_ = std::make_unique<SchedulerService>(
@@ -290,8 +294,9 @@ Result<void> Daemon::listen(const std::vector<ListenAddress>& addresses) {
     SCHAAS_RETURN_IF_ERROR(acceptor_->listen(address, options_.socket_mode, builder, credentials));
   }
   set_limits(builder, options_);
-  builder.SetResourceQuota(
-      grpc::ResourceQuota("schaasd").SetMaxThreads(options_.threads).Resize(options_.connection_memory));
+  builder.SetResourceQuota(grpc::ResourceQuota("schaasd")
+                               .SetMaxThreads(options_.threads + refusing_threads)
+                               .Resize(options_.connection_memory));
   builder.SetSyncServerOption(grpc::ServerBuilder::SyncServerOption::NUM_CQS, 1);
   builder.SetSyncServerOption(grpc::ServerBuilder::SyncServerOption::MAX_POLLERS,
                               std::min(options_.threads, waiting_threads));

@@ -74,7 +74,7 @@ struct DaemonOptions {
       toolchain::CToolchainOptions().source_bytes;            ///< limit on the source of one kernel
   std::size_t job_requests = JobsService::Limits().requests;  ///< limit on the requests of one job
   int message_bytes = 16 << 20;                               ///< limit on received messages
-  int threads = 64;                ///< gRPC's threads; further calls fail with RESOURCE_EXHAUSTED
+  int threads = 64;                ///< concurrent calls; further ones fail with RESOURCE_EXHAUSTED
   int streams = 128;               ///< concurrent calls per connection; further ones wait in the client
   std::size_t connections = 1000;  ///< limit for all clients together (connection_acceptor.h)
   std::chrono::milliseconds handshake_timeout{

@@ -148,11 +148,17 @@ RequestBoundary::Share::~Share() {
   const std::lock_guard lock(boundary_->mutex_);
   const auto own = boundary_->running_.find(client_);
   if (--own->second == 0) boundary_->running_.erase(own);
+  --boundary_->all_running_;
 }
 
 // Leaves threads to other clients.
 Result<RequestBoundary::Share> RequestBoundary::share_of(const std::string& client) {
   const std::lock_guard lock(mutex_);
+  if (all_running_ >= limits_.calls) {
+    return support::noting(
+        support::exhausted("overloaded", std::to_string(all_running_) + " requests are running"),
+        "retry when one of them has ended");
+  }
   const auto own = running_.find(client);
   if (own != running_.end() && own->second >= limits_.calls_per_client) {
     return support::noting(support::exhausted("overloaded", std::to_string(own->second) +
@@ -161,6 +167,7 @@ Result<RequestBoundary::Share> RequestBoundary::share_of(const std::string& clie
                            "retry when one of them has ended");
   }
   ++running_[client];
+  ++all_running_;
   return Share(*this, client);
 }
 

@@ -45,6 +45,7 @@ class RequestBoundary {
     std::chrono::seconds longest{3600};  ///< limit on the duration of a request, whatever its client allows
     std::chrono::milliseconds write_timeout{
         60'000};                        ///< a client that reads nothing for this long counts as disconnected
+    std::size_t calls = 64;             ///< concurrent requests
     std::size_t calls_per_client = 48;  ///< concurrent requests of one client
   };
   RequestBoundary(Log log, Limits limits, std::shared_ptr<AccessControl> access,
@@ -93,6 +94,7 @@ class RequestBoundary {
   std::atomic<bool> stopping_{false};
   std::mutex mutex_;
   std::map<std::string, std::size_t> running_;  ///< requests by client; none of 0
+  std::size_t all_running_ = 0;                 ///< requests of all clients
   ActiveRequests active_;
 };
 

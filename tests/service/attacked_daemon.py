@@ -104,7 +104,7 @@ class Proxy:
         (folder / "schaasd.conf").write_text(text)
         places = "".join(f"{name}_temp_path {folder}/{name};\n" for name in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
         user = "user root;\n" if os.geteuid() == 0 else ""
-        (folder / "nginx.conf").write_text(f"{user}daemon off;\nworker_processes 1;\npid {folder}/nginx.pid;\nerror_log {folder}/error.log warn;\n"
+        (folder / "nginx.conf").write_text(f"{user}daemon off;\nworker_processes auto;\npid {folder}/nginx.pid;\nerror_log {folder}/error.log warn;\n"
                                            f"events {{ worker_connections 1024; }}\nhttp {{\naccess_log off;\n{places}include {folder}/schaasd.conf;\n}}\n")
         self.process = subprocess.Popen([NGINX, "-p", folder, "-e", folder / "error.log", "-c", folder / "nginx.conf"])
         await_answer(attackers.Target(self.address, tls=True), self.process, folder / "error.log")

@@ -124,6 +124,7 @@ def connect(target):
         return plain
     host, port = target.address.rsplit(":", 1)
     plain = socket.create_connection((host, int(port)), timeout=20, source_address=(target.source, 0) if target.source else None)
+    plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # as gRPC's clients do
     if not target.tls:
         return plain
     context = ssl.create_default_context()

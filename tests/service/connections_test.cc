@@ -74,7 +74,7 @@ TEST_F(Connections, LeaveHalfToOthersThanOneHost) {
   EXPECT_TRUE(served) << "one of the four has ended";
 }
 
-TEST_F(Connections, OfOneHostKeepNoOtherHostWaiting) {
+TEST_F(Connections, GiveEachHostItsTurn) {
   server::DaemonOptions options;
   options.connections = 1000;
   start(options);

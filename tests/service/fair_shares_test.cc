@@ -242,5 +242,30 @@ TEST_F(FairShares, LeaveCallsToOtherClients) {
   EXPECT_EQ(other.call(&v1::Scheduler::Stub::Info, v1::InfoRequest(), info).status, grpc::StatusCode::OK);
 }
 
+TEST_F(FairShares, HearOthersBesideBurstsOfRefusedCalls) {
+  DaemonOptions options;
+  options.threads = 8;
+  start(options);
+  attack(6);
+  ASSERT_TRUE(wait_for([&] { return record_.held == 2; })) << "6 of 8 calls are for one client";
+  std::atomic<bool> over{false};
+  std::vector<std::thread> burst;
+  for (int n = 0; n < 16; ++n)
+    burst.emplace_back([&] {
+      v1::ServerInfo info;
+      while (!over) attacker_->call(&v1::Scheduler::Stub::Info, v1::InfoRequest(), info);
+    });
+  test::ServiceClient other(daemon_->addresses()[1]);
+  int refused = 0;
+  for (int n = 0; n < 300; ++n) {
+    v1::ServerInfo info;
+    const auto told = other.call(&v1::Scheduler::Stub::Info, v1::InfoRequest(), info);
+    refused += told.status == grpc::StatusCode::OK ? 0 : 1;
+  }
+  over = true;
+  for (std::thread& thread : burst) thread.join();
+  EXPECT_EQ(refused, 0);
+}
+
 }  // namespace
 }  // namespace schaas::server
