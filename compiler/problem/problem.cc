@@ -238,7 +238,9 @@ Result<void> take_apart_types(const ProblemText& text, Problem& problem) {
   const ValueType given = problem.value_type, computed = operators::arithmetic_type(given);
   problem.value_type = computed;
   const std::string& result = problem.statement.result.tensor;
-  for (auto& [tensor, format] : problem.formats) {
+  for (auto& one : problem.formats) {
+    const std::string& tensor = one.first;
+    format::TensorFormat& format = one.second;
     if (!format.values && tensor != result && given != computed) format.values = given;
     if (format.values == computed) format.values.reset();
     const bool ends =
