@@ -2,7 +2,6 @@
 
 #include <pthread.h>
 
-#include <algorithm>
 #include <chrono>
 #include <set>
 #include <thread>
@@ -52,22 +51,21 @@ class Registry {
   }
   /// Called by the thread that called lock_all, in the parent and in the child.
   void unlock_all() {
-    for (ProcessMutex* const one : taken_) one->unlock();
-    taken_.clear();
+    release();
     mutex_.unlock();
   }
 
  private:
   bool try_all() {
     for (ProcessMutex* const one : all_) {
-      if (!one->try_lock()) {
-        for (ProcessMutex* const other : taken_) other->unlock();
-        taken_.clear();
-        return false;
-      }
+      if (!one->try_lock()) return release(), false;
       taken_.push_back(one);
     }
     return true;
+  }
+  void release() {
+    for (ProcessMutex* const one : taken_) one->unlock();
+    taken_.clear();
   }
 
   std::mutex mutex_;  ///< guards all members below
