@@ -529,6 +529,14 @@ std::string CExpressions::fold(const std::string& type, Monoid monoid, const std
   return target + " = " + called(type, operators::combine(monoid)) + "(" + target + ", " + value + ");";
 }
 
+std::string CExpressions::stored(const loop_ir::Store& store, const std::string& index,
+                                 const std::string& value) const {
+  const std::string target = store.array + "[" + index + "]";
+  if (store.mode == loop_ir::Write::atomic) return atomic(store.monoid, "&" + target, value);
+  if (store.mode == loop_ir::Write::set) return target + " = " + value + ";";
+  return fold("value", store.monoid, target, value);
+}
+
 std::string CExpressions::broadcast(const std::string& type, const std::string& number) const {
   if (complex_ && type != "value") return type + "_of_value(" + number + ")";
   return "(" + number + " - (" + type + "){0})";

@@ -69,6 +69,8 @@ class CExpressions {
   /// Returns the statement that folds `value` into `target`: "t += v;", "t = value_maximum(t, v);".
   std::string fold(const std::string& type, operators::Monoid monoid, const std::string& target,
                    const std::string& value) const;
+  /// Returns the statement that stores one element.
+  std::string stored(const loop_ir::Store& store, const std::string& index, const std::string& value) const;
   /// Returns a register that holds the number in each lane.
   std::string broadcast(const std::string& type, const std::string& number) const;
   /// Returns a lane of a register as a value.
@@ -111,6 +113,11 @@ class CExpressions {
   bool needs_gathers() const { return needs_gathers_; }
   /// The sums gather nothing, and load eight adjacent entries at a time where vectors have 64 bytes.
   bool adds_eight(const GatheredSums& sums) const;
+  /// Rows of a few entries are summed entry by entry where rows before them have as many.
+  bool counts_equal_rows(const GatheredSums& sums, const std::string& position) const;
+  /// Returns the variables of the loops of a statement that do so. For each, v, the function holds
+  /// `v_before`, the entries of the row before, and `v_equal`, how many rows in turn have had as many.
+  std::set<std::string> loops_with_equal_rows(const loop_ir::StatementPtr& statement) const;
   /// Some loop of the kernel has such sums, or sums that are gathered.
   bool needs_eight() const { return needs_eight_; }
   /// Returns the type of a register of eight values, where vectors have 64 bytes.

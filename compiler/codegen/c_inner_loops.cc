@@ -4,9 +4,12 @@
 #include "compiler/codegen/c_statements.h"
 #include "compiler/loop_ir/substitute.h"
 #include "compiler/loop_ir/traversal.h"
+#include "compiler/loop_ir/uses.h"
 
 // Loops inside of vector loops, over the entries of a row or a dense index. Iterations of those that only add
-// are interleaved where registers are left.
+// are interleaved where registers are left. So are those of a scalar loop that adds and stores, as for a
+// symmetric matrix, y(i) = L(i,j)*x(j) + L(j,i)*x(j). Rows of 13 entries take 0.9 of the time then, rows of
+// 40 entries 0.75 to 0.95.
 namespace schaas::codegen {
 namespace {
 
@@ -17,28 +20,44 @@ constexpr int accumulator_budget = 8;
 /// costs as much as three of its rounds gain.
 constexpr int min_rounds = 3;
 
+/// The statement computes a value or an index of an element from one of the names.
+bool reads(const loop_ir::StatementPtr& statement, const std::set<std::string>& names) {
+  if (const auto* let = loop_ir::as<loop_ir::Let>(statement)) return loop_ir::mentions(let->value, names);
+  if (const auto* fold = loop_ir::as<loop_ir::Accumulate>(statement))
+    return loop_ir::mentions(fold->value, names);
+  const auto* store = loop_ir::as<loop_ir::Store>(statement);
+  return store != nullptr &&
+         (loop_ir::mentions(store->index, names) || loop_ir::mentions(store->value, names));
+}
+
 }  // namespace
 
-/// Returns the accumulators of a loop that only adds to them; none for other loops.
-std::set<std::string> CVectorLoops::sums_of(const loop_ir::For& loop) const {
+/// Returns the accumulators of a loop that only adds to them, or stores besides where that is said; none for
+/// other loops, and where a running sum is read.
+std::set<std::string> CVectorLoops::sums_of(const loop_ir::For& loop, bool may_store) const {
   std::set<std::string> sums;
-  for (const auto& each : loop_ir::statements_of(loop.body)) {
+  const auto statements = loop_ir::statements_of(loop.body);
+  for (const auto& each : statements) {
     const auto* fold = std::get_if<loop_ir::Accumulate>(&each->node);
+    const auto* store = std::get_if<loop_ir::Store>(&each->node);
     if (fold && expressions_.monoid_of(fold->name) == operators::Monoid::sum) {
       sums.insert(fold->name);
-    } else if (!std::holds_alternative<loop_ir::Let>(each->node) &&
-               !std::holds_alternative<loop_ir::Prefetch>(each->node)) {
+    } else if (store ? !may_store || expressions_.element_of(store->array) != loop_ir::Element::value
+                     : !std::holds_alternative<loop_ir::Let>(each->node) &&
+                           !std::holds_alternative<loop_ir::Prefetch>(each->node)) {
       return {};
     }
   }
-  return sums;
+  const bool is_read =
+      std::any_of(statements.begin(), statements.end(), [&](const auto& each) { return reads(each, sums); });
+  return is_read ? std::set<std::string>() : sums;
 }
 
 /// Prints an inner loop. When it only adds, and registers are left, iterations are interleaved with sums of
 /// their own, so that additions do not wait for each other.
 void CVectorLoops::print_inner(const loop_ir::For& loop, const Block& block) {
   if (block.type == "value" && print_gathered_sums(loop, block)) return;
-  const auto sums = sums_of(loop);
+  const auto sums = sums_of(loop, false);
   const int used = block.count * static_cast<int>(sums.size());
   // As many iterations as have registers for sums of their own.
   const int iterations = used == 0 ? 1 : std::clamp(accumulator_budget / used, 1, partial_sums);
@@ -90,7 +109,7 @@ bool CVectorLoops::print_scalar_sums(const loop_ir::For& loop) {
   Block block{"value", 1};
   block.scalar = true;
   if (print_gathered_sums(loop, block)) return true;
-  const auto sums = sums_of(loop);
+  const auto sums = sums_of(loop, true);
   if (sums.empty() || static_cast<int>(sums.size()) > partial_sums) return false;
   print_interleaved(loop, sums, block, partial_sums);
   return true;

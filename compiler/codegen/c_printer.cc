@@ -273,8 +273,7 @@ void KernelPrinter::print_checks() {
   for (const auto& condition : wrong_arguments(kernel_))
     wrong += (wrong.empty() ? "" : " ||\n      ") + condition;
   out_.line("return !(" + (wrong.empty() ? std::string("0") : wrong) + ");");
-  out_.close();
-  out_.raw("\n");
+  out_.close("}\n");
 }
 
 void KernelPrinter::print_phase(std::size_t phase) {
@@ -326,8 +325,7 @@ void KernelPrinter::print_function(const CFunction& function, const loop_ir::Spe
   }
   if (!prefetched.empty()) print_prefetch(prefetched, known);
   for (const auto& call : calls) out_.line(call);
-  out_.close();
-  out_.raw("\n");
+  out_.close("}\n");
 }
 
 /// Prints the declarations the statements use, besides `known`, the statements, and the end of the function.
@@ -351,11 +349,12 @@ void KernelPrinter::print_body(const CFunction& function, const std::vector<std:
   if (expressions_.gathers_by_instruction(function.body))
     out_.line("const int gathers = VECTOR_BYTES == 64 && (" + flags + " & " + number(gathers_flag) +
               ") != 0;");
+  for (const auto& variable : expressions_.loops_with_equal_rows(function.body))
+    out_.line("int64_t " + variable + "_before = -1, " + variable + "_equal = 0;");
   CStatements(out_, expressions_, Dialect::c, label_.blocks).print(function.body);
   if (streams) out_.line("if (streams) STREAM_FENCE;");
   out_.line("return 0;");
-  out_.close();
-  out_.raw("\n");
+  out_.close("}\n");
 }
 
 /// Prints the functions of row splitting.
@@ -386,8 +385,7 @@ void KernelPrinter::print_row_split(std::size_t phase) {
     print_sizes(uses);
     out_.line("return " + expressions_.print(count) + ";");
   }
-  out_.close();
-  out_.raw("\n");
+  out_.close("}\n");
 }
 
 /// Returns the row-splitting fields of the descriptor.
@@ -412,8 +410,7 @@ void KernelPrinter::print_range(std::size_t phase) {
   print_sizes(uses);
   print_arrays(uses);
   out_.line("return " + expressions_.print(range) + ";");
-  out_.close();
-  out_.raw("\n");
+  out_.close("}\n");
 }
 
 /// Computes in floating point: the product of many extents overflows integers.
@@ -430,8 +427,7 @@ void KernelPrinter::print_work(std::size_t phase) {
   print_sizes(uses);
   print_arrays(uses);
   out_.line("return " + product + ";");
-  out_.close();
-  out_.raw("\n");
+  out_.close("}\n");
 }
 
 /// Returns the slot of a shared array; -1: another array.
@@ -469,8 +465,7 @@ void KernelPrinter::print_shared_bytes() {
   }
   out_.line("default: return 0;");
   out_.close();
-  out_.close();
-  out_.raw("\n");
+  out_.close("}\n");
 }
 
 /// The scratch has hash tables, and begins with their capacity.

@@ -287,12 +287,7 @@ std::string for_header(const loop_ir::For& loop, const CExpressions& expressions
 
 /// Prints an assignment, a fold, or an atomic step.
 void CStatements::print_store(const loop_ir::Store& store) {
-  const std::string target = store.array + "[" + expression(store.index) + "]";
-  const std::string value = expression(store.value);
-  if (store.mode == loop_ir::Write::atomic)
-    return text_.line(CExpressions::atomic(store.monoid, "&" + target, value));
-  const bool set = store.mode == loop_ir::Write::set;
-  text_.line(set ? target + " = " + value + ";" : expressions_.fold("value", store.monoid, target, value));
+  text_.line(expressions_.stored(store, expression(store.index), expression(store.value)));
 }
 
 /// Calls the functions of runtime/group.cuh.

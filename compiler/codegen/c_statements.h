@@ -83,8 +83,8 @@ class CVectorLoops {
   /// partial results that are folded at the end; several vectors where one would wait for itself. Returns
   /// false, printing nothing, for other loops. Four sums become `lanes`.
   bool print_fold(const loop_ir::For& loop, CLanes& lanes);
-  /// Prints a sequential loop that only adds to accumulators as interleaved iterations with sums of their
-  /// own. Returns false, printing nothing, for other loops.
+  /// Prints a sequential loop that adds to accumulators, and may store, as interleaved iterations with sums
+  /// of their own. Returns false, printing nothing, for other loops.
   bool print_scalar_sums(const loop_ir::For& loop);
   /// Prints a simd loop of stores to adjacent elements; returns false, printing nothing, for other loops.
   bool print_stores(const loop_ir::For& loop);
@@ -125,7 +125,7 @@ class CVectorLoops {
   void print_sums(const loop_ir::For& loop, const Folds& folds, CLanes& lanes);
   void print_fold_of_lanes(const loop_ir::Accumulate& fold, operators::Monoid monoid);
   void print_other_folds(const loop_ir::For& loop, const Folds& folds, operators::Monoid monoid);
-  std::set<std::string> sums_of(const loop_ir::For& loop) const;
+  std::set<std::string> sums_of(const loop_ir::For& loop, bool may_store) const;
   void print_interleaved(const loop_ir::For& loop, const std::set<std::string>& sums, const Block& block,
                          int iterations);
   static std::string part_name(const std::string& name, int part) {
@@ -156,6 +156,7 @@ class CVectorLoops {
   void print_fold_of_four(const loop_ir::Accumulate& fold, const std::string& four, const Block& block);
   void print_sums_of_eight(const loop_ir::For& loop, const GatheredSums& sums, const Block& block);
   void print_sums_by_loads(const loop_ir::For& loop, const GatheredSums& sums, const Block& block);
+  void print_sums_of_equal_row(const loop_ir::For& loop, const GatheredSums& sums, const Block& block);
   void print_iteration(const loop_ir::For& loop, const Block& block);
   void print_prefetch(const loop_ir::For& loop, const Block& block);
   void print_let(const loop_ir::Let& let, const Block& block);

@@ -229,24 +229,28 @@ void refuse_in_vector_loop(const StatementPtr& statement) {
 
 /// Prints a statement for the registers of a block.
 void CVectorLoops::print_body(const StatementPtr& statement, const Block& block) {
-  std::visit(Match{
-                 [&](const loop_ir::Block& x) {
-                   for (const auto& each : x.statements) print_body(each, block);
-                 },
-                 [&](const loop_ir::Let& x) { print_let(x, block); },
-                 [&](const loop_ir::Accumulator& x) { print_accumulator(x, block); },
-                 [&](const loop_ir::Accumulate& x) { print_accumulate(x, block); },
-                 [&](const loop_ir::Store& x) { print_store(x, block); },
-                 [&](const loop_ir::If& x) {
-                   text_.open("if (" + expressions_.print(x.condition) + ")");
-                   print_body(x.body, block);
-                   text_.close();
-                 },
-                 [&](const loop_ir::For& x) { print_inner(x, block); },
-                 [&](const loop_ir::Prefetch& x) { text_.line(expressions_.prefetch(x)); },
-                 [&](const auto&) { refuse_in_vector_loop(statement); },
-             },
-             statement->node);
+  std::visit(
+      Match{
+          [&](const loop_ir::Block& x) {
+            for (const auto& each : x.statements) print_body(each, block);
+          },
+          [&](const loop_ir::Let& x) { print_let(x, block); },
+          [&](const loop_ir::Accumulator& x) { print_accumulator(x, block); },
+          [&](const loop_ir::Accumulate& x) { print_accumulate(x, block); },
+          [&](const loop_ir::Store& x) {
+            if (!block.scalar) return print_store(x, block);
+            text_.line(expressions_.stored(x, expressions_.print(x.index), expressions_.print(x.value)));
+          },
+          [&](const loop_ir::If& x) {
+            text_.open("if (" + expressions_.print(x.condition) + ")");
+            print_body(x.body, block);
+            text_.close();
+          },
+          [&](const loop_ir::For& x) { print_inner(x, block); },
+          [&](const loop_ir::Prefetch& x) { text_.line(expressions_.prefetch(x)); },
+          [&](const auto&) { refuse_in_vector_loop(statement); },
+      },
+      statement->node);
 }
 
 }  // namespace schaas::codegen

@@ -117,8 +117,9 @@ Diagnostic ExpressionParser::no_such_operator() const {
 }
 
 // Counts an operation, number or access; their bound keeps later recursion shallow.
-Result<void> ExpressionParser::count() {
-  if (++terms_ <= Limits::terms) return {};
+Result<void> ExpressionParser::count(std::size_t more) {
+  terms_ += more;
+  if (terms_ <= Limits::terms) return {};
   return reader_.at_range(
       support::unsupported("too-many-terms", "the statement has more than " + std::to_string(Limits::terms) +
                                                  " operations, numbers and accesses"),
@@ -221,8 +222,8 @@ Result<Expression> ExpressionParser::number(bool negative, std::uint32_t begin) 
 
 // Reads a number, a name with what follows it, or an expression in parentheses.
 Result<Expression> ExpressionParser::primary(std::size_t depth) {
-  SCHAAS_RETURN_IF_ERROR(count());
   const Token& next = reader_.next();
+  if (!next.is("(")) SCHAAS_RETURN_IF_ERROR(count());
   const bool infinity = is_infinity(next) && !reader_.after_next().is("(");
   if (next.kind == Token::Kind::number || infinity) return number(false, next.range.begin);
   if (next.kind == Token::Kind::name) return named(depth);
@@ -271,15 +272,16 @@ Result<Expression> ExpressionParser::named(std::size_t depth) {
           name.range);
     }
   }
-  Shifts shifts;
+  Shifts shifts{depth, {}};
   SCHAAS_ASSIGN_OR_RETURN(Access found, access(&shifts));
   const SourceRange range = found.range;
-  if (shifts.empty()) return Expression{std::move(found), range};
+  if (shifts.comparisons.empty()) return Expression{std::move(found), range};
+  SCHAAS_RETURN_IF_ERROR(count());  // the sum
   Reduction sum;
-  for (const Expression& shift : shifts)
-    sum.indices.push_back(std::get<Coordinate>(parts(shift).front().node).index);
+  for (const Expression& comparison : shifts.comparisons)
+    sum.indices.push_back(std::get<Coordinate>(parts(comparison).front().node).index);
   Product product{{{std::move(found), range}}};
-  product.factors.insert(product.factors.end(), shifts.begin(), shifts.end());
+  product.factors.insert(product.factors.end(), shifts.comparisons.begin(), shifts.comparisons.end());
   sum.body.push_back({std::move(product), range});
   return Expression{std::move(sum), range};
 }
@@ -435,20 +437,23 @@ std::string ExpressionParser::coordinate_name(const Access& found) {
   return name;
 }
 
-// Reads a sum of indices at one mode.
+// Reads a sum of indices at one mode. It is written out as `sum(p)(B(p) * (p == ...))` later. Parentheses and
+// terms are counted as they stand there, so that this text keeps the bounds, too.
 Result<void> ExpressionParser::shift(Access& found, Shifts& shifts) {
   const std::uint32_t begin = reader_.next().range.begin;
-  SCHAAS_ASSIGN_OR_RETURN(Expression value, sum(0));
+  SCHAAS_RETURN_IF_ERROR(reader_.check_depth(shifts.depth + 1));
+  SCHAAS_ASSIGN_OR_RETURN(Expression value, sum(shifts.depth + 2));
   const SourceRange range{begin, reader_.taken_end()};
   if (!is_shift(value)) {
     Diagnostic error = not_an_index(found);
     error.range = range;
     return error;
   }
+  SCHAAS_RETURN_IF_ERROR(count(3));  // `*`, `p` and `==`
   const std::string name = coordinate_name(found);
   ++shifts_;
   if (!first_shift_) first_shift_ = range;
-  shifts.push_back({Call{Function::equal, {{Coordinate{name}, range}, std::move(value)}}, range});
+  shifts.comparisons.push_back({Call{Function::equal, {{Coordinate{name}, range}, std::move(value)}}, range});
   found.indices.push_back(name);
   found.index_ranges.push_back(range);
   found.ranges.emplace_back();

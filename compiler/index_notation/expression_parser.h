@@ -18,9 +18,11 @@ namespace schaas::index_notation {
 ///     primary    := number | "inf" | access | function "(" expression { "," expression } ")"
 ///                 | monoid "(" index { "," index } ")" "(" expression ")" | "(" expression ")"
 ///     access     := name [ "(" mode { "," mode } ")" ]
-///     mode       := index [ "(" [ bound ] ":" [ bound ] [ ":" [ bound ] ] ")" ] | whole | "(" bound ")" |
-///     shift shift      := sum of indices, scalars, whole numbers and whole multiples of these bound      :=
-///     whole | name whole      := [ "-" ] digits
+///     mode       := index [ "(" [ bound ] ":" [ bound ] [ ":" [ bound ] ] ")" ]
+///                 | whole | "(" bound ")" | shift
+///     shift      := sum of indices, scalars, whole numbers and whole multiples of these
+///     bound      := whole | name
+///     whole      := [ "-" ] digits
 /// A shift `B(i+k)` is read as `sum(p)(B(p) * (p == i+k))`, which is 0 outside of B; p is `B_mode1` or, where
 /// the text has that name, another one. A minus sign before a number belongs to the number. Errors: parser.h.
 class ExpressionParser {
@@ -47,8 +49,11 @@ class ExpressionParser {
   support::Result<Expression> named(std::size_t depth);
   support::Result<Expression> call(operators::Function function, std::size_t depth);
   support::Result<Expression> reduction(std::size_t depth);
-  /// Modes that are shifts, as comparisons of a coordinate with what the text says.
-  using Shifts = std::vector<Expression>;
+  /// Modes of an access that are shifts, as comparisons of a coordinate with what the text says.
+  struct Shifts {
+    std::size_t depth = 0;  ///< parentheses open at the access
+    std::vector<Expression> comparisons;
+  };
   support::Result<Access> access(Shifts* shifts);
   support::Result<void> index(Access& found, Shifts* shifts);
   support::Result<void> shift(Access& found, Shifts& shifts);
@@ -58,7 +63,7 @@ class ExpressionParser {
   support::Result<void> fixed_coordinate(Access& found);
   support::Result<std::optional<Range>> range(const std::string& tensor);
   support::Result<Bound> bound(const std::string& tensor);
-  support::Result<void> count();
+  support::Result<void> count(std::size_t more = 1);
 
   bool at_reduction() const;
   bool at_range_of_index() const;

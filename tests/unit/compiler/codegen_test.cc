@@ -210,6 +210,43 @@ TEST_F(Compiled, SeveralTurnsOfASumSeeTheNamesAroundThem) {
   EXPECT_EQ(a[0], (7 + 28) * 22 / 2 + 7 * 100);
 }
 
+// Iterations are side by side where no store reads the sum so far.
+TEST_F(Compiled, SumsAndStoresOfOneLoopAreBothRight) {
+  const auto text = [](const std::string& stored) {
+    return R"(kernel f64 arguments 2 {
+  extent n = argument 1 mode 0
+  array A: value = values 0 written
+  array B: value = values 1
+  phase range n {
+    sum t
+    for k in begin .. end {
+      t += B[k]
+      A[((n - 1) - k)] += )" +
+           stored + R"(
+    }
+    A[0] += t
+  }
+}
+)";
+  };
+  extent_ = 29;
+  for (const bool running : {false, true}) {
+    load(text(running ? "(2.0 * t)" : "(2.0 * B[k])"), {"", "", "", ""});
+    std::vector<double> a(29), b(29), expected(29);
+    double sum = 0;
+    for (std::size_t n = 0; n < b.size(); ++n) {
+      b[n] = static_cast<double>(n * n);
+      sum += b[n];
+      expected[28 - n] = 2 * (running ? sum : b[n]);
+    }
+    expected[0] += sum;
+    const schaas_tensor result = vector(a), operand = vector(b);
+    const schaas_tensor* const arguments[] = {&result, &operand};
+    ASSERT_EQ(SCHAAS_OK, descriptor().phases[0].run(arguments, nullptr, nullptr, 0, 29));
+    EXPECT_EQ(a, expected);
+  }
+}
+
 // In order, side by side, and in lanes.
 TEST_F(Compiled, PrefetchesPastTheEnd) {
   const std::string text = R"(kernel f64 arguments 2 {

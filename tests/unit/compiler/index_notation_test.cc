@@ -151,6 +151,29 @@ TEST(Parser, UpdatesFoldWithTheirMonoid) {
   EXPECT_EQ(read("a(i) and= b(i)").update, operators::Monoid::logical_and);
 }
 
+TEST(Parser, BoundsShiftsAsTheTextThatTheyStandFor) {
+  const auto refusal = [](const std::string& text) {
+    const auto statement = parse(text);
+    return statement.ok() ? std::string() : statement.error().code;
+  };
+  // Makes a text longer until it is refused. The longest one must be accepted as it is printed, too.
+  const auto refused_beyond = [&](std::string text, const auto& longer) {
+    while (refusal(longer(text)).empty()) text = longer(text);
+    EXPECT_EQ(refusal(print(parse(text).value())), "");
+    return refusal(longer(text));
+  };
+  EXPECT_EQ(refused_beyond("a = B(j - i)", [](std::string text) { return text.insert(6, "j - i, "); }),
+            "too-many-terms");
+  EXPECT_EQ(refused_beyond("a = B(j - i)", [](const std::string& text) { return text + " * B(j - i)"; }),
+            "too-many-terms");
+  EXPECT_EQ(refused_beyond("a = exp(B(j - i))",
+                           [](const std::string& text) { return "a = exp(" + text.substr(4) + ")"; }),
+            "nesting");
+  std::string inside_of_another = "i";
+  for (int n = 0; n < 500; ++n) inside_of_another = "-B(" + inside_of_another + ")";
+  EXPECT_EQ(refusal("a = B(" + inside_of_another + ")"), "nesting");
+}
+
 TEST(Printer, PrintsWhatTheParserReads) {
   for (const std::string text :
        {"A(i,l) = B(i,j) * C(i,k) * D(j,k) * E(j,l)", "a = b", "a = B(i) * B(i)", "A(i) = b * C(i)",
