@@ -67,13 +67,23 @@ const char* c_name(Function function) {
     case Function::where:
     case Function::abs:
     case Function::exp:
+    case Function::expm1:
     case Function::log:
+    case Function::log1p:
+    case Function::log2:
+    case Function::log10:
     case Function::sqrt:
     case Function::sin:
     case Function::cos:
     case Function::tan:
+    case Function::asin:
+    case Function::acos:
+    case Function::atan:
+    case Function::sinh:
+    case Function::cosh:
     case Function::tanh:
     case Function::sigmoid:
+    case Function::erf:
     case Function::relu:
     case Function::sign:
     case Function::floor:
@@ -471,7 +481,11 @@ bool CExpressions::has_vector_form(const loop_ir::Apply& apply) {
     case Function::sign:
     case Function::sqrt:
     case Function::exp:
+    case Function::expm1:
     case Function::log:
+    case Function::log1p:
+    case Function::sin:
+    case Function::cos:
     case Function::tanh:
     case Function::sigmoid:
       return true;

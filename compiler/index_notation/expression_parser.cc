@@ -361,6 +361,7 @@ Result<Access> ExpressionParser::access(Shifts* shifts) {
   while (true) {
     SCHAAS_RETURN_IF_ERROR(index(found, shifts));
     if (reader_.next().is(")")) break;
+    if (!reader_.next().is(",") && at_operand_in_parentheses()) return not_a_function(found);
     if (!reader_.next().is(","))
       return reader_.syntax("expected `,` or `)` after index " +
                             quoted(reader_.text_of(found.index_ranges.back())) + " of " +
@@ -378,15 +379,27 @@ Result<Access> ExpressionParser::access(Shifts* shifts) {
 Diagnostic ExpressionParser::not_an_index(const Access& found) const {
   const Token& next = reader_.next();
   const bool call = (next.kind == Token::Kind::name && reader_.after_next().is("(")) || next.is("(");
-  if (call || is_misspelt_call(found)) {
-    const std::uint32_t begin = found.range.begin;
-    return unknown_function(found.tensor, {begin, begin + static_cast<std::uint32_t>(found.tensor.size())});
-  }
+  if (call || is_misspelt_call(found)) return not_a_function(found);
   return unsupported("operator",
                      "what stands at an index of " + quoted(found.tensor) +
                          " is no sum of indices, of whole multiples of them and of whole numbers",
                      "an operand is read at a sum, as in `B(2*i+k-1,j)`; a part of a mode is a range, as in "
                      "`B(i(2:),j)`, also of a result");
+}
+
+// The name stands where only a function's arguments can follow.
+Diagnostic ExpressionParser::not_a_function(const Access& found) const {
+  const std::uint32_t begin = found.range.begin;
+  return unknown_function(found.tensor, {begin, begin + static_cast<std::uint32_t>(found.tensor.size())});
+}
+
+// An operand with indices, or a call, stands before the next `,` or `)`.
+bool ExpressionParser::at_operand_in_parentheses() const {
+  for (std::size_t n = 0;; ++n) {
+    const Token& each = reader_.ahead(n);
+    if (each.kind == Token::Kind::end || each.is(",") || each.is(")")) return false;
+    if (each.kind == Token::Kind::name && reader_.ahead(n + 1).is("(")) return true;
+  }
 }
 
 bool ExpressionParser::is_misspelt_call(const Access& found) const {

@@ -59,6 +59,8 @@ class ExpressionParser {
   support::Result<void> shift(Access& found, Shifts& shifts);
   bool at_shift() const;
   bool is_misspelt_call(const Access& found) const;
+  bool at_operand_in_parentheses() const;
+  support::Diagnostic not_a_function(const Access& found) const;
   std::string coordinate_name(const Access& found);
   support::Result<void> fixed_coordinate(Access& found);
   support::Result<std::optional<Range>> range(const std::string& tensor);

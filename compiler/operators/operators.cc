@@ -20,7 +20,7 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 
 // Function, name, infix sign, precedence, arity, any more arguments (nodes of any length). Rows may have any
 // order.
-constexpr std::array<FunctionFacts, 37> table = {{
+constexpr std::array<FunctionFacts, 47> table = {{
     {Function::add, "add", "+", 4, 2, true},
     {Function::subtract, "subtract", "-", 4, 2, false},
     {Function::multiply, "multiply", "*", 5, 2, true},
@@ -41,13 +41,23 @@ constexpr std::array<FunctionFacts, 37> table = {{
     {Function::negate, "negate", "-", 6, 1, false},
     {Function::abs, "abs", "", 0, 1, false},
     {Function::exp, "exp", "", 0, 1, false},
+    {Function::expm1, "expm1", "", 0, 1, false},
     {Function::log, "log", "", 0, 1, false},
+    {Function::log1p, "log1p", "", 0, 1, false},
+    {Function::log2, "log2", "", 0, 1, false},
+    {Function::log10, "log10", "", 0, 1, false},
     {Function::sqrt, "sqrt", "", 0, 1, false},
     {Function::sin, "sin", "", 0, 1, false},
     {Function::cos, "cos", "", 0, 1, false},
     {Function::tan, "tan", "", 0, 1, false},
+    {Function::asin, "asin", "", 0, 1, false},
+    {Function::acos, "acos", "", 0, 1, false},
+    {Function::atan, "atan", "", 0, 1, false},
+    {Function::sinh, "sinh", "", 0, 1, false},
+    {Function::cosh, "cosh", "", 0, 1, false},
     {Function::tanh, "tanh", "", 0, 1, false},
     {Function::sigmoid, "sigmoid", "", 0, 1, false},
+    {Function::erf, "erf", "", 0, 1, false},
     {Function::relu, "relu", "", 0, 1, false},
     {Function::sign, "sign", "", 0, 1, false},
     {Function::floor, "floor", "", 0, 1, false},
@@ -125,8 +135,16 @@ double of_one(Function function, double x) {
       return std::fabs(x);
     case Function::exp:
       return std::exp(x);
+    case Function::expm1:
+      return std::expm1(x);
     case Function::log:
       return std::log(x);
+    case Function::log1p:
+      return std::log1p(x);
+    case Function::log2:
+      return std::log2(x);
+    case Function::log10:
+      return std::log10(x);
     case Function::sqrt:
       return std::sqrt(x);
     case Function::sin:
@@ -135,10 +153,22 @@ double of_one(Function function, double x) {
       return std::cos(x);
     case Function::tan:
       return std::tan(x);
+    case Function::asin:
+      return std::asin(x);
+    case Function::acos:
+      return std::acos(x);
+    case Function::atan:
+      return std::atan(x);
+    case Function::sinh:
+      return std::sinh(x);
+    case Function::cosh:
+      return std::cosh(x);
     case Function::tanh:
       return std::tanh(x);
     case Function::sigmoid:
       return 1 / (1 + std::exp(-x));
+    case Function::erf:
+      return std::erf(x);
     case Function::relu:
       return x > 0 ? x : 0;
     case Function::sign:
@@ -162,7 +192,7 @@ double of_one(Function function, double x) {
 
 }  // namespace
 
-// Looks a row up by its function; 37 rows need no index.
+// Looks a row up by its function; 47 rows need no index.
 const FunctionFacts& facts(Function function) {
   for (const auto& row : table) {
     if (row.function == function) return row;
@@ -214,12 +244,22 @@ bool is_costly(Function function) {
   switch (function) {
     case Function::power:
     case Function::exp:
+    case Function::expm1:
     case Function::log:
+    case Function::log1p:
+    case Function::log2:
+    case Function::log10:
     case Function::sin:
     case Function::cos:
     case Function::tan:
+    case Function::asin:
+    case Function::acos:
+    case Function::atan:
+    case Function::sinh:
+    case Function::cosh:
     case Function::tanh:
     case Function::sigmoid:
+    case Function::erf:
       return true;
     default:
       return false;

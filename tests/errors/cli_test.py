@@ -164,8 +164,16 @@ WITH_SERVER = {
         "  --> expression:1:10\n"
         "  | A(i,j) = rleu(B(i,j))\n"
         "  |          ^~~~\n"
-        "  note: functions are pow, min, max, and, or, not, where, abs, exp, log, sqrt, sin, cos, tan, tanh, sigmoid, relu, sign, "
-        "floor, ceil, round, conj, real, imag\n"),
+        "  note: functions are pow, min, max, and, or, not, where, abs, exp, expm1, log, log1p, log2, log10, sqrt, sin, cos, "
+        "tan, asin, acos, atan, sinh, cosh, tanh, sigmoid, erf, relu, sign, floor, ceil, round, conj, real, imag\n"),
+    "function that the language lacks": (
+        ["run", "A(i,j) = softplus(2 * B(i,j))", "-t", "B={d}/B.mtx"], 2,
+        "invalid [unknown-function]: `softplus` is not a function\n"
+        "  --> expression:1:10\n"
+        "  | A(i,j) = softplus(2 * B(i,j))\n"
+        "  |          ^~~~~~~~\n"
+        "  note: functions are pow, min, max, and, or, not, where, abs, exp, expm1, log, log1p, log2, log10, sqrt, sin, cos, "
+        "tan, asin, acos, atan, sinh, cosh, tanh, sigmoid, erf, relu, sign, floor, ceil, round, conj, real, imag\n"),
     "missing extent": (
         ["run", K4, "-t", "B={d}/B.mtx", "-d", "k=4"], 2,
         "invalid [missing-extent]: index `l` has no extent: no file given with -t uses it; add `-d l=N`\n"),

@@ -1,5 +1,5 @@
-// exp, tanh, sigmoid and log of kernels: within their bounds of the true values, and the same in a row, in a
-// list and beyond the last whole register (compiler/codegen/runtime/exponential.h).
+// exp, tanh, log, sin and others of kernels: within their bounds of the true values, and the same in a row,
+// in a list and beyond the last whole register (compiler/codegen/runtime/exponential.h).
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -25,17 +25,19 @@ struct Function {
 long double exact_sigmoid(long double x) { return 1 / (1 + std::exp(-x)); }
 
 const Function functions[] = {
-    {"exp", std::exp, 1.1}, {"tanh", std::tanh, 3}, {"sigmoid", exact_sigmoid, 3}, {"log", std::log, 1.1}};
+    {"exp", std::exp, 1.1}, {"expm1", std::expm1, 2}, {"tanh", std::tanh, 3}, {"sigmoid", exact_sigmoid, 3},
+    {"log", std::log, 1.1}, {"log1p", std::log1p, 2}, {"sin", std::sin, 2},   {"cos", std::cos, 2}};
 
 /// Whole and fractional numbers of all sizes, and those at which ranges end.
 std::vector<double> arguments() {
   constexpr double infinity = std::numeric_limits<double>::infinity();
-  std::vector<double> all{0.0,    -0.0,   infinity, -infinity, std::nan(""), 1e300, -1e300,
-                          709.78, 709.79, -745.1,   -745.2,    -708,         88.72, 88.73,
-                          -103.9, -104,   1,        -1,        22,           5e-324};
+  std::vector<double> all{
+      0.0,  -0.0,  infinity, -infinity,       std::nan(""), 1e300, -1e300, 709.78, 709.79, -745.1, -745.2,
+      -708, 88.72, 88.73,    -103.9,          -104,         1,     -1,     22,     5e-324, 1e5,    1e6,
+      1e7,  8191,  8193,     3.14159265358979};
   std::mt19937_64 random(20261126);
   const auto draw = [&] { return 2 * std::generate_canonical<double, 53>(random) - 1; };
-  for (const double width : {750.0, 110.0, 40.0, 2.0, 0.7, 1e-3, 1e-9, 1e-300})
+  for (const double width : {1e6, 750.0, 110.0, 40.0, 2.0, 0.7, 1e-3, 1e-9, 1e-300})
     for (int n = 0; n < 999; ++n) all.push_back(width * draw());
   return all;
 }

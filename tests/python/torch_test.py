@@ -131,8 +131,12 @@ def leaky(s, t):
 # (statement, shapes of operands, of sparse ones with the layout, the same with torch). Operands come by name.
 CASES = {
     "functions": [
-        ("y(i) = " + " + ".join(f"{name}(x(i))" for name in ("exp", "log", "tan", "tanh", "sigmoid", "sqrt", "sin", "cos")), {"x": (6,)},
-         lambda x: x.exp() + x.log() + x.tan() + x.tanh() + x.sigmoid() + x.sqrt() + x.sin() + x.cos()),
+        ("y(i) = " + " + ".join(f"{name}(x(i))" for name in ("exp", "log", "tan", "tanh", "sigmoid", "sqrt", "sin", "cos", "expm1", "log1p",
+                                                           "log2", "log10", "sinh", "cosh", "atan", "erf")), {"x": (6,)},
+         lambda x: x.exp() + x.log() + x.tan() + x.tanh() + x.sigmoid() + x.sqrt() + x.sin() + x.cos() + x.expm1() + x.log1p()
+         + x.log2() + x.log10() + x.sinh() + x.cosh() + x.atan() + x.erf()),
+        ("y(i) = asin(0.5 * x(i) / (1 + x(i))) + acos(0.5 * x(i) / (1 + x(i)))", {"x": (6,)},
+         lambda x: (0.5 * x / (1 + x)).asin() + (0.5 * x / (1 + x)).acos()),
         ("y(i) = x(i) * (" + " + ".join(f"{name}(x(i) - 0.7)" for name in ("abs", "relu", "sign", "floor", "ceil", "round")) + ")", {"x": (6,)},
          lambda x: x * sum(f(x - 0.7) for f in (torch.abs, torch.relu, torch.sign, torch.floor, torch.ceil, torch.round))),
     ],

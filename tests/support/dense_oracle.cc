@@ -176,6 +176,31 @@ Number of_one(Function function, const Number& x) {
       const double t = std::tan(v);
       return made(t, (1 + t * t) * (1 + m), false);
     }
+    case Function::expm1:
+      return made(std::expm1(v), std::exp(v) * (1 + m), false);
+    case Function::log1p:
+      if (near(x, -1)) return open_number();
+      return made(std::log1p(v), 1 + std::fabs(std::log1p(v)) + m / std::fabs(1 + v), false);
+    case Function::log2:
+    case Function::log10: {
+      if (near(x, 0)) return open_number();
+      const double log = function == Function::log2 ? std::log2(v) : std::log10(v);
+      return made(log, 2 + std::fabs(log) + 2 * m / std::fabs(v), false);
+    }
+    case Function::asin:
+    case Function::acos: {
+      if (near(x, 1) || near(x, -1)) return open_number();
+      const double root = std::sqrt(1 - v * v);
+      return made(function == Function::asin ? std::asin(v) : std::acos(v), 2 + m / root, false);
+    }
+    case Function::atan:
+      return made(std::atan(v), 2 + m, false);
+    case Function::sinh:
+      return made(std::sinh(v), std::cosh(v) * (1 + m), false);
+    case Function::cosh:
+      return made(std::cosh(v), std::cosh(v) * (1 + m), false);
+    case Function::erf:
+      return made(std::erf(v), 1 + 2 * m, false);
     case Function::tanh:
       return made(std::tanh(v), 1 + m, false);
     case Function::sigmoid:

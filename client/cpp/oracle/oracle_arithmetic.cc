@@ -188,8 +188,16 @@ Judged apply(Function function, const Judged& x) {
       return {v > 0 ? v : 0, x.magnitude, x.exact};
     case Function::exp:
       return smooth(std::exp(v), std::exp(v), x);
+    case Function::expm1:
+      return smooth(std::expm1(v), std::exp(v), x);
     case Function::log:
       return smooth(std::log(v), 1 / std::fabs(v), x);
+    case Function::log1p:
+      return smooth(std::log1p(v), 1 / std::fabs(1 + v), x);
+    case Function::log2:
+      return smooth(std::log2(v), 1 / std::fabs(v * std::log(2.0)), x);
+    case Function::log10:
+      return smooth(std::log10(v), 1 / std::fabs(v * std::log(10.0)), x);
     case Function::sqrt:
       return smooth(std::sqrt(v), 0.5 / std::sqrt(v), x);
     case Function::sin:
@@ -198,12 +206,24 @@ Judged apply(Function function, const Judged& x) {
       return smooth(std::cos(v), std::fabs(std::sin(v)), x);
     case Function::tan:
       return smooth(std::tan(v), 1 + std::tan(v) * std::tan(v), x);
+    case Function::asin:
+      return smooth(std::asin(v), 1 / std::sqrt(1 - v * v), x);
+    case Function::acos:
+      return smooth(std::acos(v), 1 / std::sqrt(1 - v * v), x);
+    case Function::atan:
+      return smooth(std::atan(v), 1 / (1 + v * v), x);
+    case Function::sinh:
+      return smooth(std::sinh(v), std::cosh(v), x);
+    case Function::cosh:
+      return smooth(std::cosh(v), std::fabs(std::sinh(v)), x);
     case Function::tanh:
       return smooth(std::tanh(v), 1 - std::tanh(v) * std::tanh(v), x);
     case Function::sigmoid: {
       const double s = 1 / (1 + std::exp(-v));
       return smooth(s, s * (1 - s), x);
     }
+    case Function::erf:
+      return smooth(std::erf(v), 2 / std::sqrt(std::acos(-1.0)) * std::exp(-v * v), x);
     case Function::sign:
       return step(v > 0 ? 1 : v < 0 ? -1 : 0, x, 0);
     case Function::floor:

@@ -21,7 +21,13 @@ DEFINE_VALUE_ONE(not, x == 0)
 DEFINE_VALUE_ONE(conj, PARTS_OF(__real__ x, -__imag__ x))
 DEFINE_VALUE_ONE(real, __real__ x)
 DEFINE_VALUE_ONE(imag, __imag__ x)
-DEFINE_VALUE_ONE(abs, MATH(hypot)(__real__ x, __imag__ x))
+/* The library's function where a square would be infinite or lose digits. It takes five times as long. */
+#define HAS_ROOT(squares) \
+  (((squares) >= (sizeof(value_part) == 8 ? 0x1p-960 : 0x1p-90)) & ((squares) <= (sizeof(value_part) == 8 ? 0x1p1000 : 0x1p120)))
+UNUSED static inline value value_abs(value x) {
+  const value_part a = __real__ x, b = __imag__ x, squares = a * a + b * b;
+  return HAS_ROOT(squares) ? MATH(sqrt)(squares) : MATH(hypot)(a, b);
+}
 UNUSED static inline value value_where(value c, value a, value b) { return c != 0 ? a : b; }
 /* Masks of the parts of pairs. */
 #define TRUE_PAIRS(n, x) ((x != (__typeof__(x)){0}) | SWAP_##n(x != (__typeof__(x)){0}))
@@ -55,6 +61,11 @@ UNUSED static inline value value_where(value c, value a, value b) { return c != 
   UNUSED static inline type type##_real(type x) { return MIX_##n(x, (type){0}); }             \
   UNUSED static inline type type##_imag(type x) { return MIX_##n(SWAP_##n(x), (type){0}); }   \
   UNUSED static inline type type##_abs(type x) {                                              \
+    const type squares = x * x, sums = squares + SWAP_##n(squares);                           \
+    type roots = sums;                                                                        \
+    int have = 1;                                                                             \
+    for (int part = 0; part < n; ++part) roots[part] = MATH(sqrt)(sums[part]), have &= HAS_ROOT(sums[part]); \
+    if (__builtin_expect(have, 1)) return MIX_##n(roots, (type){0});                          \
     for (int lane = 0; lane < WIDTH(type); ++lane)                                            \
       SET_LANE(type, x, lane, value_abs(LANE(type, x, lane)));                                \
     return x;                                                                                 \

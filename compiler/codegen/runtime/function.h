@@ -67,9 +67,15 @@ DEFINE_INTEGER_FUNCTIONS(value, SELECT_ONE)
 #define DEFINE_MATH(name, called) \
   UNUSED static inline value value_##name(value x) { return called(x); }
 DEFINE_MATH(sqrt, MATH(sqrt))
-DEFINE_MATH(sin, MATH(sin))
-DEFINE_MATH(cos, MATH(cos))
+DEFINE_MATH(log2, MATH(log2))
+DEFINE_MATH(log10, MATH(log10))
 DEFINE_MATH(tan, MATH(tan))
+DEFINE_MATH(asin, MATH(asin))
+DEFINE_MATH(acos, MATH(acos))
+DEFINE_MATH(atan, MATH(atan))
+DEFINE_MATH(sinh, MATH(sinh))
+DEFINE_MATH(cosh, MATH(cosh))
+DEFINE_MATH(erf, MATH(erf))
 DEFINE_MATH(floor, MATH(floor))
 DEFINE_MATH(ceil, MATH(ceil))
 DEFINE_MATH(round, MATH(nearbyint))
@@ -78,7 +84,9 @@ DEFINE_MATH(round, MATH(nearbyint))
     const type zero = {0}, one = zero + (value)1, e = type##_exp(-type##_abs(x));       \
     return SELECT(type, x < zero, e, one) / (one + e);                                  \
   }
-#define DEFINE_LIBRARY_EXPONENTIALS DEFINE_MATH(exp, MATH(exp)) DEFINE_MATH(tanh, MATH(tanh)) DEFINE_MATH(log, MATH(log))
+#define DEFINE_LIBRARY_EXPONENTIALS                                                     \
+  DEFINE_MATH(exp, MATH(exp)) DEFINE_MATH(expm1, MATH(expm1)) DEFINE_MATH(tanh, MATH(tanh)) \
+  DEFINE_MATH(log, MATH(log)) DEFINE_MATH(log1p, MATH(log1p)) DEFINE_MATH(sin, MATH(sin)) DEFINE_MATH(cos, MATH(cos))
 UNUSED static inline value value_power(value a, value b) { return MATH(pow)(a, b); }
 /* Powers without a call of pow, which costs some 30 products. Roots of -0 and -infinity are those of pow, not of sqrt. */
 #define DEFINE_POWERS(type, SELECT)                                                        \

@@ -1,5 +1,6 @@
 #include "compiler/index_notation/gradient/derivative.h"
 
+#include <cmath>
 #include <utility>
 
 #include "compiler/index_notation/arithmetic.h"
@@ -15,6 +16,11 @@ namespace {
 
 using operators::Function;
 
+// sqrt(1 - x^2).
+Expression root_beside_square(const Expression& x) {
+  return call(Function::sqrt, {call(Function::subtract, {number(1), multiplied({x, x})})});
+}
+
 // Returns the slope of a function of one number at `x`; 0 where it is constant almost everywhere.
 Expression slope_of_one(Function function, const Expression& x) {
   switch (function) {
@@ -22,8 +28,16 @@ Expression slope_of_one(Function function, const Expression& x) {
       return number(-1);
     case Function::exp:
       return call(Function::exp, {x});
+    case Function::expm1:
+      return call(Function::exp, {x});
     case Function::log:
       return divided(number(1), x);
+    case Function::log1p:
+      return divided(number(1), call(Function::add, {number(1), x}));
+    case Function::log2:
+      return divided(number(1 / std::log(2.0)), x);
+    case Function::log10:
+      return divided(number(1 / std::log(10.0)), x);
     case Function::sqrt:
       return divided(number(0.5), call(Function::sqrt, {x}));
     case Function::sin:
@@ -34,6 +48,16 @@ Expression slope_of_one(Function function, const Expression& x) {
       const Expression tan = call(Function::tan, {x});
       return added({number(1), multiplied({tan, tan})});
     }
+    case Function::asin:
+      return divided(number(1), root_beside_square(x));
+    case Function::acos:
+      return divided(number(-1), root_beside_square(x));
+    case Function::atan:
+      return divided(number(1), call(Function::add, {number(1), multiplied({x, x})}));
+    case Function::sinh:
+      return call(Function::cosh, {x});
+    case Function::cosh:
+      return call(Function::sinh, {x});
     case Function::tanh: {
       const Expression tanh = call(Function::tanh, {x});
       return call(Function::subtract, {number(1), multiplied({tanh, tanh})});
@@ -42,6 +66,9 @@ Expression slope_of_one(Function function, const Expression& x) {
       const Expression sigmoid = call(Function::sigmoid, {x});
       return multiplied({sigmoid, call(Function::subtract, {number(1), sigmoid})});
     }
+    case Function::erf:
+      return multiplied({number(2 / std::sqrt(std::acos(-1.0))),
+                         call(Function::exp, {call(Function::negate, {multiplied({x, x})})})});
     case Function::relu:
       return call(Function::greater, {x, number(0)});
     case Function::abs:

@@ -67,6 +67,26 @@ double combine(Function f, double a, double b) {
       return std::cos(a);
     case Function::tan:
       return std::tan(a);
+    case Function::expm1:
+      return std::expm1(a);
+    case Function::log1p:
+      return std::log1p(a);
+    case Function::log2:
+      return std::log2(a);
+    case Function::log10:
+      return std::log10(a);
+    case Function::asin:
+      return std::asin(a);
+    case Function::acos:
+      return std::acos(a);
+    case Function::atan:
+      return std::atan(a);
+    case Function::sinh:
+      return std::sinh(a);
+    case Function::cosh:
+      return std::cosh(a);
+    case Function::erf:
+      return std::erf(a);
     case Function::tanh:
       return std::tanh(a);
     case Function::sigmoid:

@@ -461,9 +461,12 @@ std::vector<OfNumbers> every_function() {
     };
   };
   for (const auto function :
-       {Function::negate, Function::abs, Function::exp, Function::log, Function::sqrt, Function::sin,
-        Function::cos, Function::tan, Function::tanh, Function::floor, Function::ceil, Function::sigmoid,
-        Function::relu, Function::sign, Function::round, Function::logical_not}) {
+       {Function::negate,     Function::abs,     Function::exp,   Function::expm1, Function::log,
+        Function::log1p,      Function::log2,    Function::log10, Function::sqrt,  Function::sin,
+        Function::cos,        Function::tan,     Function::asin,  Function::acos,  Function::atan,
+        Function::sinh,       Function::cosh,    Function::erf,   Function::tanh,  Function::floor,
+        Function::ceil,       Function::sigmoid, Function::relu,  Function::sign,  Function::round,
+        Function::logical_not}) {
     all.push_back({std::string(operators::facts(function).name) + "(B1[k])", of(function, 1)});
   }
   for (const auto function : {Function::add, Function::subtract, Function::multiply, Function::divide,

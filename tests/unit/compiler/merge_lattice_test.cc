@@ -84,7 +84,8 @@ TEST(MergeLattice, UnstoredDividendsAnnihilateQuotients) {
 TEST(MergeLattice, FunctionsThatKeepZero) {
   for (const auto function :
        {Function::relu, Function::sqrt, Function::abs, Function::sign, Function::sin, Function::tan,
-        Function::tanh, Function::ceil, Function::floor, Function::round})
+        Function::tanh, Function::expm1, Function::log1p, Function::asin, Function::atan, Function::sinh,
+        Function::erf, Function::ceil, Function::floor, Function::round})
     EXPECT_EQ(text(apply(function, {b()})), "b else 0.00") << operators::facts(function).name;
   EXPECT_EQ(text(apply(Function::negate, {b()}).visited), "b");
 }
@@ -92,6 +93,7 @@ TEST(MergeLattice, FunctionsThatKeepZero) {
 TEST(MergeLattice, FunctionsThatDoNotKeepZero) {
   EXPECT_EQ(text(apply(Function::exp, {b()})), "b else 1.00");
   EXPECT_EQ(text(apply(Function::cos, {b()})), "b else 1.00");
+  EXPECT_EQ(text(apply(Function::cosh, {b()})), "b else 1.00");
   EXPECT_EQ(text(apply(Function::sigmoid, {b()})), "b else 0.50");
   EXPECT_EQ(text(apply(Function::logical_not, {b()})), "b else 1.00");
   EXPECT_EQ(text(apply(Function::log, {b()})), "b else -inf");
