@@ -69,14 +69,13 @@ std::string_view find_declarations();
 /// tanh |x| = (exp(y) - 1) / (exp(y) + 1), with the numerator from the same series. A positive x is 2^n times
 /// some 1 + f between the roots of 1/2 and 2. Then log x = n * log 2 + log(1 + f). The last term is the
 /// series of fdlibm (e_log.c) in f / (2 + f). For u = 1 + x as rounded, log1p x = log u + (x - (u - 1)) / u.
-/// Sine and cosine: x = n * pi / 2 + r with pi / 2 in three parts, of which n times the first two is exact up
-/// to 2^20 (f32: 2^13), and fdlibm's series of r (f32: those of Cephes). Beyond, libm is called for the
-/// register. Otherwise there is no branch and no table, so that loops over entries
-/// become vector code. One value takes the same operations as each lane of a register: a result does not
-/// depend on its position in a row. A vector library would call libm for remainders, with other results.
-/// Errors are at most 1.1 ulp for exp and log, 2 ulp for sin, cos, expm1 and log1p, 3 ulp for
-/// tanh (tests/property/exponentials_test.cc). Without
-/// fused multiply-add libm is faster and is called.
+/// Sine and cosine: x = n * pi / 2 + r, then the series of fdlibm in r (f32: those of Cephes). pi / 2 has
+/// three parts, of which the first two times n are exact up to 2^20 (f32: 2^13). Beyond, libm is called for
+/// each value. Otherwise there is no branch and no table, so that loops over entries become vector code. One
+/// value takes the same operations as each lane of a register: a result does not depend on its position in a
+/// row. A vector library would call libm for remainders, with other results. Errors are at most 1.1 ulp for
+/// exp and log, 2 ulp for sin, cos, expm1 and log1p, 3 ulp for tanh (tests/property/exponentials_test.cc).
+/// Without fused multiply-add libm is faster and is called.
 std::string_view exponential_declarations();
 
 /// For GPUs, in CUDA C++: the structs of proto/gpu_abi.h.

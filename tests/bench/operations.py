@@ -31,7 +31,7 @@ def cases(rows):
     p = matrix(9, columns=rows // 4, each=2)
     small, square = matrix(7, 2000, 2000, 10), draw.random((2000, 2000))
     x, y, dense, other, weight = draw.random(rows), draw.random(rows), draw.random((rows, 8)), draw.random((rows, 8)), draw.random((8, 8))
-    wide = np.ascontiguousarray(dense.T)
+    wide, wave = np.ascontiguousarray(dense.T), x + 1j * y
     v = sp.csr_matrix((draw.random(rows // 100), (np.zeros(rows // 100, int), np.sort(draw.choice(rows, rows // 100, False)))), shape=(1, rows))
     import schaas
     vector = schaas.tensor(v.indices[None].astype(np.int64), v.data, (rows,))
@@ -125,6 +125,7 @@ def cases(rows):
         "sqrt": ("A(i,j) = sqrt(B(i,j))", "csr", dict(B=b), lambda: b.sqrt()),
         "cubed": ("A(i,j) = pow(B(i,j), 3)", "csr", dict(B=b), lambda: b.power(3)),
         "tanh": ("A(i,j) = tanh(B(i,j))", "csr", dict(B=b), lambda: b.tanh()),
+        "log1p": ("A(i,j) = log1p(B(i,j))", "csr", dict(B=b), lambda: b.log1p()),
         "negated": ("A(i,j) = -B(i,j)", "csr", dict(B=b), lambda: -b),
         "scaled": ("A(i,j) = 2 * B(i,j)", "csr", dict(B=b), lambda: 2 * b),
         "above a bound": ("A(i,j) = B(i,j) * (B(i,j) > 1)", "csr", dict(B=b), lambda: b.multiply(b > 1).tocsr()),
@@ -189,6 +190,9 @@ def cases(rows):
         "(B + B') x": ("y(i) = (B(i,j) + B(j,i)) * x(j)", None, dict(B=b, x=x), lambda: b @ x + b.T @ x),
         "modularity of groups": ("s = B(i,j) * L(i,c) * L(j,c) - d(i) * d(j) * L(i,c) * L(j,c) / m", None, dict(B=b, L=groups, d=degrees, m=degrees.sum()),
                        lambda: (b @ groups).multiply(groups).sum() - ((groups.T @ degrees) ** 2).sum() / degrees.sum()),
+        "coupled phases": ("z(i) = B(i,j) * sin(x(j) - x(i))", None, dict(B=b, x=x),
+                           lambda: np.bincount(row_of, b.data * np.sin(x[b.indices] - x[row_of]), rows)),
+        "complex norm": ("s = sum(i)(abs(x(i)) * abs(x(i)))", None, dict(x=wave), lambda: (np.abs(wave)**2).sum()),
         "logistic loss": ("z(i) = B(i,j) * x(j); s = sum(i)(log(1 + exp(-(y(i) * z(i)))))", None, dict(B=b, x=x, y=signs),
                           lambda: np.log1p(np.exp(-signs * (b @ x))).sum()),
         "logistic gradient": ("z(i) = B(i,j) * x(j); p(i) = -(y(i)) / (1 + exp(y(i) * z(i))); g(j) = B(i,j) * p(i)", None, dict(B=b, x=x, y=signs),

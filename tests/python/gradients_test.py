@@ -59,6 +59,10 @@ CASES = [
      lambda X, z: X.amax(1) * X.prod(1) / (1 + z**3)),
     ("y(i) = where(x(i) > z(i), log(x(i)), tanh(z(i))) + sigmoid(x(i)) * min(x(i), z(i))", {"x": (6,), "z": (6,)}, (),
      lambda x, z: torch.where(x > z, x.log(), z.tanh()) + x.sigmoid() * torch.minimum(x, z)),
+    ("y(i) = log1p(x(i)) * expm1(z(i)) + log2(x(i)) * erf(z(i)) + log10(x(i)) * atan(z(i))", {"x": (6,), "z": (6,)}, (),
+     lambda x, z: x.log1p() * z.expm1() + x.log2() * z.erf() + x.log10() * z.atan()),
+    ("y(i) = sinh(x(i)) * cosh(z(i)) + asin(x(i) / 2) * acos(z(i) / 2)", {"x": (6,), "z": (6,)}, (),
+     lambda x, z: x.sinh() * z.cosh() + (x / 2).asin() * (z / 2).acos()),
 ]
 
 
