@@ -359,9 +359,10 @@ Result<Access> ExpressionParser::access(Shifts* shifts) {
     return reader_.syntax(quoted(found.tensor) +
                           " has no indices; a scalar is written without parentheses: expected an index");
   while (true) {
+    const bool is_number = reader_.next().kind == Token::Kind::number;
     SCHAAS_RETURN_IF_ERROR(index(found, shifts));
     if (reader_.next().is(")")) break;
-    if (!reader_.next().is(",") && at_operand_in_parentheses()) return not_a_function(found);
+    if (!reader_.next().is(",") && is_number && at_operand_in_parentheses()) return not_a_function(found);
     if (!reader_.next().is(","))
       return reader_.syntax("expected `,` or `)` after index " +
                             quoted(reader_.text_of(found.index_ranges.back())) + " of " +

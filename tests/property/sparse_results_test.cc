@@ -106,9 +106,10 @@ TEST(MapsOfEntries, ComputeWhatTheOracleSays) {
   Runs runs;
   for (const std::string format : {"csr", "csc", "dcsr", "coo"})
     for (const std::string expression :
-         {"A(i,j) = abs(B(i,j))", "A(i,j) = tanh(B(i,j))", "A(i,j) = B(i,j) / s",
-          "A(i,j) = s * B(i,j) * B(i,j)", "A(i,j) = B(i,j) / d(i)", "A(i,j) = B(i,j) * e(j)",
-          "A(i,j) = where(B(i,j) > 1, B(i,j), 0)", "A(i,j) = B(i,j) * D(i,j)",
+         {"A(i,j) = abs(B(i,j))", "A(i,j) = tanh(B(i,j))", "A(i,j) = log1p(abs(B(i,j)))",
+          "A(i,j) = sin(B(i,j)) - expm1(B(i,j))", "A(i,j) = atan(B(i,j)) * erf(B(i,j))",
+          "A(i,j) = B(i,j) / s", "A(i,j) = s * B(i,j) * B(i,j)", "A(i,j) = B(i,j) / d(i)",
+          "A(i,j) = B(i,j) * e(j)", "A(i,j) = where(B(i,j) > 1, B(i,j), 0)", "A(i,j) = B(i,j) * D(i,j)",
           "A(i,j) = s * B(i,j) + B(i,j) / 3", "s = B(i,j); A(i,j) = B(i,j) / s",
           "s(i) = B(i,j); A(i,j) = B(i,j) / s(i)"})
       runs.add(expression, {{"A", format}, {"B", format}});
