@@ -156,6 +156,8 @@ CExpressions::CExpressions(const loop_ir::Kernel& kernel)
   for (const auto& phase : kernel.phases) {
     learn(phase.body);
     if (phase.numeric) learn(phase.numeric);
+    for (const auto& body : {phase.body, phase.numeric})
+      if (body) adjacent_rows_.merge(loops_over_adjacent_rows(body));
     if (phase.row_split) learn(phase.row_split->partial);
     if (phase.row_split && phase.row_split->fix_up) learn(phase.row_split->fix_up);
   }

@@ -113,11 +113,10 @@ class CExpressions {
   bool needs_gathers() const { return needs_gathers_; }
   /// The sums gather nothing, and load eight adjacent entries at a time where vectors have 64 bytes.
   bool adds_eight(const GatheredSums& sums) const;
-  /// Rows of a few entries are summed entry by entry where rows before them have as many.
-  bool counts_equal_rows(const GatheredSums& sums, const std::string& position) const;
-  /// Returns the variables of the loops of a statement that do so. For each, v, the function holds
-  /// `v_before`, the entries of the row before, and `v_equal`, how many rows in turn have had as many.
-  std::set<std::string> loops_with_equal_rows(const loop_ir::StatementPtr& statement) const;
+  /// Rows of a few entries are summed entry by entry where the rows before them have as many.
+  bool counts_equal_rows(const loop_ir::For& loop, const GatheredSums& sums) const;
+  /// Returns the loops of a statement that do so: variable -> array of positions.
+  std::map<std::string, std::string> loops_with_equal_rows(const loop_ir::StatementPtr& statement) const;
   /// Some loop of the kernel has such sums, or sums that are gathered.
   bool needs_eight() const { return needs_eight_; }
   /// Returns the type of a register of eight values, where vectors have 64 bytes.
@@ -161,6 +160,7 @@ class CExpressions {
   bool needs_runs_ = false;
   bool needs_atomics_ = false;
   bool needs_gathers_ = false;
+  std::map<std::string, std::string> adjacent_rows_;  ///< loops_over_adjacent_rows
   bool needs_eight_ = false;
 };
 

@@ -33,7 +33,8 @@ using loop_ir::Match;
 using operators::Function;
 
 constexpr int lanes = 4, max_sums = 2;
-constexpr int max_equal = 6;  ///< entries of a row that is summed entry by entry
+constexpr int min_equal = 4;  ///< rows as long as the next one, which is then summed entry by entry
+constexpr int max_equal = 6;  ///< entries of such a row
 
 /// Zero is the identity of these, and lanes that are 0 elsewhere are folded by their sum.
 bool folds_from_zero(operators::Monoid monoid) {
@@ -234,26 +235,63 @@ bool is_sum_of_products(const ExpressionPtr& value) {
 
 }  // namespace
 
+std::map<std::string, std::string> loops_over_adjacent_rows(const loop_ir::StatementPtr& phase) {
+  std::map<std::string, std::string> found;
+  for (const auto& statement : statements_of(phase)) {
+    const auto* rows = loop_ir::as<loop_ir::For>(statement);
+    if (rows == nullptr || !is_name(rows->begin, "begin") || !is_name(rows->end, "end") || rows->step != 1)
+      continue;
+    for (const auto& each : statements_of(rows->body)) {
+      const auto* loop = loop_ir::as<loop_ir::For>(each);
+      if (loop != nullptr && loop->row && loop->row->row == rows->variable &&
+          loop->row->positions.size() == 1)
+        found.emplace(loop->variable, loop->row->positions.front());
+    }
+  }
+  return found;
+}
+
 /// Rows of a few entries are summed one by one where all operations are cheap. No array is loaded both at the
 /// entries and elsewhere: there it begins with the row.
-bool CExpressions::counts_equal_rows(const GatheredSums& sums, const std::string& position) const {
-  const auto arrays = arrays_of(sums, position);
+bool CExpressions::counts_equal_rows(const loop_ir::For& loop, const GatheredSums& sums) const {
+  const auto arrays = arrays_of(sums, loop.variable);
   const bool is_apart =
       std::none_of(arrays.at_position.begin(), arrays.at_position.end(),
                    [&](const std::string& array) { return arrays.elsewhere.count(array) > 0; });
-  return sums.gathers && is_apart && std::all_of(sums.sums.begin(), sums.sums.end(), [](const auto& sum) {
-           return is_sum_of_products(sum.value);
-         });
+  return sums.gathers && is_apart && adjacent_rows_.count(loop.variable) > 0 &&
+         std::all_of(sums.sums.begin(), sums.sums.end(),
+                     [](const auto& sum) { return is_sum_of_products(sum.value); });
 }
 
-std::set<std::string> CExpressions::loops_with_equal_rows(const loop_ir::StatementPtr& statement) const {
-  std::set<std::string> variables;
+std::map<std::string, std::string> CExpressions::loops_with_equal_rows(
+    const loop_ir::StatementPtr& statement) const {
+  std::map<std::string, std::string> found;
   loop_ir::for_each_statement(statement, [&](const loop_ir::StatementPtr& each) {
     const auto* loop = loop_ir::as<loop_ir::For>(each);
     const auto sums = loop == nullptr ? std::nullopt : gathered_sums_of(*loop);
-    if (sums && counts_equal_rows(*sums, loop->variable)) variables.insert(loop->variable);
+    if (sums && counts_equal_rows(*loop, *sums)) found.insert(*adjacent_rows_.find(loop->variable));
   });
-  return variables;
+  return found;
+}
+
+namespace {
+
+/// Counts rows in turn that have as many entries as the one before.
+void print_row_count(CText& text, const std::string& variable, const std::string& count) {
+  const std::string equal = variable + "_equal", before = variable + "_before";
+  text.line(equal + " = " + count + " == " + before + " ? " + equal + " + 1 : 0, " + before + " = " + count +
+            ";");
+}
+
+}  // namespace
+
+void print_equal_row_counters(CText& text, const std::string& variable, const std::string& positions) {
+  const std::string least = std::to_string(min_equal);
+  text.line("int64_t " + variable + "_before = -1, " + variable + "_equal = 0;");
+  text.open("for (int64_t row = begin > " + least + " ? begin - " + least + " : 0; row < begin; ++row)");
+  text.line("const int64_t count = " + positions + "[row + 1] - " + positions + "[row];");
+  print_row_count(text, variable, "count");
+  text.close();
 }
 
 /// Returns adjacent values from the loop's position on.
@@ -389,14 +427,13 @@ bool CVectorLoops::print_gathered_sums(const loop_ir::For& loop, const Block& bl
     print_sums_of_eight(loop, *found, block);
     text_.directive("#else");
   }
-  const bool counts_rows = block.scalar && expressions_.counts_equal_rows(*found, loop.variable);
+  const bool counts_rows = block.scalar && expressions_.counts_equal_rows(loop, *found);
   if (counts_rows) {
-    const std::string &v = loop.variable, count = v + "_count", equal = v + "_equal", before = v + "_before";
+    const std::string &v = loop.variable, count = v + "_count";
     text_.line("const int64_t " + count + " = " + v + "_end - " + v + ";");
-    text_.line(equal + " = " + count + " == " + before + " ? " + equal + " + 1 : 0, " + before + " = " +
-               count + ";");
-    text_.open("if (__builtin_expect(" + equal + " > 3 && " + count + " <= " + std::to_string(max_equal) +
-               ", 1))");
+    print_row_count(text_, v, count);
+    text_.open("if (__builtin_expect(" + v + "_equal >= " + std::to_string(min_equal) + " && " + count +
+               " <= " + std::to_string(max_equal) + ", 1))");
     print_sums_of_equal_row(loop, *found, block);
     text_.close();
     text_.open("else");

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/codegen/c_text.h"
 #include "compiler/loop_ir/kernel.h"
 
 namespace schaas::codegen {
@@ -30,5 +31,14 @@ struct GatheredSums {
 /// functions of the coordinates, or of temporaries, at the coordinates.
 std::optional<GatheredSums> gathered_sums(const loop_ir::For& loop, const OperandArrays& operands,
                                           const std::map<std::string, operators::Monoid>& monoids);
+
+/// Returns the loops over the entries of one row after another, from the first to the last of a phase or of a
+/// thread's share of it: variable -> array of positions.
+std::map<std::string, std::string> loops_over_adjacent_rows(const loop_ir::StatementPtr& phase);
+
+/// Declares two counters for a loop over v. `v_before` is the number of entries of the row before, `v_equal`
+/// how many rows in turn have had as many. Rows before `begin` count: sums do not depend on the shares of
+/// threads.
+void print_equal_row_counters(CText& text, const std::string& variable, const std::string& positions);
 
 }  // namespace schaas::codegen

@@ -349,8 +349,8 @@ void KernelPrinter::print_body(const CFunction& function, const std::vector<std:
   if (expressions_.gathers_by_instruction(function.body))
     out_.line("const int gathers = VECTOR_BYTES == 64 && (" + flags + " & " + number(gathers_flag) +
               ") != 0;");
-  for (const auto& variable : expressions_.loops_with_equal_rows(function.body))
-    out_.line("int64_t " + variable + "_before = -1, " + variable + "_equal = 0;");
+  for (const auto& [variable, positions] : expressions_.loops_with_equal_rows(function.body))
+    print_equal_row_counters(out_, variable, positions);
   CStatements(out_, expressions_, Dialect::c, label_.blocks).print(function.body);
   if (streams) out_.line("if (streams) STREAM_FENCE;");
   out_.line("return 0;");

@@ -247,6 +247,63 @@ TEST_F(Compiled, SumsAndStoresOfOneLoopAreBothRight) {
   }
 }
 
+// Short rows as long as those before them are summed in another order; those before a thread's share count.
+TEST_F(Compiled, SumsOfEqualRowsDoNotDependOnWhereAThreadBegins) {
+  load(R"(kernel f64 arguments 3 {
+  extent n_i = argument 0 mode 0 sparse
+  array B_pos1: index64 = positions 1 level 1
+  array B_crd1: index64 = coordinates 1 level 1
+  array B: value = values 1
+  array x: value = values 2
+  array y: value = values 0 written
+  result written
+  phase range n_i parallel balance 1 level 1 {
+    for i in begin .. end {
+      sum t
+      for pj in B_pos1[i] .. B_pos1[(i + 1)] entries of B_crd1 row i of B_pos1 {
+        let j: index = B_crd1[pj]
+        t += (B[pj] * x[j])
+      }
+      y[i] = t
+    }
+  }
+}
+)",
+       {"", "", "", ""});
+  std::mt19937_64 random(20261130);
+  std::vector<std::int64_t> positions{0}, coordinates;
+  extent_ = 60;
+  for (std::int64_t row = 0; row < extent_; ++row)
+    positions.push_back(positions.back() + (row % 20 == 11 ? 3 : 5 + row / 50));
+  for (std::int64_t entry = 0; entry < positions.back(); ++entry)
+    coordinates.push_back(static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(extent_)));
+  const auto numbers = [&](std::size_t count) {
+    std::vector<double> all(count);
+    for (double& each : all) each = std::generate_canonical<double, 53>(random) - 0.5;
+    return all;
+  };
+  std::vector<double> entries = numbers(coordinates.size()), x = numbers(60), whole(60), parts(60);
+  const schaas_level levels[] = {level_,
+                                 {SCHAAS_LEVEL_COMPRESSED, 64, positions.data(), coordinates.data(),
+                                  static_cast<std::int64_t>(coordinates.size())}};
+  const std::int64_t extents[] = {extent_, extent_};
+  const std::int32_t modes[] = {0, 1};
+  const schaas_tensor matrix{2, SCHAAS_F64, extents, modes, levels, entries.data()};
+  std::int32_t flags = 0;
+  void* const shared[] = {&flags};
+  const auto run = [&](std::vector<double>& y, std::int64_t begin, std::int64_t end) {
+    const schaas_tensor result = vector(y), factor = vector(x);
+    const schaas_tensor* const arguments[] = {&result, &matrix, &factor};
+    EXPECT_EQ(SCHAAS_OK, descriptor().phases[0].run(arguments, shared, nullptr, begin, end));
+  };
+  run(whole, 0, extent_);
+  for (std::int64_t cut = 1; cut < extent_; ++cut) {
+    run(parts, 0, cut);
+    run(parts, cut, extent_);
+    EXPECT_EQ(whole, parts) << "cut at row " << cut;
+  }
+}
+
 // In order, side by side, and in lanes.
 TEST_F(Compiled, PrefetchesPastTheEnd) {
   const std::string text = R"(kernel f64 arguments 2 {
