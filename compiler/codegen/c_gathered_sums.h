@@ -32,8 +32,8 @@ struct GatheredSums {
 std::optional<GatheredSums> gathered_sums(const loop_ir::For& loop, const OperandArrays& operands,
                                           const std::map<std::string, operators::Monoid>& monoids);
 
-/// Returns the loops over the entries of one row after another, from the first to the last of a phase or of a
-/// thread's share of it: variable -> array of positions.
+/// Returns the loops over the entries of a row that a phase runs for one row after another: variable -> array
+/// of positions.
 std::map<std::string, std::string> loops_over_adjacent_rows(const loop_ir::StatementPtr& phase);
 
 /// Declares two counters for a loop over v. `v_before` is the number of entries of the row before, `v_equal`
