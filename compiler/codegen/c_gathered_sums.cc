@@ -169,15 +169,19 @@ std::optional<GatheredSums> gathered_sums(const loop_ir::For& loop, const Operan
   return found;
 }
 
+static bool adds_or_multiplies(const loop_ir::Apply& apply) {
+  return apply.function == Function::add || apply.function == Function::subtract ||
+         apply.function == Function::multiply || apply.function == Function::negate;
+}
+
 /// The value is zero where all that is loaded at the position, or at its coordinate, is zero.
 static bool vanishes(const ExpressionPtr& value, const std::string& position) {
   if (!loop_ir::mentions(value, {position})) return false;
   const auto* apply = std::get_if<loop_ir::Apply>(&value->node);
   if (apply == nullptr) return true;
-  const bool keeps_zero = apply->function == Function::add || apply->function == Function::subtract ||
-                          apply->function == Function::multiply || apply->function == Function::negate;
-  return keeps_zero && std::all_of(apply->arguments.begin(), apply->arguments.end(),
-                                   [&](const auto& each) { return vanishes(each, position); });
+  return adds_or_multiplies(*apply) &&
+         std::all_of(apply->arguments.begin(), apply->arguments.end(),
+                     [&](const auto& each) { return vanishes(each, position); });
 }
 
 /// Eight values of each array that the sums use can be loaded in part.
@@ -228,8 +232,7 @@ LoadedArrays arrays_of(const GatheredSums& sums, const std::string& position) {
 bool is_sum_of_products(const ExpressionPtr& value) {
   const auto* apply = std::get_if<loop_ir::Apply>(&value->node);
   if (apply == nullptr) return true;
-  return (apply->function == Function::negate || apply->function == Function::add ||
-          apply->function == Function::subtract || apply->function == Function::multiply) &&
+  return adds_or_multiplies(*apply) &&
          std::all_of(apply->arguments.begin(), apply->arguments.end(), is_sum_of_products);
 }
 
