@@ -129,10 +129,8 @@ std::string power_name(const loop_ir::Apply& apply) {
   const auto* number = std::get_if<loop_ir::Number>(&exponent->node);
   if (number == nullptr) return "";
   const double value = negates ? -number->value : number->value;
-  static const std::map<double, std::string> names = {
-      {2, "square"}, {3, "cube"}, {-1, "inverse"}, {0.5, "root"}, {-0.5, "inverse_root"}};
-  const auto found = names.find(value);
-  return found == names.end() ? "" : found->second;
+  const char* name = operators::simple_power(value);
+  return name == nullptr ? "" : name;
 }
 
 /// Returns "(a op b op c)".

@@ -96,21 +96,21 @@ class ListLoops {
     return loop != nullptr ? is_chain(loop->body) : std::holds_alternative<Assign>(body->node);
   }
 
-  /// No operand bounds the loop over the index, and the leaf is zero where the vector is not written.
+  /// The leaf is zero where the vector is not written. No other operand has a list along the index, since a
+  /// loop cannot walk two of which one is not sorted.
   bool may_walk(const Assign& leaf, const std::string& index) const {
-    const auto bounds = [&](OperandSet way) {
-      for (; way != 0; way &= way - 1) {
-        const index_notation::Access& read = operands_.at(std::countr_zero(way));
-        const format::TensorFormat& format = operands_.problem().formats.at(read.tensor);
-        for (std::size_t level = 0; level < format.levels.size(); ++level)
-          if (format::is_sparse(format.levels[level]) &&
-              read.indices[static_cast<std::size_t>(format.mode_order[level])] == index)
-            return true;
-      }
+    const auto is_listed = [&](const index_notation::Access& read) {
+      const auto known = operands_.problem().formats.find(read.tensor);
+      if (known == operands_.problem().formats.end()) return false;
+      const format::TensorFormat& format = known->second;
+      for (std::size_t level = 0; level < format.levels.size(); ++level)
+        if (format::is_sparse(format.levels[level]) &&
+            read.indices[static_cast<std::size_t>(format.mode_order[level])] == index)
+          return true;
       return false;
     };
-    const auto without = iteration_space(leaf.value, leaf.monoid, operands_, {});
-    if (std::any_of(without.begin(), without.end(), bounds)) return false;
+    const auto reads = index_notation::operands(leaf.value);
+    if (std::any_of(reads.begin(), reads.end(), is_listed)) return false;
     const auto with = iteration_space(leaf.value, leaf.monoid, operands_, {{vector_, written_}});
     return std::all_of(with.begin(), with.end(), [&](OperandSet way) {
       return std::any_of(written_.begin(), written_.end(),

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "compiler/frontier/dense_walks.h"
 #include "compiler/frontier/listed.h"
 #include "compiler/frontier/stopwatch.h"
+#include "compiler/problem/precomputed.h"
 #include "compiler/problem/rewrites/factors.h"
 #include "compiler/schedule/nests.h"
 #include "compiler/schedule/replay/apply.h"
@@ -110,6 +112,17 @@ schedule::Trace locating(const schedule::Trace& begin, const problem::Problem& a
   return out;
 }
 
+/// The same beginning with all calls precomputed that may be (problem/precomputed.h); nothing when none may.
+std::optional<schedule::Trace> precomputing(const schedule::Trace& begin, const problem::Problem& asked) {
+  const auto problem = schedule::problem_of(begin, asked);
+  if (!problem.ok()) return std::nullopt;
+  auto request = problem::possible_precomputes(*problem);
+  if (request.calls.empty() || !problem::with_precomputed(*problem, request).ok()) return std::nullopt;
+  schedule::Trace out = begin;
+  out.directives.emplace_back(std::move(request));
+  return out;
+}
+
 void append(space::ListedMembers list, space::ListedMembers& all) {
   all.members.insert(all.members.end(), std::make_move_iterator(list.members.begin()),
                      std::make_move_iterator(list.members.end()));
@@ -144,7 +157,7 @@ support::Result<Frontier> compute_program(const problem::Problem& asked, const O
   std::vector<schedule::Trace> first = {all};
   if (copies != all) first.push_back(copies);
   const bool part = options.operand_orders != 0;
-  if (part) first = {locating(all, asked)};
+  if (part) first = {locating(precomputing(all, asked).value_or(all), asked)};
   const std::size_t without_more = first.size();
   const auto add = [&](schedule::Trace more) {
     const bool known = std::find(first.begin(), first.end(), more) != first.end();
@@ -152,6 +165,9 @@ support::Result<Frontier> compute_program(const problem::Problem& asked, const O
   };
   add(trace_of(concrete_notation::row_copies(asked)));
   add(trace_of(concrete_notation::counting_copies(asked)));
+  for (std::size_t n = first.size(); n-- > 0;) {
+    if (auto once = precomputing(first[n], asked)) add(*std::move(once));
+  }
   for (std::size_t n = first.size(); n-- > 0;) add(locating(first[n], asked));
   SCHAAS_ASSIGN_OR_RETURN(const problem::Problem problem, schedule::problem_of(copies, asked));
   const auto list = [&]() -> support::Result<space::ListedMembers> {

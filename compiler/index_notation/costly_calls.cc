@@ -10,9 +10,20 @@
 namespace schaas::index_notation {
 namespace {
 
+/// The call takes no longer than a few multiplications, as pow(x, 2).
+bool is_simple_power(const Call& call) {
+  if (call.function != operators::Function::power) return false;
+  const auto* negated = std::get_if<Call>(&call.arguments[1].node);
+  const bool negates = negated != nullptr && negated->function == operators::Function::negate;
+  const Expression& exponent = negates ? negated->arguments.front() : call.arguments[1];
+  const auto* literal = std::get_if<Literal>(&exponent.node);
+  return literal != nullptr && operators::simple_power(negates ? -literal->value : literal->value) != nullptr;
+}
+
 void collect(const Expression& value, std::vector<const Expression*>& out) {
   const auto* call = std::get_if<Call>(&value.node);
-  if (call != nullptr && operators::is_costly(call->function)) out.push_back(&value);
+  if (call != nullptr && operators::is_costly(call->function) && !is_simple_power(*call))
+    out.push_back(&value);
   for (const Expression& part : parts(value)) collect(part, out);
 }
 

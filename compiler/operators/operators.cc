@@ -239,6 +239,14 @@ bool is_truth(Function function) {
   }
 }
 
+const char* simple_power(double exponent) {
+  static constexpr std::pair<double, const char*> names[] = {
+      {2, "square"}, {3, "cube"}, {-1, "inverse"}, {0.5, "root"}, {-0.5, "inverse_root"}};
+  for (const auto& [power, name] : names)
+    if (power == exponent) return name;
+  return nullptr;
+}
+
 // Division and square root are instructions; these are polynomials or calls of the mathematical library.
 bool is_costly(Function function) {
   switch (function) {

@@ -83,6 +83,9 @@ std::vector<std::string> function_names();
 bool is_truth(Function function);
 /// One that takes as long as dozens of additions: exp, log, sin, ...
 bool is_costly(Function function);
+/// Returns the name of what raises to this power without a call of pow, "square" for 2; null when nothing
+/// does.
+const char* simple_power(double exponent);
 /// The value in double arithmetic, as a kernel computes it. `arguments` as many as the arity asks.
 double evaluate(Function function, const std::vector<double>& arguments);
 

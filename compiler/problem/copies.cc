@@ -86,8 +86,13 @@ Problem with_copy(const Problem& problem, const CopyRequest& request) {
 }
 
 Problem without_copies(const Problem& problem) {
-  if (problem.copies.empty()) return problem;
+  if (problem.copies.empty() && problem.without_precomputed.empty()) return problem;
   Problem out = problem;
+  if (!problem.without_precomputed.empty()) {
+    out.statement = problem.without_precomputed.back();
+    out.intermediates.assign(problem.without_precomputed.begin(), problem.without_precomputed.end() - 1);
+    out.without_precomputed.clear();
+  }
   change_reads(out, [&](Access access) {
     if (const Copy* copy = problem.copy_named(access.tensor)) access.tensor = copy->tensor;
     return access;

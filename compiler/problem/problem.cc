@@ -17,6 +17,7 @@
 #include "compiler/index_notation/verifier.h"
 #include "compiler/problem/blocked.h"
 #include "compiler/problem/constraint_set.h"
+#include "compiler/problem/rewrites/counted_unstored.h"
 #include "compiler/problem/rewrites/distributed_sums.h"
 #include "compiler/problem/rewrites/factors.h"
 #include "compiler/problem/rewrites/inline_intermediates.h"
@@ -314,7 +315,7 @@ std::vector<std::string> Problem::tensors() const {
 
 std::vector<index_notation::Access> Problem::reads() const {
   std::vector<index_notation::Access> out;
-  for (const auto& each : statements()) {
+  for (const auto& each : naming_statements()) {
     for (auto& access : index_notation::operands(each.value)) {
       const bool intermediate = std::any_of(intermediates.begin(), intermediates.end(),
                                             [&](const auto& other) { return defines(other, access.tensor); });
@@ -412,8 +413,8 @@ Result<Problem> build(const ProblemText& given) {
   }
   const auto written = problem.statements();
   problem = with_sums_distributed(with_sparse_intermediates_inlined(std::move(problem)));
-  problem = with_scales_outside_sums(with_factors_apart(std::move(problem)));
   SCHAAS_RETURN_IF_ERROR(read_choices(text, problem));
+  problem = with_scales_outside_sums(with_factors_apart(with_unstored_counted(std::move(problem))));
   SCHAAS_RETURN_IF_ERROR(take_apart_types(text, problem));
   SCHAAS_RETURN_IF_ERROR(check_value_type(text.expression, written, problem));
   if (blocking.empty()) SCHAAS_RETURN_IF_ERROR(read_constraints(text, problem));

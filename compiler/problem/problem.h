@@ -49,10 +49,17 @@ struct Problem {
   /// operands. None in a requested problem.
   std::vector<Pattern> patterns{};
   std::vector<Mask> masks{};
+  /// The statements before `precompute` directives gave calls intermediates (precomputed.h); empty: none did.
+  /// Indices and arguments keep the order that they have here.
+  std::vector<index_notation::Assignment> without_precomputed{};
   bool operator==(const Problem&) const = default;
 
   /// Intermediates, then the last one.
   std::vector<index_notation::Assignment> statements() const;
+  /// The statements in whose order names first appear.
+  std::vector<index_notation::Assignment> naming_statements() const {
+    return without_precomputed.empty() ? statements() : without_precomputed;
+  }
   index_notation::Program program() const { return {semiring, statements()}; }
   /// Returns the distinct arguments: the result, then operands that no statement defines, in order of first
   /// appearance, then the copies. A read of a copy counts as an appearance of its original. This is the order
@@ -61,7 +68,7 @@ struct Problem {
   /// Indices of the first access to `tensor`, one per mode; of an intermediate those of its definition.
   std::vector<std::string> indices_of(const std::string& tensor) const;
   /// All index variables in order of first appearance.
-  std::vector<std::string> indices() const { return index_notation::index_variables(statements()); }
+  std::vector<std::string> indices() const { return index_notation::index_variables(naming_statements()); }
   /// The copy of that name, or null.
   const Copy* copy_named(const std::string& name) const;
   const Pattern* pattern_named(const std::string& name) const;  ///< or null

@@ -5,6 +5,7 @@
 
 #include "compiler/index_notation/arithmetic.h"
 #include "compiler/index_notation/implied_sums.h"
+#include "compiler/support/contains.h"
 
 // Zeros of expressions by their structure: arguments whose missing elements make an expression the semiring's
 // zero. Dividends count under plus-times alone. A condition counts where its `where` otherwise chooses the
@@ -20,15 +21,11 @@ using index_notation::Literal;
 using index_notation::Product;
 using index_notation::Reduction;
 
-namespace {
-
 bool has_reduction(const Expression& expression) {
   if (std::holds_alternative<Reduction>(expression.node)) return true;
   const auto& parts = index_notation::parts(expression);
   return std::any_of(parts.begin(), parts.end(), has_reduction);
 }
-
-}  // namespace
 
 std::optional<Access> element_of(const Expression& expression) {
   if (!index_notation::coordinates(expression).empty()) return std::nullopt;
@@ -54,6 +51,81 @@ double value_at_zero(const Expression& expression, const operators::Semiring& se
   double product = semiring.one;
   for (const double part : parts) product = operators::evaluate(semiring.product, {product, part});
   return product;
+}
+
+namespace {
+
+/// Evaluates the body of a reduction as far as missing elements decide it.
+class Unstored {
+ public:
+  Unstored(const std::vector<std::string>& reduced, const Problem& problem)
+      : reduced_(reduced), problem_(problem) {}
+
+  UnstoredBody of(const Expression& expression) {
+    if (const auto* literal = std::get_if<Literal>(&expression.node)) return {literal->value, false};
+    if (const auto* access = std::get_if<Access>(&expression.node); access != nullptr && is_missing(*access))
+      return {problem_.semiring->zero, false};
+    const auto* call = std::get_if<Call>(&expression.node);
+    if (call == nullptr && !std::holds_alternative<Product>(expression.node)) return unknown(expression);
+    if (call != nullptr && call->function == operators::Function::where) {
+      const UnstoredBody condition = of(call->arguments[0]);
+      if (condition.number) return of(call->arguments[*condition.number != 0 ? 1 : 2]);
+    }
+    std::vector<double> numbers;
+    bool varies = false, is_known = true;
+    for (const Expression& part : index_notation::parts(expression)) {
+      const UnstoredBody one = of(part);
+      const bool annihilates = call == nullptr ? one.number == problem_.semiring->zero
+                                               : numbers.empty() && one.number == 0.0 &&
+                                                     call->function == operators::Function::divide;
+      if (annihilates) return {one.number, false};
+      is_known = is_known && one.number;
+      varies = varies || one.varies;
+      numbers.push_back(one.number.value_or(0));
+    }
+    if (!is_known) return {std::nullopt, varies};
+    if (call != nullptr) {
+      // Under a semiring `+` is its sum.
+      const bool sum = call->function == operators::Function::add;
+      return {operators::evaluate(sum ? operators::combine(problem_.semiring->sum) : call->function, numbers),
+              false};
+    }
+    double product = problem_.semiring->one;
+    for (const double number : numbers)
+      product = operators::evaluate(problem_.semiring->product, {product, number});
+    return {product, false};
+  }
+
+  bool found() const { return found_; }
+
+ private:
+  bool is_missing(const Access& access) {
+    const auto known = problem_.formats.find(access.tensor);
+    const bool missing = known != problem_.formats.end() && !known->second.all_dense() &&
+                         std::any_of(reduced_.begin(), reduced_.end(), [&](const std::string& index) {
+                           return support::contains(access.indices, index);
+                         });
+    found_ = found_ || missing;
+    return missing;
+  }
+
+  UnstoredBody unknown(const Expression& expression) {
+    return {std::nullopt, std::any_of(reduced_.begin(), reduced_.end(), [&](const std::string& index) {
+              return index_notation::has_free(expression, index);
+            })};
+  }
+
+  const std::vector<std::string>& reduced_;
+  const Problem& problem_;
+  bool found_ = false;
+};
+
+}  // namespace
+
+std::optional<UnstoredBody> unstored_body(const Reduction& reduction, const Problem& problem) {
+  Unstored unstored(reduction.indices, problem);
+  const UnstoredBody out = unstored.of(reduction.body.front());
+  return unstored.found() ? std::optional(out) : std::nullopt;
 }
 
 std::vector<Access> sparse_factors(const Expression& expression, const Problem& problem) {

@@ -103,7 +103,8 @@ std::string print(const Directive& directive) {
                (store.locates ? ", first=dense" : "") +
                (store.at ? ", at=" + index_list(*store.at) : std::string()) + ")";
       },
-      [](const Mask& mask) { return "mask(tensor=" + mask.tensor + ", by=" + index_list(mask.by) + ")"; });
+      [](const Mask& mask) { return "mask(tensor=" + mask.tensor + ", by=" + index_list(mask.by) + ")"; },
+      [](const Precompute& precompute) { return "precompute(calls=" + print(precompute.calls) + ")"; });
 }
 
 // The last case stands for all directives that make loops or concern the problem.

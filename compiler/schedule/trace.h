@@ -9,6 +9,7 @@
 #include "compiler/concrete_notation/nodes.h"
 #include "compiler/problem/copy.h"
 #include "compiler/problem/mask.h"
+#include "compiler/problem/precomputed.h"
 #include "compiler/support/result.h"
 
 /// A schedule is data: a replayable trace of directives applied to the default linear nest.
@@ -201,9 +202,13 @@ using Store = problem::CopyRequest;
 /// (ReACT, section 4.2). Stands before all directives of other kinds but `store`.
 using Mask = problem::MaskRequest;
 
+/// precompute(calls={0}): these calls of functions are computed once, as intermediates (Kjolstad et al., CGO
+/// 2019). Stands before all directives of other kinds but `store` and `mask`.
+using Precompute = problem::PrecomputeRequest;
+
 using Directive = std::variant<Permute, Reorder, LoopFuse, Block, Share, Sequence, Distribute, Parallelize,
                                Unroll, Split, Divide, Bound, Collapse, Pos, Threads, Group, Launch, Stage,
-                               MergePath, WorkspaceStorage, Store, Mask>;
+                               MergePath, WorkspaceStorage, Store, Mask, Precompute>;
 
 /// The directive annotates loops and leaves the tree as it is. Such directives come last: the others make new
 /// loops.

@@ -151,7 +151,8 @@ class Parser {
         {"merge_path", {"path", "loop"}},
         {"gather", {"storage"}},
         {"store", {"tensor", "order", "first", "at"}},
-        {"mask", {"tensor", "by"}}};
+        {"mask", {"tensor", "by"}},
+        {"precompute", {"calls"}}};
     return all;
   }
 
@@ -299,6 +300,11 @@ class Parser {
       mask.tensor = tensor.text;
       SCHAAS_ASSIGN_OR_RETURN(mask.by, names(call, "by"));
       return Directive{std::move(mask)};
+    }
+    if (call.name.text == "precompute") {
+      Precompute precompute;
+      SCHAAS_ASSIGN_OR_RETURN(precompute.calls, numbers(call, "calls"));
+      return Directive{std::move(precompute)};
     }
     if (call.name.text == "store") {
       Store store;

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""117 ordinary operations on sparse matrices, plain calls beside scipy's: what a user of scipy writes, in one table.
+"""128 ordinary operations on sparse matrices, plain calls beside scipy's: what a user of scipy writes, in one table.
 
     SCHAAS_LIBRARY=build/release/lib/libschaas.so PYTHONPATH=client/python python3 tests/bench/operations.py [--bin DIR] [--rows 20000]
         [--seconds 0.5] [--json FILE] [CASE ...]
@@ -53,6 +53,22 @@ def cases(rows):
     u = sp.csr_matrix((draw.random(lengths.sum()) + 0.5, draw.integers(0, rows, lengths.sum()), np.concatenate([[0], np.cumsum(lengths)])), shape=(rows, rows))
     u.sum_duplicates()
     b32, u32, x32, dense32 = b.astype("f"), u.astype("f"), x.astype("f"), dense.astype("f")
+
+    blocks, near = b.tobsr((2, 2)), sp.dia_matrix(diag([x[:-1], y, x[1:]], [-1, 0, 1]))
+    corners = draw.integers(0, rows, (rows // 4, 3))  # of triangles
+    corner = schaas.tensor(np.stack([np.repeat(np.arange(rows // 4), 3), np.tile(np.arange(3), rows // 4), corners.ravel()]), np.ones(3 * (rows // 4)),
+                           (rows // 4, 3, rows))
+    stiffness = draw.random((rows // 4, 3, 3))
+
+    def variances():
+        mean = sums(b, 0) / rows
+        return sums(b.multiply(b), 0) / rows - mean**2
+
+    def forces():
+        apart = dense[b.indices] - dense[row_of]
+        length = np.sqrt((apart**2).sum(1))
+        pull = with_values(b, np.where(length > 0, (length - b.data) / np.where(length > 0, length, 1), 0))
+        return pull @ dense - sums(pull)[:, None] * dense
 
     def softmax(values):
         scores = with_values(b, values)
@@ -212,6 +228,19 @@ def cases(rows):
         "uneven row maxima, f32": ("y(i) = max(j)(U(i,j))", None, dict(U=u32), lambda: u32.max(1).toarray().ravel()),
         "B x, f32": ("y(i) = B(i,j) * x(j)", None, dict(B=b32, x=x32), lambda: b32 @ x32),
         "B X, f32": ("A(i,k) = B(i,j) * X(j,k)", None, dict(B=b32, X=dense32), lambda: b32 @ dense32),
+        "column variances": ("m(j) = B(i,j) / n; v(j) = sum(i)(pow(B(i,j) - m(j), 2)) / n", None, dict(B=b, n=float(rows)), variances),
+        "column deviations": ("y(j) = sum(i)(abs(B(i,j) - m(j)))", None, dict(B=b, m=x),
+                              lambda: np.bincount(b.indices, abs(b.data - x[b.indices]) - abs(x[b.indices]), rows) + rows * abs(x)),
+        "columns over maxima": ("m(j) = max(i)(abs(B(i,j))); A(i,j) = B(i,j) / m(j)", "csr", dict(B=b),
+                                lambda: b @ diag(1 / np.maximum(abs(b).max(0).toarray().ravel(), 1e-300))),
+        "naive Bayes": ("S(i,c) = B(i,j) * log(P(c,j)) + p(c)", None, dict(B=b, P=wide + 0.1, p=weight[0]), lambda: b @ np.log(wide + 0.1).T + weight[0]),
+        "spring forces": ("D(i,j) = where(B(i,j) != 0, sqrt(sum(k)(pow(X(i,k) - X(j,k), 2))), 0); "
+                          "F(i,k) = where(D(i,j) != 0, (D(i,j) - B(i,j)) / D(i,j), 0) * (X(j,k) - X(i,k))", None, dict(B=b, X=dense), forces),
+        "finite elements": ("A(i,j) = P(e,a,i) * K(e,a,b) * P(e,b,j)", "csr", dict(P=corner, K=stiffness),
+                            lambda: sp.coo_matrix((stiffness.ravel(), (np.repeat(corners, 3, axis=1).ravel(), np.tile(corners, (1, 3)).ravel())),
+                                                  shape=(rows, rows)).tocsr()),
+        "blocks x": ("y(i) = B(i,j) * x(j)", None, dict(B=blocks, x=x), lambda: blocks @ x),
+        "diagonals x": ("y(i) = B(i,j) * x(j)", None, dict(B=near, x=x), lambda: near @ x),
         "tensor maxima": ("y(i) = max(j,k)(T(i,j,k))", None, dict(T=tensor), lambda: np.maximum.reduceat(tensor_values, first)),
     }
 

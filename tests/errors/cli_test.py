@@ -278,7 +278,7 @@ WITH_SERVER = {
         "invalid [unknown-schedule]: there is no schedule `s99` on the frontier; it has s1 to s9; did you mean `s9`?\n"),
     "misspelt schedule": (
         ["run", K4, "-t", "B={d}/B.mtx", "-d", "k=4", "-d", "l=2", "--schedule", "lineer"], 2,
-        "invalid [unknown-directive]: `lineer` is no directive; there are permute, reorder, loopfuse, block, share, sequence, distribute, parallelize, split, divide, unroll, bound, collapse, pos, threads, group, launch, stage, merge_path, gather, store and mask; did you mean `linear`?\n"
+        "invalid [unknown-directive]: `lineer` is no directive; there are permute, reorder, loopfuse, block, share, sequence, distribute, parallelize, split, divide, unroll, bound, collapse, pos, threads, group, launch, stage, merge_path, gather, store, mask and precompute; did you mean `linear`?\n"
         "  --> schedule:1:1\n"
         "  | lineer\n"
         "  | ^~~~~~\n"),

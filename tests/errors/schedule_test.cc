@@ -22,18 +22,19 @@ std::string apply_error(const std::string& text) {
 }
 
 TEST(TraceErrors, UnknownDirectiveIsNamedWithTheNearest) {
-  EXPECT_EQ(parse_error("loopfus(path={}, loc=1, pol=left)"),
-            "invalid [unknown-directive]: `loopfus` is no directive; there are permute, reorder, "
-            "loopfuse, block, share, sequence, distribute, parallelize, split, divide, unroll, bound, "
-            "collapse, pos, threads, group, launch, stage, merge_path, gather, store and mask; did "
-            "you mean `loopfuse`?\n"
-            "  --> schedule:1:1\n"
-            "  | loopfus(path={}, loc=1, pol=left)\n"
-            "  | ^~~~~~~");
+  EXPECT_EQ(
+      parse_error("loopfus(path={}, loc=1, pol=left)"),
+      "invalid [unknown-directive]: `loopfus` is no directive; there are permute, reorder, "
+      "loopfuse, block, share, sequence, distribute, parallelize, split, divide, unroll, bound, "
+      "collapse, pos, threads, group, launch, stage, merge_path, gather, store, mask and precompute; did "
+      "you mean `loopfuse`?\n"
+      "  --> schedule:1:1\n"
+      "  | loopfus(path={}, loc=1, pol=left)\n"
+      "  | ^~~~~~~");
   EXPECT_EQ(parse_error("linear; reorder(path={}, order={i})"),
             "invalid [unknown-directive]: `linear` is no directive; there are permute, reorder, loopfuse, "
             "block, share, sequence, distribute, parallelize, split, divide, unroll, bound, "
-            "collapse, pos, threads, group, launch, stage, merge_path, gather, store and mask\n"
+            "collapse, pos, threads, group, launch, stage, merge_path, gather, store, mask and precompute\n"
             "  --> schedule:1:1\n"
             "  | linear; reorder(path={}, order={i})\n"
             "  | ^~~~~~");
@@ -523,6 +524,38 @@ TEST(MaskErrors, IntermediatesThatAreReadElsewhere) {
                 "of their entries");
   EXPECT_EQ(of(once, "share(nest=0, loops={i}); mask(tensor=T, by={B})"),
             refused + "`mask` stands before all other directives but `store`: they work on what it leads to");
+}
+
+TEST(DirectiveErrors, Precompute) {
+  const auto of = [](const std::string& expression, const std::string& trace) {
+    problem::ProblemText text;
+    text.expression = expression;
+    text.formats = {{"B", "csr"}};
+    const auto tree = apply(parse(trace).value(), problem::build(text).value());
+    if (tree.ok()) return "no error: " + concrete_notation::print(*tree);
+    const std::string rendered = support::render(tree.error());
+    return rendered.substr(0, rendered.find('\n'));
+  };
+  const std::string refused = "invalid [illegal-directive]: ";
+  const std::string one = "S(i,c) = B(i,j) * log(P(c,j))";
+  const auto none_of = [&](const std::string& number, const std::string& count) {
+    return refused + "there is no call " + number + " to precompute: the program has " + count +
+           " whose operands are dense, and whose indices one of them has";
+  };
+  EXPECT_EQ(of(one, "precompute(calls={1})"), none_of("1", "1"));
+  // Neither sparse elements, nor a matrix of all pairs, nor cheap calls, nor calls that nothing repeats.
+  EXPECT_EQ(of("S(i,c) = exp(B(i,j)) * P(c,j)", "precompute(calls={0})"), none_of("0", "0"));
+  EXPECT_EQ(of("S(i,c) = B(i,j) * exp(p(c) + q(j))", "precompute(calls={0})"), none_of("0", "0"));
+  EXPECT_EQ(of("S(i,c) = B(i,j) * pow(P(c,j), 2)", "precompute(calls={0})"), none_of("0", "0"));
+  EXPECT_EQ(of("S(c,j) = exp(P(c,j)) + B(c,j)", "precompute(calls={0})"), none_of("0", "0"));
+  const std::string once = refused + "`precompute` names each call once, and at least one";
+  EXPECT_EQ(of(one, "precompute(calls={0,0})"), once);
+  EXPECT_EQ(of(one, "precompute(calls={})"), once);
+  EXPECT_EQ(
+      of(one, "reorder(path={}, order={i,j,c}); precompute(calls={0})"),
+      refused +
+          "`precompute` stands before all other directives but `store` and `mask`: they work on what it "
+          "leads to");
 }
 
 TEST(DirectiveErrors, NewLoopsComeBeforeAnnotations) {

@@ -4,6 +4,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <cerrno>
+
 #include "server/http/http_server.h"
 #include "tests/fuzz/target.h"
 
@@ -21,13 +23,11 @@ std::unique_ptr<server::HttpServer> open_server() {
   return std::move(opened).value();
 }
 
-// Ports of ended connections rest for a minute, and one address has less than 2^15 of them: connections come
-// from one address of the loopback network after the other.
-int connection_to(const std::string& address) {
-  static std::uint32_t connections = 0;
+/// Returns a connection from this address of the loopback network; below 0, with errno, when there is none.
+int connection_from(std::uint32_t number, const std::string& address) {
   sockaddr_in from{}, to{};
   from.sin_family = to.sin_family = AF_INET;
-  from.sin_addr.s_addr = htonl(INADDR_LOOPBACK + (connections++ >> 13) % 0xffff);
+  from.sin_addr.s_addr = htonl(INADDR_LOOPBACK + number % 0xffff);
   to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   to.sin_port = htons(static_cast<std::uint16_t>(std::stoi(address.substr(address.rfind(':') + 1))));
   const int out = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -35,8 +35,26 @@ int connection_to(const std::string& address) {
   const int late = 1;  // the port is chosen by connect(2), which knows the other end
   setsockopt(out, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &late, sizeof late);
   require(bind(out, reinterpret_cast<const sockaddr*>(&from), sizeof from) == 0);
-  require(connect(out, reinterpret_cast<const sockaddr*>(&to), sizeof to) == 0);
-  return out;
+  if (connect(out, reinterpret_cast<const sockaddr*>(&to), sizeof to) == 0) return out;
+  const int why = errno;
+  close(out);
+  errno = why;
+  return -1;
+}
+
+// Ports of ended connections rest for a minute, and one address has less than 2^15 of them: connections come
+// from one address of the loopback network after the other. The fuzzer's clock may interrupt connect(2), and
+// other processes may have the ports of an address.
+int connection_to(const std::string& address) {
+  static std::uint32_t connections = 0;
+  for (int tries = 0; tries < 100; ++tries) {
+    const int out = connection_from(connections++ >> 13, address);
+    if (out >= 0) return out;
+    require(errno == EINTR || errno == EADDRNOTAVAIL);
+    if (errno == EADDRNOTAVAIL) connections += 1U << 13;
+  }
+  require(false);
+  return -1;
 }
 
 /// Sends what the server reads, and waits until it closes.

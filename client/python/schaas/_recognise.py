@@ -61,14 +61,36 @@ def _kind_of(given):
 
 # ---- scipy ----
 
-def _diagonals(given):
-    """The entries of a dia matrix, zeros on its diagonals included."""
+def _of_diagonals(given):
+    """The entries of a dia matrix by rows, zeros on its diagonals included."""
     rows, columns = given.shape
-    held = [(offset, np.arange(max(0, offset), min(columns, rows + offset, given.data.shape[1]))) for offset in given.offsets.tolist()]
-    coordinates = (np.concatenate([inner - offset for offset, inner in held] or [np.empty(0, np.int64)]),
-                   np.concatenate([inner for _, inner in held] or [np.empty(0, np.int64)]))
-    values = np.concatenate([line[inner] for line, (_, inner) in zip(given.data, held)] or [np.empty(0)])
-    return coordinates, values
+    order = np.argsort(given.offsets)
+    offsets = given.offsets[order]
+    index = np.int32 if max(rows * order.size, columns) < 2**31 else np.int64
+    held = np.zeros((rows, order.size), bool)
+    values = np.zeros(held.shape, given.data.dtype)
+    pointers = np.zeros(rows + 1, index)
+    for place, (offset, line) in enumerate(zip(offsets.tolist(), given.data[order])):
+        first, last = max(0, offset), min(columns, rows + offset, line.size)
+        if first < last:
+            inside = slice(first - offset, last - offset)
+            held[inside, place] = True
+            values[inside, place] = line[first:last]
+            pointers[1:][inside] += 1
+    np.cumsum(pointers, out=pointers)
+    indices = np.add.outer(np.arange(rows, dtype=index), offsets.astype(index))
+    return Given("csr", given.shape, (pointers, indices[held]), values[held], False, given)
+
+
+def _of_blocks(given, shape, owner):
+    """The entries of a bsr matrix by rows, zeros in its blocks included. scipy's conversion trusts pointers, so they are looked at first."""
+    pointers = given.indptr
+    ordered = pointers.size and pointers[0] == 0 and (pointers[1:] >= pointers[:-1]).all()
+    if ordered and pointers.size - 1 == shape[0] // given.blocksize[0] and pointers[-1] <= min(given.indices.size, given.data.shape[0]):
+        rows = given.tocsr()
+        return Given("csr", shape, (rows.indptr, rows.indices), rows.data, False, owner)
+    entries = given.tocoo()
+    return Given("entries", shape, _coordinates_of(entries), entries.data, False, owner)
 
 
 def _coordinates_of(given):
@@ -93,11 +115,11 @@ def _scipy(name, given, zero):
         return Given("coo" if len(given.shape) == 2 else "entries", given.shape, _coordinates_of(given), given.data, True, given,
                      lambda: (*_coordinates_of(given), given.data))
     if kind == "dia":
-        coordinates, values = _diagonals(given)
-    else:
-        entries = given.tocoo()
-        coordinates, values = _coordinates_of(entries), entries.data
-    return Given("entries", given.shape, coordinates, values, False, given)
+        return _of_diagonals(given)
+    if kind == "bsr":
+        return _of_blocks(given, given.shape, given)
+    entries = given.tocoo()
+    return Given("entries", given.shape, _coordinates_of(entries), entries.data, False, given)
 
 
 # ---- torch ----
@@ -157,8 +179,7 @@ def _torch_compressed(name, given, layout, zero, borrowed, owner):
         return Given("csr" if by_rows else "csc", shape, (pointers, indices), values, borrowed, owner)
     _check_padding(name, layout, zero)
     if by_rows:
-        entries = sp.bsr_matrix((values, indices, pointers), shape=shape).tocoo()
-        return Given("entries", shape, (entries.row, entries.col), entries.data, False, owner)
+        return _of_blocks(sp.bsr_matrix((values, indices, pointers), shape=shape), shape, owner)
     entries = sp.bsr_matrix((values.transpose(0, 2, 1), indices, pointers), shape=shape[::-1]).tocoo()
     return Given("entries", shape, (entries.col, entries.row), entries.data, False, owner)
 

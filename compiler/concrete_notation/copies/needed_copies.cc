@@ -56,9 +56,10 @@ struct Wanted {
 
 /// Unstored elements take part in the reduction, which may fold all of them at once.
 bool counts_unstored(const Reduction& reduction, const Problem& problem) {
-  const double unstored = problem::value_at_zero(reduction.body.front(), *problem.semiring);
-  return operators::identity(reduction.monoid) != unstored &&
-         operators::folding_of_equal_values(reduction.monoid, unstored) != operators::EqualValues::one_by_one;
+  const auto unstored = problem::unstored_body(reduction, problem);
+  return unstored && !unstored->varies && operators::identity(reduction.monoid) != unstored->number &&
+         operators::folding_of_equal_values(reduction.monoid, unstored->number) !=
+             operators::EqualValues::one_by_one;
 }
 
 /// Takes a value apart at its reductions, each a nest of its own, and collects the accesses of every nest.

@@ -171,8 +171,7 @@ Sizes rounded(const cost::Point& point, const LogBounds& bounds, const std::vect
 
 std::string print(const Sizes& sizes, const problem::Problem& problem) {
   std::vector<Symbol> order;
-  for (const std::string& index : index_notation::index_variables(problem.statements()))
-    order.push_back(extent(index));
+  for (const std::string& index : problem.indices()) order.push_back(extent(index));
   for (const std::string& tensor : problem.tensors()) {
     const auto& levels = problem.formats.at(tensor).levels;
     const auto sparse = std::find_if(levels.begin(), levels.end(), format::is_sparse);

@@ -54,6 +54,11 @@ Result<StatementPtr> apply_directive(const Directive& directive, const Statement
       [](const Mask&) -> Result<StatementPtr> {
         return illegal(
             "`mask` stands before all other directives but `store`: they work on what it leads to");
+      },
+      [](const Precompute&) -> Result<StatementPtr> {
+        return illegal(
+            "`precompute` stands before all other directives but `store` and `mask`: they work on what it "
+            "leads to");
       });
 }
 

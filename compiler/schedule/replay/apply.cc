@@ -17,7 +17,8 @@
 #include "compiler/schedule/temporary_layout.h"
 
 // A trace is replayed in four steps, in this order:
-// 1. Directives about the problem (`store`, `mask`) change the problem, since they decide the default nest.
+// 1. Directives about the problem (`store`, `mask`, `precompute`) change the problem, since they decide the
+// default nest.
 // 2. Directives that make loops change the tree, which is verified after each: an error points at its cause.
 // 3. Temporaries get their layout, and a sparse result its workspace, so that annotations meet the final
 // loops.
@@ -65,16 +66,19 @@ Result<void> check_default_nest(const StatementPtr& tree, const problem::Problem
       "store one of these tensors in the mode order of the other (`store` makes a copy of it), or dense");
 }
 
-/// Returns the number of leading directives about the problem: re-layouts, then masks.
+/// Returns the number of leading directives about the problem: re-layouts, masks, then precomputed calls.
 std::size_t problem_directives_of(const Trace& trace) {
   auto at = trace.directives.begin();
   while (at != trace.directives.end() && std::holds_alternative<Store>(*at)) ++at;
   while (at != trace.directives.end() && std::holds_alternative<Mask>(*at)) ++at;
+  while (at != trace.directives.end() && std::holds_alternative<Precompute>(*at)) ++at;
   return static_cast<std::size_t>(at - trace.directives.begin());
 }
 
 Result<problem::Problem> apply_to_problem(const problem::Problem& problem, const Directive& directive) {
   if (const auto* mask = std::get_if<Mask>(&directive)) return problem::with_mask(problem, *mask);
+  if (const auto* precompute = std::get_if<Precompute>(&directive))
+    return problem::with_precomputed(problem, *precompute);
   return apply_store(problem, std::get<Store>(directive));
 }
 

@@ -476,6 +476,10 @@ TEST(ListedVectors, AllReadersCountWhatTheProducerWrites) {
   EXPECT_EQ(time("n(i) = sum(j)(exp(T(i,j))); Z(i,l) = T(i,j) * H(j,l) / n(i)", "csr"),
             "i*j + 8*i*j*l + 8*i*j'*k + clear(i*j') + 48*i*j");
   EXPECT_EQ(time(two, "dense"), "i*j + 8*i*j*k + 8*i*j*l");
+  // A reader of another list, which is sorted, cannot walk this one.
+  EXPECT_EQ(time("n(i) = where(T(i,j) != 0, (T(i,j) - B(i,j)) / T(i,j), 0); Z(i,l) = T(i,j) * H(j,l) / n(i)",
+                 "csr"),
+            "6*i*j + 8*i*j*l + 8*i*j'*k + clear(i*j')");
 }
 
 TEST(LeafNests, WalkTheListsOfVectors) {

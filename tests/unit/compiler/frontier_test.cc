@@ -541,6 +541,23 @@ TEST(Frontier, IntermediatesAreComputedWhereTheyAreReadOrEverywhere) {
   EXPECT_LT(static_cast<std::size_t>(masked), survivors.size()) << "rows of products are vector code";
 }
 
+// Issue 38: the logarithm was computed at each entry of B for each class.
+TEST(Frontier, CallsOfDenseElementsAreComputedOnceOrWhereTheyAreRead) {
+  const auto problem =
+      problem::build({.expression = "S(i,c) = B(i,j) * log(P(c,j))", .formats = {{"B", "csr"}}}).value();
+  const auto found = compute(problem, options_for(problem.profile), {}, never).value();
+  std::vector<std::string> costs;
+  for (const Survivor& survivor : found.survivors) {
+    const auto& directives = survivor.traces.front().directives;
+    const bool once = std::any_of(directives.begin(), directives.end(), [](const schedule::Directive& one) {
+      return std::holds_alternative<schedule::Precompute>(one);
+    });
+    costs.push_back((once ? "once: " : "") + cost::print_time(survivor.cost, cost::variables_of(problem)));
+  }
+  EXPECT_THAT(costs, testing::UnorderedElementsAre("6*i*c*j' + 48*i*c*j'", "once: 3*c*j + 6*i*c*j' + 48*c*j",
+                                                   "once: i*c*j' + 3*c*j + clear(c*j) + 48*c*j"));
+}
+
 TEST(Frontier, ACancelledSearchIsExhausted) {
   support::Cancellation cancelled;
   cancelled.cancel();

@@ -86,6 +86,8 @@ TEST(Programs, SumsWhoseUnstoredElementsAreCounted) {
              "Y(i) = min(j)(exp(B(i,j)) * q(i))",
              "Y(i) = prod(j)(2 - B(i,j))",
              "Y(j) = sum(i)(exp(B(i,j)))",
+             "Y(j) = sum(i)(abs(B(i,j) - m(j)))",
+             "Y(j) = max(i)(abs(B(i,j) - m(j)))",
              "s = sum(i,j)(exp(B(i,j)))",
              "s = sum(i,j,k)(abs(T(i,j,k) - 0.5))",
              "Y(i) = sum(j,k)(exp(T(i,j,k)))",
@@ -116,6 +118,19 @@ TEST(Programs, Statements) {
                   {}, 31));
   EXPECT_EQ("", check("y(i) += A(i,j) * x(j)", {{"A", "csr"}}, 32));
   EXPECT_EQ("", check("y(i) max= sum(j)(A(i,j) * x(j))", {{"A", "csr"}}, 33));
+}
+
+TEST(Programs, PrecomputedCalls) {
+  const std::vector<std::pair<const char*, const char*>> cases{
+      {"S(i,c) = B(i,j) * log(P(c,j) + 1) + p(c)", "precompute(calls={0})"},
+      {"S(i,c) = B(i,j) * exp(P(c,j)) * exp(p(c)) + sum(j)(exp(P(c,j)))", "precompute(calls={0,1})"},
+      {"S(i,c) = B(i,j) * exp(P(c,j)) * exp(p(c)) + sum(j)(exp(P(c,j)))", "precompute(calls={1})"},
+      {"T(i) = B(i,j) * exp(x(j)); A(i,k) = T(i) * tanh(C(i,k)) * exp(q(i))", "precompute(calls={1,0})"},
+      {"y(i) = max(j)(B(i,j) + exp(x(j)))", "precompute(calls={0}); reorder(path={1}, order={i,j})"},
+      {"y(i) = max(j)(B(i,j) + exp(x(j)))", "store(tensor=B, order={1,0}); precompute(calls={0})"}};
+  std::uint64_t seed = 80;
+  for (const auto& [program, trace] : cases)
+    EXPECT_EQ("", check(program, {{"B", "csr"}}, seed++, trace)) << program << " by " << trace;
 }
 
 TEST(Programs, MaskedIntermediates) {

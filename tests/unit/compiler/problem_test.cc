@@ -587,9 +587,9 @@ TEST(BlockedMatrices, AreTensorsOfFourModes) {
 }
 
 TEST(BlockedMatrices, ReductionsRunOverBothIndices) {
-  const auto problem = make("y(i) = max(j)(B(i,j)) * i_in(i)", {{"B", "bcsr(2,2)"}});
+  const auto problem = make("y(i) = prod(j)(B(i,j)) * i_in(i)", {{"B", "bcsr(2,2)"}});
   EXPECT_EQ(index_notation::print(problem.program()),
-            "y(i_block,i_in_) = max(j_block,j_in)(B(i_block,j_block,i_in_,j_in)) * i_in(i_block,i_in_)");
+            "y(i_block,i_in_) = prod(j_block,j_in)(B(i_block,j_block,i_in_,j_in)) * i_in(i_block,i_in_)");
 }
 
 // 4 * i_block - 3 <= i <= 4 * i_block; a block has 1 to 8 nonzeros.
