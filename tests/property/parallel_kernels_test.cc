@@ -48,7 +48,7 @@ const std::vector<Case>& cases() {
        "reorder(order={i,j,r}); parallelize(loop=i, races=atomics)",
        false},
       {"atomic_least",
-       "y(j) = min(i)(B(i,j))",
+       "y(j) = min(i)(where(B(i,j) != 0, B(i,j), inf))",
        {{"B", "csr"}},
        "f64",
        true,

@@ -173,7 +173,8 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"Directive", [](auto& r) { r.add_traces("reorden(path={}, order={i,j,k})"); },
              "INVALID_ARGUMENT invalid [unknown-directive]: `reorden` is no directive; there are permute, "
              "reorder, loopfuse, block, share, sequence, distribute, parallelize, split, divide, unroll, "
-             "bound, collapse, pos, threads, group, launch, stage, merge_path, gather, store and mask; did "
+             "bound, collapse, pos, threads, group, launch, stage, merge_path, gather, store, mask and "
+             "precompute; did "
              "you mean "
              "`reorder`?"},
         Case{"Illegal", [](auto& r) { r.add_traces("reorder(path={}, order={j,i,k})"); },
