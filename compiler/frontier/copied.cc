@@ -196,6 +196,8 @@ Result<Frontier> compute_with_copies(const problem::Problem& problem, const Opti
     return with(concrete_notation::also_locating(more, problem));
   auto found = plain();
   if (part || !found.ok() || !problem.copies.empty()) return found;
+  if (auto common = concrete_notation::common_index_copies(problem); !common.empty())
+    return with(concrete_notation::also_locating({{}, std::move(common)}, problem));
   if (more.empty()) more = concrete_notation::walking_copy_sets(problem);
   if (more.empty()) more = {{}, concrete_notation::needed_copies(problem)};
   if (more.back().empty() || !walks_all_elements(*found, problem)) return found;

@@ -104,6 +104,13 @@ const std::vector<Case> cases{
      {{"A", "csr"}, {"B", "csr"}, {"D", "csr"}},
      "mask(tensor=T, by={B}); share(nest=1, loops={i}); share(nest=0, loops={i})"},
     {"max-plus: T(i) = B(i) + D(i); A = C(i) * T(i)", {{"B", "csf"}, {"C", "csf"}}, "mask(tensor=T, by={C})"},
+    // Both copies begin with what the tensors share.
+    {"G(j,m) = T(i,j,k) * T(i,m,k)",
+     {{"T", "csf"}},
+     "store(tensor=T, order={0,2,1}, at={i,j,k}); store(tensor=T, order={0,2,1}, at={i,m,k})"},
+    {"A(i,l) = T(i,j,k) * U(l,j,k)",
+     {{"T", "csf"}, {"U", "coo"}},
+     "store(tensor=T, order={1,2,0}); store(tensor=U, order={1,2,0})"},
     // One loop reads two workspaces whose start value is not 0 and walks the list of one.
     {"max-min: A(k,n,l) = B(k,n,l) * C(k,n,l)",
      {{"B", "compressed,compressed,hashed:0,2,1"}, {"C", "compressed,compressed,hashed:0,2,1"}},

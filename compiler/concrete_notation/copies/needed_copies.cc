@@ -341,8 +341,12 @@ std::vector<CopyRequest> counting_copies(const Problem& problem) {
 Problem with_known_copies(const Problem& problem) {
   Problem out = problem::without_copies(problem);
   const Problem original = out;
-  std::vector<std::vector<CopyRequest>> known{
-      {}, needed_copies(original), row_copies(original), walking_copies(original), counting_copies(original)};
+  std::vector<std::vector<CopyRequest>> known{{},
+                                              needed_copies(original),
+                                              row_copies(original),
+                                              walking_copies(original),
+                                              counting_copies(original),
+                                              common_index_copies(original)};
   for (auto& sets : {result_copy_sets(original), meeting_copy_sets(original), walking_copy_sets(original)})
     known.insert(known.end(), sets.begin(), sets.end());
   for (const auto& set : also_locating(known, original))

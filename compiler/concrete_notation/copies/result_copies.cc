@@ -9,6 +9,7 @@
 #include "compiler/concrete_notation/loop_order.h"
 #include "compiler/problem/copies.h"
 #include "compiler/problem/rewrites/factors.h"
+#include "compiler/support/contains.h"
 
 // Copies for the sparse result of a contraction. Orders of up to six loops are enumerated. One that comes to
 // the result's first level before any sum determines its copies: accesses that contradict it are read along
@@ -242,6 +243,33 @@ std::vector<Set> walking_copy_sets(const Problem& problem) {
   if (sets.size() == 1 && sets.front().empty()) return {};
   if (!sets.empty() && !sets.front().empty()) sets.insert(sets.begin(), Set{});
   return sets;
+}
+
+std::vector<CopyRequest> common_index_copies(const Problem& problem) {
+  const bool is_known = problem.copies.empty() && !problem.space.has_copies();
+  if (!is_known || problem.profile != problem::Profile::standard || !problem::is_one_product(problem) ||
+      !problem.formats.at(problem.statement.result.tensor).all_dense())
+    return {};
+  std::vector<Access> tensors = distinct_reads(problem);
+  std::erase_if(tensors, [&](const Access& read) {
+    return read.indices.size() < 3 || problem.formats.at(read.tensor).all_dense();
+  });
+  if (tensors.size() != 2) return {};
+  const auto& format = problem.formats.at(tensors[0].tensor);
+  Names loops;
+  for (const int mode : format.mode_order) {
+    const std::string& index = tensors[0].indices[static_cast<std::size_t>(mode)];
+    if (support::contains(tensors[1].indices, index)) loops.push_back(index);
+  }
+  const bool is_alone = std::all_of(tensors.begin(), tensors.end(),
+                                    [&](const Access& read) { return loops.size() < read.indices.size(); });
+  if (loops.size() < 2 || !is_alone) return {};
+  std::vector<CopyRequest> out;
+  for (const Access& read : tensors) {
+    CopyRequest request = copy_along(loops, read, problem);
+    if (request.order != problem.formats.at(read.tensor).mode_order) out.push_back(std::move(request));
+  }
+  return out;
 }
 
 }  // namespace schaas::concrete_notation

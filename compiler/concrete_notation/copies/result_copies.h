@@ -27,4 +27,10 @@ std::vector<std::vector<problem::CopyRequest>> meeting_copy_sets(const problem::
 /// order without a copy of C, but take every k for every i. None where no order needs copies for that.
 std::vector<std::vector<problem::CopyRequest>> walking_copy_sets(const problem::Problem& problem);
 
+/// Returns the re-layouts of two sparse tensors, of three modes or more, that share two indices or more. With
+/// these the loops over what they share come first, and the rest is walked where both store something:
+/// `G(j,m) = T(i,j,k) * T(i,m,k)` has the loops i, k, j, m. Without them each row of one is met with each of
+/// the other. None for sparse results, whose rows come first.
+std::vector<problem::CopyRequest> common_index_copies(const problem::Problem& problem);
+
 }  // namespace schaas::concrete_notation

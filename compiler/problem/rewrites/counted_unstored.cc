@@ -106,12 +106,16 @@ class Counting {
     return found;
   }
 
-  /// The operand stores a reduced index above one that stays.
+  /// The operand stores a reduced index above one that stays, in a dense level. Loops over that level take
+  /// no less than counting its coordinates; rows of a list may be far fewer.
   bool is_reduced_above(const Access& operand, const Indices& reduced) const {
+    const format::TensorFormat& format = problem_.formats.at(operand.tensor);
     bool above = false;
-    for (const int mode : problem_.formats.at(operand.tensor).mode_order) {
-      const bool is_reduced = support::contains(reduced, operand.indices[static_cast<std::size_t>(mode)]);
+    for (std::size_t level = 0; level < format.levels.size(); ++level) {
+      const auto mode = static_cast<std::size_t>(format.mode_order[level]);
+      const bool is_reduced = support::contains(reduced, operand.indices[mode]);
       if (above && !is_reduced) return true;
+      if (is_reduced && format::is_sparse(format.levels[level])) return false;
       above = above || is_reduced;
     }
     return false;

@@ -4,8 +4,8 @@
 namespace schaas::problem {
 
 /// Splits reductions of programs into what is stored and what is not. Done where loops over the stored
-/// entries cannot count the others (lower/unstored.h), since the operand stores a reduced index above one
-/// that stays. Two examples with B by rows:
+/// entries cannot count the others (lower/unstored.h). There the operand stores a reduced index, in a dense
+/// level, above one that stays. Two examples with B by rows:
 ///     m(j) = max(i)(abs(B(i,j)))
 ///     -> B_unstored(j) = sum(i)(i >= 0) - sum(i)(B(i,j) != 0)
 ///        m(j) = max(max(i)(where(B(i,j) != 0, abs(B(i,j)), -inf)), where(B_unstored(j) != 0, 0, -inf))

@@ -19,7 +19,8 @@ namespace {
 problem::Problem built(const std::string& expression, const std::string& type = "f64") {
   problem::ProblemText text;
   text.expression = expression;
-  text.formats = test_support::present(expression, {{"B", "csr"}, {"C", "csc"}, {"T", "csf"}});
+  text.formats = test_support::present(
+      expression, {{"B", "csr"}, {"C", "csc"}, {"T", "dense,compressed,compressed"}, {"U", "csf"}});
   text.value_type = type;
   return problem::build(text).value();
 }
@@ -55,7 +56,8 @@ TEST(CountedUnstored, LeavesReductionsThatLoopsCount) {
        {"m(i) = max(j)(B(i,j))", "m(j) = max(i)(C(i,j))", "s = max(i,j)(B(i,j))", "y(j) = B(i,j)",
         "y(j) = sum(i)(abs(B(i,j) - x(i)))", "y(j) = sum(i)(abs(B(i,j) - C(i,j)))",
         "m(j) = prod(i)(B(i,j) + 1)", "y(j) = sum(i)(1 / B(i,j))", "m(i) = max(j,k)(T(i,j,k))",
-        "m(j) = max(i)(D(i,j))", "min-plus: m(j) = max(i)(B(i,j))"})
+        "m(j,k) = max(i)(U(i,j,k))", "m(k) = max(i,j)(T(i,j,k))", "m(j) = max(i)(D(i,j))",
+        "min-plus: m(j) = max(i)(B(i,j))"})
     EXPECT_EQ(counted(stays), stays);
   // Counts of f32 are exact up to 2^24 only.
   EXPECT_EQ(counted("m(j) = max(i)(B(i,j))", "f32"), "m(j) = max(i)(B(i,j))");
@@ -67,7 +69,7 @@ TEST(CountedUnstored, MeansWhatTheRequestDoes) {
   const double infinity = std::numeric_limits<double>::infinity();
   for (const std::string request :
        {"v(j) = sum(i)(abs(B(i,j) - m(j)))", "v(j) = max(i)(B(i,j))", "v(j) = min(i)(exp(B(i,j)) * m(j))",
-        "v(k) = sum(i,j)(exp(T(i,j,k) * z(k)))", "v(j) = max(i,k)(T(i,j,k) + m(j))",
+        "v(j,k) = sum(i)(exp(T(i,j,k) * z(k)))", "v(j) = max(i,k)(T(i,j,k) + m(j))",
         "A(j,k) = sum(i)(exp(B(i,j) * z(k)))", "v(i) = sum(j)(pow(C(i,j) - u(i), 4))",
         "v(j) = sum(i)(where(B(i,j) > 1, m(j), 2 * m(j)))",
         "m2(j) = max(i)(B(i,j)); A(j) = sum(i)(exp(B(i,j) - m2(j)))"}) {
