@@ -36,7 +36,8 @@ bool is_costly(const Expression& expression) {
   return !calls.empty() && calls.front() == &expression;
 }
 
-/// Every element is dense, and one has all indices of the call.
+/// Every element is dense, and an operand has all indices of the call. An intermediate that has them may
+/// never be stored whole.
 bool is_as_large_as_an_operand(const Expression& call, const Problem& problem) {
   const auto operands = index_notation::operands(call);
   const auto is_dense = [&](const Access& access) {
@@ -45,7 +46,8 @@ bool is_as_large_as_an_operand(const Expression& call, const Problem& problem) {
   };
   const auto indices = index_notation::free_indices(call);
   const auto has_all = [&](const Access& access) {
-    return std::all_of(indices.begin(), indices.end(),
+    return problem.formats.count(access.tensor) != 0 &&
+           std::all_of(indices.begin(), indices.end(),
                        [&](const std::string& index) { return support::contains(access.indices, index); });
   };
   return !indices.empty() && std::all_of(operands.begin(), operands.end(), is_dense) &&

@@ -547,6 +547,8 @@ TEST(DirectiveErrors, Precompute) {
   EXPECT_EQ(of("S(i,c) = exp(B(i,j)) * P(c,j)", "precompute(calls={0})"), none_of("0", "0"));
   EXPECT_EQ(of("S(i,c) = B(i,j) * exp(p(c) + q(j))", "precompute(calls={0})"), none_of("0", "0"));
   EXPECT_EQ(of("S(i,c) = B(i,j) * pow(P(c,j), 2)", "precompute(calls={0})"), none_of("0", "0"));
+  EXPECT_EQ(of("T(i,j) = P(i,c) * Q(c,j); S(i,k) = B(i,j) * exp(T(i,j)) * R(j,k)", "precompute(calls={0})"),
+            none_of("0", "0"));
   EXPECT_EQ(of("S(c,j) = exp(P(c,j)) + B(c,j)", "precompute(calls={0})"), none_of("0", "0"));
   const std::string once = refused + "`precompute` names each call once, and at least one";
   EXPECT_EQ(of(one, "precompute(calls={0,0})"), once);
