@@ -11,6 +11,7 @@
 
 #include "compiler/index_notation/arithmetic.h"
 #include "compiler/index_notation/implied_sums.h"
+#include "compiler/index_notation/printer.h"
 #include "compiler/index_notation/verifier.h"
 #include "compiler/problem/copies.h"
 #include "compiler/problem/sparse_factors.h"
