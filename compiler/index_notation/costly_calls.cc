@@ -21,13 +21,16 @@ bool is_simple_power(const Call& call) {
 }
 
 void collect(const Expression& value, std::vector<const Expression*>& out) {
-  const auto* call = std::get_if<Call>(&value.node);
-  if (call != nullptr && operators::is_costly(call->function) && !is_simple_power(*call))
-    out.push_back(&value);
+  if (is_costly_call(value)) out.push_back(&value);
   for (const Expression& part : parts(value)) collect(part, out);
 }
 
 }  // namespace
+
+bool is_costly_call(const Expression& value) {
+  const auto* call = std::get_if<Call>(&value.node);
+  return call != nullptr && operators::is_costly(call->function) && !is_simple_power(*call);
+}
 
 std::vector<const Expression*> costly_calls(const Expression& value) {
   std::vector<const Expression*> out;
@@ -40,13 +43,6 @@ namespace {
 bool has_call(const Assignment& statement, const Expression& wanted) {
   const auto calls = costly_calls(statement.value);
   return std::any_of(calls.begin(), calls.end(), [&](const Expression* each) { return *each == wanted; });
-}
-
-Expression with_access(const Expression& value, const Expression& replaced, const Access& access) {
-  if (value == replaced) return {access, {}};
-  std::vector<Expression> changed;
-  for (const Expression& part : parts(value)) changed.push_back(with_access(part, replaced, access));
-  return with_parts(value, std::move(changed));
 }
 
 // Returns the outermost costly call of a statement that a later one has as well. A statement that is nothing
@@ -68,7 +64,7 @@ void share_costly_calls(std::vector<Assignment>& statements, FreshNames& names) 
       const Access access{names.fresh("P"), free_indices(*call), {}, {}};
       const auto first = statements.begin() + static_cast<std::ptrdiff_t>(at);
       for (auto statement = first; statement != statements.end(); ++statement)
-        statement->value = with_access(statement->value, *call, access);
+        statement->value = with_replaced(statement->value, *call, {access, {}});
       statements.insert(first, {access, *call, std::nullopt, {}});
       ++at;
       if (statements.size() == support::Limits::statements) break;

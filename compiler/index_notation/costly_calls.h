@@ -6,8 +6,10 @@
 
 namespace schaas::index_notation {
 
-/// Calls that cost far more than a multiplication: exp, log, sin, ..., once per occurrence, in
-/// the order of the text. They point into `value`.
+/// The expression is a call that costs far more than a multiplication: exp, log, sin, ..., not pow(x, 2).
+bool is_costly_call(const Expression& value);
+
+/// Such calls in an expression, once per occurrence, in the order of the text. They point into `value`.
 std::vector<const Expression*> costly_calls(const Expression& value);
 
 /// Defines an intermediate for each costly call (operators::is_costly) that stands in several statements, as

@@ -38,6 +38,13 @@ Assignment renamed(const Assignment& statement, const Renaming& names) {
   return {renamed(statement.result, names), renamed(statement.value, names), statement.update, {}};
 }
 
+Expression with_replaced(const Expression& expression, const Expression& replaced, const Expression& by) {
+  if (expression == replaced) return by;
+  std::vector<Expression> changed;
+  for (const Expression& part : parts(expression)) changed.push_back(with_replaced(part, replaced, by));
+  return with_parts(expression, std::move(changed));
+}
+
 FreshNames::FreshNames(const Program& program) {
   for (const Assignment& statement : program.statements) {
     taken_.insert(statement.result.tensor);

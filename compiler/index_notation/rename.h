@@ -17,6 +17,9 @@ Access renamed(const Access& access, const Renaming& names);
 Expression renamed(const Expression& expression, const Renaming& names);
 Assignment renamed(const Assignment& statement, const Renaming& names);
 
+/// The expression with `by` wherever it has `replaced`.
+Expression with_replaced(const Expression& expression, const Expression& replaced, const Expression& by);
+
 /// Names that no tensor and no index of a program has.
 class FreshNames {
  public:

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "compiler/index_notation/costly_calls.h"
-#include "compiler/index_notation/implied_sums.h"
+#include "compiler/index_notation/rename.h"
 #include "compiler/index_notation/verifier.h"
 #include "compiler/problem/copies.h"
 #include "compiler/problem/sparse_factors.h"
@@ -31,11 +31,6 @@ support::Diagnostic refused(std::string message) {
   return support::invalid("illegal-directive", std::move(message));
 }
 
-bool is_costly(const Expression& expression) {
-  const auto calls = index_notation::costly_calls(expression);
-  return !calls.empty() && calls.front() == &expression;
-}
-
 /// Every element is dense, and an operand has all indices of the call. An intermediate that has them may
 /// never be stored whole.
 bool is_as_large_as_an_operand(const Expression& call, const Problem& problem) {
@@ -57,7 +52,7 @@ bool is_as_large_as_an_operand(const Expression& call, const Problem& problem) {
 /// Adds the calls below an expression whose nest has these indices.
 void add_calls(const Expression& expression, const Indices& nest, const Problem& problem,
                std::vector<Expression>& out) {
-  if (is_costly(expression) && !has_reduction(expression)) {
+  if (index_notation::is_costly_call(expression) && !has_reduction(expression)) {
     const auto indices = index_notation::free_indices(expression);
     const bool repeated = std::any_of(nest.begin(), nest.end(), [&](const std::string& index) {
       return !support::contains(indices, index);
@@ -82,13 +77,6 @@ std::vector<Expression> calls_of(const Problem& problem) {
   return out;
 }
 
-Expression replaced(const Expression& value, const Expression& call, const Expression& access) {
-  if (value == call) return access;
-  std::vector<Expression> parts;
-  for (const Expression& part : index_notation::parts(value)) parts.push_back(replaced(part, call, access));
-  return index_notation::with_parts(value, std::move(parts));
-}
-
 /// Replaces the call in all statements and defines it before the first of them.
 void precompute(const Expression& call, Problem& problem) {
   const std::string name =
@@ -98,11 +86,11 @@ void precompute(const Expression& call, Problem& problem) {
   auto first = problem.intermediates.size();
   for (std::size_t n = problem.intermediates.size(); n-- > 0;) {
     Assignment& statement = problem.intermediates[n];
-    Expression value = replaced(statement.value, call, access);
+    Expression value = index_notation::with_replaced(statement.value, call, access);
     if (value != statement.value) first = n;
     statement.value = std::move(value);
   }
-  problem.statement.value = replaced(problem.statement.value, call, access);
+  problem.statement.value = index_notation::with_replaced(problem.statement.value, call, access);
   problem.intermediates.insert(problem.intermediates.begin() + static_cast<std::ptrdiff_t>(first),
                                definition);
 }

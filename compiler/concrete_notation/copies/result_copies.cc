@@ -170,11 +170,16 @@ class Orders {
   bool legal_ = false;
 };
 
-/// Copies may be sought for this problem's result.
-bool may_need_copies(const Problem& problem) {
-  if (result_level_order(problem).empty() || problem.indices().size() > max_indices) return false;
+/// Copies may be sought for this problem, which has none yet.
+bool may_have_copies(const Problem& problem) {
   if (!problem.copies.empty() || problem.space.has_copies()) return false;
   return problem.profile == problem::Profile::standard && problem::is_one_product(problem);
+}
+
+/// Copies may be sought for this problem's result.
+bool may_need_copies(const Problem& problem) {
+  return !result_level_order(problem).empty() && problem.indices().size() <= max_indices &&
+         may_have_copies(problem);
 }
 
 void add(Set set, std::vector<Set>& sets) {
@@ -246,9 +251,7 @@ std::vector<Set> walking_copy_sets(const Problem& problem) {
 }
 
 std::vector<CopyRequest> common_index_copies(const Problem& problem) {
-  const bool is_known = problem.copies.empty() && !problem.space.has_copies();
-  if (!is_known || problem.profile != problem::Profile::standard || !problem::is_one_product(problem) ||
-      !problem.formats.at(problem.statement.result.tensor).all_dense())
+  if (!may_have_copies(problem) || !problem.formats.at(problem.statement.result.tensor).all_dense())
     return {};
   std::vector<Access> tensors = distinct_reads(problem);
   std::erase_if(tensors, [&](const Access& read) {

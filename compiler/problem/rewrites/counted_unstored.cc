@@ -10,10 +10,9 @@
 #include <vector>
 
 #include "compiler/index_notation/arithmetic.h"
-#include "compiler/index_notation/implied_sums.h"
 #include "compiler/index_notation/printer.h"
+#include "compiler/index_notation/rename.h"
 #include "compiler/index_notation/verifier.h"
-#include "compiler/problem/copies.h"
 #include "compiler/problem/sparse_factors.h"
 #include "compiler/support/contains.h"
 
@@ -37,16 +36,9 @@ bool counts_exactly(ValueType type) {
   return type == ValueType::f64 || type == ValueType::i64 || type == ValueType::u64;
 }
 
-Expression with_zero(const Expression& value, const Access& operand) {
-  if (value == Expression{operand, {}}) return index_notation::number(0);
-  std::vector<Expression> parts;
-  for (const Expression& part : index_notation::parts(value)) parts.push_back(with_zero(part, operand));
-  return parts.empty() ? value : index_notation::with_parts(value, std::move(parts));
-}
-
 class Counting {
  public:
-  explicit Counting(const Problem& problem) : problem_(problem) {}
+  explicit Counting(const Problem& problem) : problem_(problem), fresh_(problem.program()) {}
 
   /// Returns the expression with its reductions split.
   Expression of(const Expression& expression) {
@@ -78,8 +70,9 @@ class Counting {
     const Expression own{
         Reduction{monoid, reduction.indices, {call(Function::where, {stored, body, nothing})}}, {}};
     const Expression count = number_of_unstored(*operand, reduction.indices);
-    Expression other =
-        unstored->number ? index_notation::number(*unstored->number) : with_zero(body, *operand);
+    Expression other = unstored->number ? index_notation::number(*unstored->number)
+                                        : index_notation::with_replaced(body, Expression{*operand, {}},
+                                                                        index_notation::number(0));
     if (monoid == Monoid::sum) other = index_notation::multiplied({count, std::move(other)});
     other = call(Function::where,
                  {call(Function::not_equal, {count, index_notation::number(0)}), std::move(other), nothing});
@@ -134,16 +127,11 @@ class Counting {
     }
     Expression count =
         call(Function::subtract, {std::move(all), Expression{Reduction{Monoid::sum, reduced, {stored}}, {}}});
-    const std::string text = index_notation::print(count);
-    const auto [known, is_new] = names_.try_emplace(text);
-    Indices kept = operand.indices;
-    std::erase_if(kept, [&](const std::string& index) { return support::contains(reduced, index); });
+    const auto [known, is_new] = names_.try_emplace(index_notation::print(count));
     if (is_new) {
-      std::string name = free_name(operand.tensor + "_unstored", problem_);
-      for (int n = 2; support::contains(taken_, name); ++n)
-        name = free_name(operand.tensor + "_unstored_" + std::to_string(n), problem_);
-      taken_.push_back(name);
-      known->second = Access{name, kept, {}, {}};
+      Indices kept = operand.indices;
+      std::erase_if(kept, [&](const std::string& index) { return support::contains(reduced, index); });
+      known->second = Access{fresh_.fresh(operand.tensor + "_unstored"), kept, {}, {}};
       definitions_.push_back({known->second, std::move(count), std::nullopt, {}});
     }
     return Expression{known->second, {}};
@@ -151,7 +139,7 @@ class Counting {
 
   const Problem& problem_;
   std::map<std::string, Access> names_;  ///< by what they count
-  std::vector<std::string> taken_;
+  index_notation::FreshNames fresh_;
   std::vector<Assignment> definitions_;
 };
 
