@@ -60,7 +60,8 @@ void CVectorLoops::print_inner(const loop_ir::For& loop, const Block& block) {
   const auto sums = sums_of(loop, false);
   const int used = block.count * static_cast<int>(sums.size());
   // As many iterations as have registers for sums of their own.
-  const int iterations = used == 0 ? 1 : std::clamp(accumulator_budget / used, 1, partial_sums);
+  const int budget = blocks_ == Blocks::many ? accumulator_budget : partial_sums;
+  const int iterations = used == 0 ? 1 : std::clamp(budget / used, 1, partial_sums);
   if (iterations > 1 && loop.step == 1 && loop.unroll == 1) {
     print_interleaved(loop, sums, block, iterations);
     return;

@@ -100,7 +100,7 @@ void CVectorLoops::print(const loop_ir::For& loop) {
     text_.directive("#endif");
   }
   const auto max_registers_of = [&](int budget) {
-    return in_part && live_ > 0 ? std::clamp(budget / live_, widest, max_in_part) : widest;
+    return many && in_part && live_ > 0 ? std::clamp(budget / live_, widest, max_in_part) : widest;
   };
   // Loops inside are walked once for a rest of more registers than the block has, where they fit.
   const int most = max_registers_of(register_budget),

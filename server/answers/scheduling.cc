@@ -214,6 +214,11 @@ class Work {
       options.search_seconds = whole > 0 ? std::min(whole, part) : part;
       auto found = frontier::compute(problem, options, {}, cancellation_);
       if (!found.ok()) return;  // the search of the whole reports the error
+      // Describing a schedule takes milliseconds, so a part is sent as what is compiled of it.
+      std::vector<frontier::Survivor> kept;
+      for (const std::size_t s : representatives(*found, problem, parts[p].kernels))
+        kept.push_back(std::move(found->survivors[s]));
+      found->survivors = std::move(kept);
       // Ids of parts are their own, "p1.1": those of the whole frontier mean other schedules.
       for (auto& survivor : found->survivors) survivor.id.replace(0, 1, "p" + std::to_string(p + 1) + ".");
       if (searched_.is_set()) return;
@@ -222,12 +227,12 @@ class Work {
       if (!out.ok() || searched_.is_set()) return;
       out->partial = true;
       send(*out);
-      for (const std::size_t s : representatives(*found, problem, parts[p].kernels)) {
-        const schedule::Trace& trace = found->survivors[s].traces.front();
+      for (const frontier::Survivor& survivor : found->survivors) {
+        const schedule::Trace& trace = survivor.traces.front();
         if (searched_.is_set()) return;
         if (std::find(known.begin(), known.end(), trace) != known.end()) continue;
         known.push_back(trace);
-        const Wanted wanted{found->survivors[s].id, trace, query_.isa};
+        const Wanted wanted{survivor.id, trace, query_.isa};
         if (!baseline_begun_.exchange(true) && !compile_baseline(wanted)) baseline_begun_ = false;
         if (overloaded()) return;
         make(wanted);

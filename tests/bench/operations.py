@@ -55,6 +55,11 @@ def cases(rows):
     b32, u32, x32, dense32 = b.astype("f"), u.astype("f"), x.astype("f"), dense.astype("f")
 
     blocks, near = b.tobsr((2, 2)), sp.dia_matrix(diag([x[:-1], y, x[1:]], [-1, 0, 1]))
+    points, centres = matrix(10, 2000, 1500, 12), matrix(11, 2000, 1200, 10)
+
+    def distances():
+        return sums(points.multiply(points))[:, None] + sums(centres.multiply(centres)) - 2 * (points @ centres.T).toarray()
+
     corners = draw.integers(0, rows, (rows // 4, 3))  # of triangles
     corner = schaas.tensor(np.stack([np.repeat(np.arange(rows // 4), 3), np.tile(np.arange(3), rows // 4), corners.ravel()]), np.ones(3 * (rows // 4)),
                            (rows // 4, 3, rows))
@@ -236,6 +241,9 @@ def cases(rows):
         "naive Bayes": ("S(i,c) = B(i,j) * log(P(c,j)) + p(c)", None, dict(B=b, P=wide + 0.1, p=weight[0]), lambda: b @ np.log(wide + 0.1).T + weight[0]),
         "spring forces": ("D(i,j) = where(B(i,j) != 0, sqrt(sum(k)(pow(X(i,k) - X(j,k), 2))), 0); "
                           "F(i,k) = where(D(i,j) != 0, (D(i,j) - B(i,j)) / D(i,j), 0) * (X(j,k) - X(i,k))", None, dict(B=b, X=dense), forces),
+        "kernel matrix": ("K(i,k) = exp(-0.1 * sum(j)(pow(B(i,j) - C(k,j), 2)))", None, dict(B=points, C=centres), lambda: np.exp(-0.1 * distances())),
+        "loss of products": ("s = sum(i,k)(log(1 + exp(sum(j)(B(i,j) * C(k,j)))))", None, dict(B=points, C=centres),
+                             lambda: np.log1p(np.exp((points @ centres.T).toarray())).sum()),
         "finite elements": ("A(i,j) = P(e,a,i) * K(e,a,b) * P(e,b,j)", "csr", dict(P=corner, K=stiffness),
                             lambda: sp.coo_matrix((stiffness.ravel(), (np.repeat(corners, 3, axis=1).ravel(), np.tile(corners, (1, 3)).ravel())),
                                                   shape=(rows, rows)).tocsr()),

@@ -319,17 +319,34 @@ std::vector<CopyRequest> needed_copies(const Problem& problem) { return copies_f
 
 namespace {
 
-/// Copies for nests by rows of a sparse result.
-std::vector<CopyRequest> copies_by_rows(const Problem& problem, bool walks) {
+/// The index at the first level of the result; of a scalar, that of the first sparse operand.
+std::string outer_index(const Problem& problem) {
+  const auto first_of = [&](const Access& access) {
+    const auto mode = problem.formats.at(access.tensor).mode_order.front();
+    return access.indices[static_cast<std::size_t>(mode)];
+  };
   const Access& result = problem.statement.result;
-  if (result.indices.size() < 2 || !has_sparse_result(problem) || gathers(problem)) return {};
-  const auto first = static_cast<std::size_t>(problem.formats.at(result.tensor).mode_order.front());
-  return copies_for(problem, {result.indices[first], false, walks});
+  if (!result.indices.empty()) return first_of(result);
+  for (const Access& read : problem.reads()) {
+    const auto format = problem.formats.find(read.tensor);
+    if (format != problem.formats.end() && !format->second.all_dense()) return first_of(read);
+  }
+  return "";
+}
+
+/// Copies for nests that begin with the loop over this index.
+std::vector<CopyRequest> copies_by_rows(const Problem& problem, bool walks) {
+  const std::string first = outer_index(problem);
+  if (first.empty() || gathers(problem)) return {};
+  return copies_for(problem, {first, false, walks});
 }
 
 }  // namespace
 
-std::vector<CopyRequest> row_copies(const Problem& problem) { return copies_by_rows(problem, false); }
+std::vector<CopyRequest> row_copies(const Problem& problem) {
+  if (problem.statement.result.indices.size() < 2 || !has_sparse_result(problem)) return {};
+  return copies_by_rows(problem, false);
+}
 
 std::vector<CopyRequest> walking_copies(const Problem& problem) { return copies_by_rows(problem, true); }
 

@@ -19,9 +19,10 @@ std::vector<problem::CopyRequest> needed_copies(const problem::Problem& problem)
 /// may have to hold all elements. None for contractions (result_copies.h).
 std::vector<problem::CopyRequest> row_copies(const problem::Problem& problem);
 
-/// Returns such re-layouts with which, from that loop on, every loop goes along a sparse operand that the
-/// loops around have reached: `A(i,j) = B(i,k) * C(k,j) + D(i,j)` by columns is computed by columns of copies
-/// of B and C. Without them C's columns would be merged with every row of B. None for contractions.
+/// Returns such re-layouts for programs with any result. With these, from that loop on, every loop goes along
+/// a sparse operand that the loops around have reached. `A(i,j) = B(i,k) * C(k,j) + D(i,j)` by columns is
+/// computed by columns of copies of B and C. Without them C's columns would be merged with every row of B. So
+/// would be the rows of `A(i,k) = exp(sum(j)(B(i,j) * B(k,j)))`. None for contractions.
 std::vector<problem::CopyRequest> walking_copies(const problem::Problem& problem);
 
 /// Returns re-layouts for reductions in which unstored elements take part whatever their number, as in

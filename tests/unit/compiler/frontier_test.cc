@@ -558,25 +558,37 @@ TEST(Frontier, CallsOfDenseElementsAreComputedOnceOrWhereTheyAreRead) {
                                                    "once: i*c*j' + 3*c*j + clear(c*j) + 48*c*j"));
 }
 
+/// The copies that each survivor reads, as traces; nothing for those that read none.
+std::vector<std::string> copies_of(const std::string& program,
+                                   const std::map<std::string, std::string>& formats) {
+  std::vector<std::string> out;
+  for (const Survivor& survivor : survivors_of(program, formats)) {
+    schedule::Trace stores = survivor.traces.front();
+    std::erase_if(stores.directives, [](const schedule::Directive& directive) {
+      return !std::holds_alternative<schedule::Store>(directive);
+    });
+    if (!stores.directives.empty()) out.push_back(schedule::print(stores));
+  }
+  return out;
+}
+
 // Issue 38: each row of a slice was met with each other row of it.
 TEST(Frontier, TensorsThatShareTwoIndicesAreReadByThem) {
-  const auto copies = [](const std::string& expression, const std::map<std::string, std::string>& formats) {
-    std::vector<std::string> out;
-    for (const Survivor& survivor : survivors_of(expression, formats)) {
-      schedule::Trace stores = survivor.traces.front();
-      std::erase_if(stores.directives, [](const schedule::Directive& directive) {
-        return !std::holds_alternative<schedule::Store>(directive);
-      });
-      if (!stores.directives.empty()) out.push_back(schedule::print(stores));
-    }
-    return out;
-  };
-  EXPECT_THAT(copies("G(j,m) = T(i,j,k) * T(i,m,k)", {{"T", "csf"}}),
+  EXPECT_THAT(copies_of("G(j,m) = T(i,j,k) * T(i,m,k)", {{"T", "csf"}}),
               testing::Contains("store(tensor=T, order={0,2,1}, at={i,j,k}); "
                                 "store(tensor=T, order={0,2,1}, at={i,m,k})"));
-  EXPECT_THAT(copies("A(i,l) = T(i,j,k) * U(l,j,k)", {{"T", "csf"}, {"U", "csf"}}),
+  EXPECT_THAT(copies_of("A(i,l) = T(i,j,k) * U(l,j,k)", {{"T", "csf"}, {"U", "csf"}}),
               testing::Contains("store(tensor=T, order={1,2,0}); store(tensor=U, order={1,2,0})"));
-  EXPECT_THAT(copies("s = T(i,j,k) * U(i,j,k)", {{"T", "csf"}, {"U", "csf"}}), testing::IsEmpty());
+  EXPECT_THAT(copies_of("s = T(i,j,k) * U(i,j,k)", {{"T", "csf"}, {"U", "csf"}}), testing::IsEmpty());
+}
+
+// Issue 38: each row of B was merged with each row of C for every element of a dense result.
+TEST(Frontier, FunctionsOfProductsOfRowsReadACopyByColumns) {
+  const std::map<std::string, std::string> rows = {{"B", "csr"}, {"C", "csr"}};
+  const auto by_columns = testing::Contains("store(tensor=C, order={1,0})");
+  EXPECT_THAT(copies_of("A(i,k) = exp(sum(j)(B(i,j) * C(k,j)))", rows), by_columns);
+  EXPECT_THAT(copies_of("s = sum(i,k)(exp(sum(j)(B(i,j) * C(k,j))))", rows), by_columns);
+  EXPECT_THAT(copies_of("A(i,k) = exp(sum(j)(B(i,j) * C(k,j)))", {{"B", "csr"}}), testing::IsEmpty());
 }
 
 TEST(Frontier, ACancelledSearchIsExhausted) {
