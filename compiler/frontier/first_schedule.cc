@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <optional>
 #include <set>
@@ -7,9 +8,11 @@
 #include "compiler/concrete_notation/copies/result_copies.h"
 #include "compiler/frontier/class_order.h"
 #include "compiler/frontier/copied.h"
+#include "compiler/frontier/dense_walks.h"
 #include "compiler/frontier/frontier.h"
 #include "compiler/frontier/greedy_chain.h"
 #include "compiler/frontier/search.h"
+#include "compiler/frontier/sparse_point.h"
 #include "compiler/frontier/stopwatch.h"
 #include "compiler/index_notation/printer.h"
 #include "compiler/problem/rewrites/factors.h"
@@ -45,7 +48,16 @@ struct DefaultNest {
   space::ResultEntries entries;
 };
 
-/// Returns the default nest that gives the sparse result the fewest entries.
+/// The time of a nest at the sizes of SparsePoint; infinite where it is not legal.
+double sparse_time(const schedule::Trace& trace, const problem::Problem& problem) {
+  const auto tree = schedule::apply(trace, problem);
+  const auto copied = schedule::problem_of(trace, problem);
+  if (!tree.ok() || !copied.ok()) return std::numeric_limits<double>::infinity();
+  const cost::Point point = SparsePoint(*copied).values(cost::variables_of(*copied));
+  return cost::evaluate_time(cost::of(*tree, *copied), point);
+}
+
+/// Returns the default nest that gives the sparse result the fewest entries, the fastest of several.
 support::Result<DefaultNest> default_nest_with_fewest_entries(const problem::Problem& asked) {
   const auto factors = problem::factors_of(asked);
   const problem::Problem& problem = factors ? factors->contraction : asked;
@@ -70,8 +82,14 @@ support::Result<DefaultNest> default_nest_with_fewest_entries(const problem::Pro
   }
   if (nests.empty()) return *none;
   const std::vector<bool> fewest = space::with_fewest_entries(entries);
-  const auto first = std::find(fewest.begin(), fewest.end(), true);
-  return std::move(nests[static_cast<std::size_t>(first - fewest.begin())]);
+  std::size_t best = 0;
+  double least = std::numeric_limits<double>::infinity();
+  for (std::size_t n = nests.size(); n-- > 0;) {
+    if (!fewest[n]) continue;
+    const double time = sparse_time(nests[n].trace, asked);
+    if (time <= least) best = n, least = time;
+  }
+  return std::move(nests[best]);
 }
 
 /// Entries where every sparse operand of a product is stored: no schedule gives the result fewer.
@@ -140,9 +158,10 @@ support::Result<Frontier> compute(const problem::Problem& problem, const Options
   auto found = search(problem, options, progress, cancellation);
   if (problem.profile != problem::Profile::standard) return found;
   const bool is_part = options.operand_orders != 0, is_dense = has_dense_result(problem);
-  if (found.ok() ? is_dense || (found->complete && !is_part)
-                 : found.error().family != support::Family::exhausted)
-    return found;
+  // A part without a schedule may lack the copies that the whole space has.
+  const bool has_none =
+      !found.ok() && found.error().family != support::Family::exhausted && !(is_part && !is_dense);
+  if (found.ok() ? is_dense || (found->complete && !is_part) : has_none) return found;
   schedule::Trace first;
   std::string why;
   if (is_dense) {
@@ -151,19 +170,23 @@ support::Result<Frontier> compute(const problem::Problem& problem, const Options
     auto nest = default_nest_with_fewest_entries(problem);
     if (!nest.ok()) return found.ok() ? support::Result<Frontier>(nest.error()) : std::move(found);
     first = std::move(nest->trace);
+    // The whole space may have schedules with fewer entries than a default nest.
+    const space::ResultEntries most = is_part ? fewest_possible_entries(problem) : nest->entries;
     if (found.ok()) {
-      // The whole space may have schedules with fewer entries than a default nest.
-      const space::ResultEntries most = is_part ? fewest_possible_entries(problem) : nest->entries;
       const support::Cancellation budget(cancellation, watch.end_of(1, options.search_seconds));
       SCHAAS_RETURN_IF_ERROR(leave_out_more_entries(*found, most, problem, budget));
       if (!found->survivors.empty()) return found;
       why = "the schedules that were found give the result more entries than others do";
-      if (has_more_entries(nest->entries, most)) return support::unsupported("no-schedule", why);
     }
+    if (has_more_entries(nest->entries, most))
+      return found.ok() ? support::unsupported("no-schedule", why) : found.error();
   }
   if (!found.ok()) why = found.error().message;
   SCHAAS_RETURN_IF_ERROR(cancellation.check("searching schedules"));
   auto one = frontier_of(std::move(first), problem, why);
+  // A nest over all elements would run longer than the whole search takes.
+  const bool is_too_slow = is_part && !found.ok() && one.ok() && walks_all_elements(*one, problem);
+  if (is_too_slow) return found;
   return one.ok() || found.ok() ? std::move(one) : std::move(found);
 }
 

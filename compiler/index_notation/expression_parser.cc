@@ -445,10 +445,14 @@ std::string ExpressionParser::coordinate_name(const Access& found) {
   std::size_t n = 0;
   while (reader_.ahead(n).kind != Token::Kind::end) ++n;
   const std::string_view text = reader_.text_of({0, reader_.ahead(n).range.end});
-  std::string name = found.tensor + "_mode" + std::to_string(found.indices.size() + 1);
-  if (shifts_ > 0) name += "_" + std::to_string(shifts_ + 1);
-  while (text.find(name) != std::string_view::npos) name += "_";
-  return name;
+  std::string suffix = "_mode" + std::to_string(found.indices.size() + 1);
+  if (shifts_ > 0) suffix += "_" + std::to_string(shifts_ + 1);
+  // Cut, so that the printed text keeps within the limit on names.
+  const auto name = [&] {
+    return found.tensor.substr(0, support::Limits::name_bytes - suffix.size()) + suffix;
+  };
+  while (text.find(name()) != std::string_view::npos) suffix += "_";
+  return name();
 }
 
 // Reads a sum of indices at one mode. It is written out as `sum(p)(B(p) * (p == ...))` later. Parentheses and

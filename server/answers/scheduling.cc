@@ -55,6 +55,8 @@ constexpr Part parts[] = {{1, 1, 1, 0.1}, {4, 2, 2, 1}, {64, 2, 4, 10}};
 /// Least budget of a part of a program's space, which is small by its number of schedules. It takes a tenth
 /// of that time where no compiler runs beside; ended early, it may know only nests over all elements.
 constexpr double min_program_seconds = 0.5;
+/// Time that parts wait for other requests of the client, which takes a few first kernels.
+constexpr std::chrono::milliseconds max_wait_before_parts{300};
 /// GPU kernels compiled before the client's sizes are known. nvcc takes seconds; the client requests its own
 /// choice by id.
 constexpr std::size_t max_gpu_kernels = 3;
@@ -197,11 +199,12 @@ class Work {
   // Searches growing parts of the space and compiles their best kernels while the whole search runs. The
   // client soon has a kernel, and then a better one, unless others wait. Runs on a thread of the pool.
   void search_parts() {
-    if (searched_.wait_for(options_.partial_search_delay) || waiting_first_kernels() > 0) return;
+    if (searched_.wait_for(options_.partial_search_delay) || !others_have_passed()) return;
     std::vector<schedule::Trace> known;
     const problem::Problem& problem = prepared_.canonical.problem;
     const bool is_product = problem::is_one_product(problem);
     for (std::size_t p = 0; p < std::size(parts); ++p) {
+      if (searched_.is_set() || !cancellation_.check("searching parts").ok()) return;
       frontier::Options options = prepared_.options;
       options.operand_orders = parts[p].operand_orders;
       options.memory_depth =
@@ -213,19 +216,22 @@ class Work {
       const double part = is_product ? parts[p].seconds : std::max(parts[p].seconds, min_program_seconds);
       options.search_seconds = whole > 0 ? std::min(whole, part) : part;
       auto found = frontier::compute(problem, options, {}, cancellation_);
-      if (!found.ok()) return;  // the search of the whole reports the error
-      // Describing a schedule takes milliseconds, so a part is sent as what is compiled of it.
+      // A larger part may have what this one lacks; the search of the whole reports the error.
+      if (!found.ok()) continue;
+      // Describing a schedule takes milliseconds, so a part is sent as what is compiled of it. Ids of parts
+      // are their own, "p1.1": those of the whole frontier mean other schedules.
       std::vector<frontier::Survivor> kept;
-      for (const std::size_t s : representatives(*found, problem, parts[p].kernels))
+      for (const std::size_t s : representatives(*found, problem, parts[p].kernels)) {
         kept.push_back(std::move(found->survivors[s]));
+        kept.back().id = "p" + std::to_string(p + 1) + "." + std::to_string(kept.size());
+      }
       found->survivors = std::move(kept);
-      // Ids of parts are their own, "p1.1": those of the whole frontier mean other schedules.
-      for (auto& survivor : found->survivors) survivor.id.replace(0, 1, "p" + std::to_string(p + 1) + ".");
       if (searched_.is_set()) return;
       pipeline::add_variants(*found, problem);
       auto out = named(*found, prepared_);
       if (!out.ok() || searched_.is_set()) return;
       out->partial = true;
+      out->complete = false;
       send(*out);
       for (const frontier::Survivor& survivor : found->survivors) {
         const schedule::Trace& trace = survivor.traces.front();
@@ -238,6 +244,16 @@ class Work {
         make(wanted);
       }
     }
+  }
+
+  /// Waits while requests of the client wait for a permit or their first kernel, this one's search among
+  /// them. Most have it soon. Where long searches hold every permit, a part brings the first kernel all the
+  /// same. False: the whole was searched, or too many wait.
+  bool others_have_passed() {
+    const auto end = Steady::now() + max_wait_before_parts;
+    while (waiting_first_kernels() > 0 && Steady::now() < end)
+      if (searched_.wait_for(std::chrono::milliseconds(10))) return false;
+    return waiting_first_kernels() < options_.max_waiting_first_kernels;
   }
 
   // Returns the schedules to compile: those requested by id, then the representatives, then some for GPUs.

@@ -121,8 +121,8 @@ struct SchedulingOptions {
   /// Returns true while other requests wait; then a request has a first kernel and its full answer, and
   /// nothing between them. None: never.
   std::function<bool()> overloaded;
-  /// Returns how many requests of a client wait for their first kernel. While some do, no parts are searched
-  /// for it, and its request that has a first kernel lets them go before its full ones. While
+  /// Returns how many requests of a client wait for their first kernel. While some do, parts are searched a
+  /// little later, and its request that has a first kernel lets them go before its full ones. While
   /// max_waiting_first_kernels do, its request has its full answer alone. None: no one waits.
   std::function<std::size_t(const std::string& client)> waiting_first_kernels;
   /// A first kernel behind so many others would come after seconds, and keep their whole answers back.

@@ -637,13 +637,13 @@ class PartialFrontiers : public Service {
   PartialFrontiers() { partial_search_delay_ = std::chrono::milliseconds(0); }
 
   // Reads up to the first kernel while the search is held up.
-  v1::Kernel first_kernel(grpc::ClientReader<v1::ScheduleEvent>& reader) {
+  v1::Kernel first_kernel(grpc::ClientReader<v1::ScheduleEvent>& reader, const std::string& id = "p1.1") {
     v1::ScheduleEvent event;
     while (reader.Read(&event)) {
       if (event.has_frontier()) {
         EXPECT_TRUE(event.frontier().partial());
         EXPECT_FALSE(event.frontier().complete());
-        EXPECT_EQ(event.frontier().entries(0).id(), "p1.1");
+        EXPECT_EQ(event.frontier().entries(0).id(), id);
       }
       if (event.has_kernel()) return event.kernel();
     }
@@ -706,6 +706,25 @@ TEST_F(Service, SendsFirstKernelsWhileFullOnesHoldEveryPermitOrWait) {
   for (auto& reader : readers) (void)reader->Finish();
 }
 
+// Issue 38: the third new problem of a script waited for the searches of the first two, for half a minute.
+TEST_F(PartialFrontiers, AreSentWhileLongSearchesHoldEveryPermit) {
+  counted_->hold_search = true;
+  v1::ScheduleRequest spmv = spmm();
+  spmv.mutable_problem()->set_expression("y(i) = B(i,j) * x(j)");
+  spmv.mutable_problem()->clear_constraints();
+  std::list<grpc::ClientContext> contexts;
+  std::list<std::unique_ptr<grpc::ClientReader<v1::ScheduleEvent>>> readers;
+  for (const v1::ScheduleRequest& request : {chain(), spmm(), spmv}) {
+    auto& context = contexts.emplace_back();
+    context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(20));
+    auto& reader = readers.emplace_back(client_->stub().Schedule(&context, request));
+    EXPECT_EQ(first_kernel(*reader).id(), "p1.1") << request.problem().expression();
+  }
+  counted_->hold_search = false;
+  for (auto& context : contexts) context.TryCancel();
+  for (auto& reader : readers) (void)reader->Finish();
+}
+
 // Without copies there are loops over all elements alone, which would store each.
 TEST_F(PartialFrontiers, HaveNoScheduleThatGivesTheResultMoreEntries) {
   counted_->hold_search = true;
@@ -716,6 +735,21 @@ TEST_F(PartialFrontiers, HaveNoScheduleThatGivesTheResultMoreEntries) {
   grpc::ClientContext context;
   const auto reader = client_->stub().Schedule(&context, request);
   EXPECT_EQ(first_kernel(*reader).trace(), "store(tensor=C, order={1,0})");
+  counted_->hold_search = false;
+  context.TryCancel();
+  (void)reader->Finish();
+}
+
+// Issue 38: a first part without a schedule was the last, so that the whole search of 20 seconds came first.
+TEST_F(PartialFrontiers, GrowUntilOneHasASchedule) {
+  counted_->hold_search = true;
+  v1::ScheduleRequest request = spmm();
+  request.mutable_problem()->set_expression("A(i,k) = B(i(::-3),j(::2)) * C(j,k(-2:1:-3))");
+  request.mutable_problem()->clear_constraints();
+  (*request.mutable_problem()->mutable_formats())["C"] = "compressed,compressed";
+  grpc::ClientContext context;
+  const auto reader = client_->stub().Schedule(&context, request);
+  EXPECT_EQ(first_kernel(*reader, "p2.1").id(), "p2.1");
   counted_->hold_search = false;
   context.TryCancel();
   (void)reader->Finish();

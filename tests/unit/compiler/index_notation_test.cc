@@ -174,6 +174,16 @@ TEST(Parser, BoundsShiftsAsTheTextThatTheyStandFor) {
   EXPECT_EQ(refusal("a = B(" + inside_of_another + ")"), "nesting");
 }
 
+// Fuzzing, issue 39: the coordinate of a tensor with a long name had a name that no text may have.
+TEST(Parser, CutsTheNamesOfShiftedCoordinates) {
+  const std::string longest(support::Limits::name_bytes, 'b');
+  const auto program = parse("A(i) = " + longest + "(i+1) * " + longest + "(i+2)");
+  ASSERT_TRUE(program.ok());
+  const auto again = parse(print(*program));
+  ASSERT_TRUE(again.ok()) << support::render(again.error());
+  EXPECT_EQ(*again, *program);
+}
+
 TEST(Printer, PrintsWhatTheParserReads) {
   for (const std::string text :
        {"A(i,l) = B(i,j) * C(i,k) * D(j,k) * E(j,l)", "a = b", "a = B(i) * B(i)", "A(i) = b * C(i)",
