@@ -158,10 +158,10 @@ support::Result<Frontier> compute(const problem::Problem& problem, const Options
   auto found = search(problem, options, progress, cancellation);
   if (problem.profile != problem::Profile::standard) return found;
   const bool is_part = options.operand_orders != 0, is_dense = has_dense_result(problem);
+  const bool is_exhausted = !found.ok() && found.error().family == support::Family::exhausted;
   // A part without a schedule may lack the copies that the whole space has.
-  const bool has_none =
-      !found.ok() && found.error().family != support::Family::exhausted && !(is_part && !is_dense);
-  if (found.ok() ? is_dense || (found->complete && !is_part) : has_none) return found;
+  const bool is_without = !found.ok() && found.error().code == "no-schedule" && is_part && !is_dense;
+  if (found.ok() ? is_dense || (found->complete && !is_part) : !is_exhausted && !is_without) return found;
   schedule::Trace first;
   std::string why;
   if (is_dense) {
@@ -178,15 +178,14 @@ support::Result<Frontier> compute(const problem::Problem& problem, const Options
       if (!found->survivors.empty()) return found;
       why = "the schedules that were found give the result more entries than others do";
     }
-    if (has_more_entries(nest->entries, most))
-      return found.ok() ? support::unsupported("no-schedule", why) : found.error();
+    if (!is_exhausted && has_more_entries(nest->entries, most))
+      return is_without ? std::move(found) : support::unsupported("no-schedule", why);
   }
   if (!found.ok()) why = found.error().message;
   SCHAAS_RETURN_IF_ERROR(cancellation.check("searching schedules"));
   auto one = frontier_of(std::move(first), problem, why);
   // A nest over all elements would run longer than the whole search takes.
-  const bool is_too_slow = is_part && !found.ok() && one.ok() && walks_all_elements(*one, problem);
-  if (is_too_slow) return found;
+  if (is_without && one.ok() && walks_all_elements(*one, problem)) return found;
   return one.ok() || found.ok() ? std::move(one) : std::move(found);
 }
 

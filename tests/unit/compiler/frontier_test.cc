@@ -591,6 +591,28 @@ TEST(Frontier, FunctionsOfProductsOfRowsReadACopyByColumns) {
   EXPECT_THAT(copies_of("A(i,k) = exp(sum(j)(B(i,j) * C(k,j)))", {{"B", "csr"}}), testing::IsEmpty());
 }
 
+// Issue 38: no part of such a space had a schedule, and the first answer took the whole search of seconds.
+TEST(Frontier, PartsHaveANestWithCopiesWhereASparseResultNeedsThem) {
+  const auto part_of = [](const std::string& expression, const std::map<std::string, std::string>& formats) {
+    const auto problem = problem::build({.expression = expression, .formats = formats}).value();
+    Options part = options_for(problem.profile);
+    part.stage1 = true;
+    part.memory_depth = 1;
+    part.operand_orders = 1;
+    return compute(problem, part, {}, never);
+  };
+  const auto elements = part_of("A(i,j) = P(e,a,i) * K(e,a,b) * P(e,b,j)", {{"P", "csf"}, {"A", "csr"}});
+  ASSERT_TRUE(elements.ok()) << support::render(elements.error());
+  EXPECT_EQ(schedule::print(elements->survivors.front().traces.front()),
+            "store(tensor=P, order={2,1,0}, at={e,a,i}); store(tensor=P, order={0,2,1}, at={e,b,j})");
+  // Each row of the result would be merged with each row of a copy of P.
+  const char* const dcsr = "compressed,compressed";
+  const auto all =
+      part_of("A(i,l) = P(j,i) * B(j,k) * P(k,l)", {{"P", dcsr}, {"B", "dense,dense"}, {"A", "csr"}});
+  ASSERT_FALSE(all.ok()) << schedule::print(all->survivors.front().traces.front());
+  EXPECT_EQ(all.error().code, "no-schedule");
+}
+
 TEST(Frontier, ACancelledSearchIsExhausted) {
   support::Cancellation cancelled;
   cancelled.cancel();
