@@ -708,6 +708,8 @@ TEST_F(Service, SendsFirstKernelsWhileFullOnesHoldEveryPermitOrWait) {
 
 // Issue 38: the third new problem of a script waited for the searches of the first two, for half a minute.
 TEST_F(PartialFrontiers, AreSentWhileLongSearchesHoldEveryPermit) {
+  partial_search_delay_ = std::chrono::milliseconds(40);  // the request's own search waits by then
+  start();
   counted_->hold_search = true;
   v1::ScheduleRequest spmv = spmm();
   spmv.mutable_problem()->set_expression("y(i) = B(i,j) * x(j)");
