@@ -21,8 +21,9 @@
 
 // A search that its budget ends before any schedule is found is answered with one that needs no search. A
 // product of four operands and more with a dense result is computed step by step. Anything else has its
-// default nest, with the copies that give a sparse result the fewest entries. A search of a part may find
-// only schedules that give a sparse result more entries than the whole has to. Those are no schedules of the
+// default nest, with the copies that give a sparse result the fewest entries. A part that has no schedule
+// without such copies has this nest, too, unless it walks all elements. A search of a part may find only
+// schedules that give a sparse result more entries than the whole has to. Those are no schedules of the
 // result.
 namespace schaas::frontier {
 namespace {
