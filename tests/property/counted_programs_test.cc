@@ -109,11 +109,10 @@ std::optional<loop_ir::Kernel> kernel_or_failure(const schedule::Trace& trace,
 
 /// Weighted work of one run on one thread; nothing where the schedule cannot be lowered.
 std::optional<double> work_of(const schedule::Trace& trace, const problem::Problem& problem,
-                              const test_support::RandomInput& input, std::mt19937_64& random) {
+                              const test_support::Trials& trials, std::mt19937_64& random) {
   const auto kernel = kernel_or_failure(trace, problem, {});
   if (!kernel) return std::nullopt;
   test_support::InterpretedKernel interpreted(*kernel);
-  const test_support::Trials trials(problem, {input});
   const auto error = trials.error_of(interpreted.descriptor(), 0, test_support::Cuts::none, random);
   EXPECT_EQ(error + interpreted.error(), "") << test_support::described(trace, problem, "");
   const auto work = interpreted.work();
@@ -146,18 +145,18 @@ TEST(CountedPrograms, NoDroppedScheduleBeatsEverySurvivorInCountedWork) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     const auto members = members_of(*problem, random);
     if (!members || members->some.size() < 2) continue;
-    const auto input = random_input(*problem, random);
+    const test_support::Trials trials(*problem, {random_input(*problem, random)});
     double best = std::numeric_limits<double>::infinity();
     std::string survivors;
     for (const auto& trace : members->kept) {
-      const auto work = work_of(trace, *problem, input, random);
+      const auto work = work_of(trace, *problem, trials, random);
       if (!work) continue;
       best = std::min(best, *work);
       survivors += priced(trace, *problem, *work);
     }
     ++programs;
     for (const auto& trace : members->some) {
-      const auto own = work_of(trace, *problem, input, random);
+      const auto own = work_of(trace, *problem, trials, random);
       if (!own) continue;
       ++compared;
       dropped_alone += *own < best ? 1 : 0;
@@ -182,11 +181,11 @@ TEST(CountedPrograms, SurvivorsOfProgramsThatFailedOnceAreFast) {
     options.sparse_results = options.coordinates = false;
     const auto problem = problem::build(test_support::random_program_text(options, random)).value();
     const auto members = members_of(problem, random).value();
-    const auto input = random_input(problem, random);
+    const test_support::Trials trials(problem, {random_input(problem, random)});
     const auto least = [&](const std::vector<schedule::Trace>& traces) {
       double best = std::numeric_limits<double>::infinity();
       for (const auto& trace : traces)
-        best = std::min(best, work_of(trace, problem, input, random).value_or(best));
+        best = std::min(best, work_of(trace, problem, trials, random).value_or(best));
       return best;
     };
     EXPECT_LE(least(members.kept), slack * least(members.some) + few_steps) << "seed " << seed;
@@ -248,7 +247,7 @@ TEST(CountedPrograms, FirstSchedulesComputeWhatTheOracleSays) {
       continue;
     SCOPED_TRACE("seed " + std::to_string(seed));
     ++programs;
-    const auto input = random_input(*problem, random);
+    const test_support::Trials trials(*problem, {random_input(*problem, random)});
     for (const bool part : {true, false}) {
       if (part && !frontier::has_parts(*problem)) continue;
       frontier::Options options = quick_options(*problem);
@@ -262,7 +261,7 @@ TEST(CountedPrograms, FirstSchedulesComputeWhatTheOracleSays) {
         continue;
       }
       for (const auto& survivor : found->survivors)
-        kernels += work_of(survivor.traces.front(), *problem, input, random) ? 1 : 0;
+        kernels += work_of(survivor.traces.front(), *problem, trials, random) ? 1 : 0;
     }
   }
   std::cout << programs << " programs, " << kernels << " kernels\n";

@@ -398,11 +398,12 @@ TEST(Lower, ExpandsRowsOfFewTerms) {
       words("supernode ", product, rows));
   for (const char* what : {"expand ", "supernode "})
     EXPECT_EQ("", words(what, product, rows, lower::baseline_passes()));
-  const Text reached{"or-and: A(i,k) = B(i,j) * C(j,k)", all, {}};
-  const std::string reached_rows =
-      "forall(i, where(forall(k, A(i,k) or= t1(k)), forall(j, forall(k, t1(k) or= B(i,j) * C(j,k)))))";
-  EXPECT_EQ("compress t_list values t count n_2 with or of and;", words("compress ", reached, reached_rows));
-  EXPECT_EQ("", words("supernode ", reached, reached_rows)) << "they multiply and add";
+  const Text likeliest{"max-times: A(i,k) = B(i,j) * C(j,k)", all, {}};
+  const std::string likeliest_rows =
+      "forall(i, where(forall(k, A(i,k) max= t1(k)), forall(j, forall(k, t1(k) max= B(i,j) * C(j,k)))))";
+  EXPECT_EQ("compress t_list values t count n_2 with max of multiply;",
+            words("compress ", likeliest, likeliest_rows));
+  EXPECT_EQ("", words("supernode ", likeliest, likeliest_rows)) << "supernodes multiply and add";
   // Factors of the row, and signs.
   const Text scaled{"A(i,k) = s(i) * B(i,j) * C(j,k)", all, {}};
   const std::string by_factor =
