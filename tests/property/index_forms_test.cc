@@ -181,8 +181,8 @@ void check_all(Checks& checks, const std::string& head, const Texts& expressions
     const bool second = expression.find("C(") != std::string::npos;
     for (const auto& a : results) {
       for (const auto& b : formats()) {
-        for (const std::string c : second ? Texts{"dense", "csr", "csc", "coo"} : Texts{""}) {
-          for (const std::string w : vector ? Texts{"dense", "compressed"} : Texts{""}) {
+        for (const std::string& c : second ? Texts{"dense", "csr", "csc", "coo"} : Texts{""}) {
+          for (const std::string& w : vector ? Texts{"dense", "compressed"} : Texts{""}) {
             if (checks.enough()) return;
             problem::ProblemText text;
             text.expression = head + expression;

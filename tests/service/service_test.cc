@@ -691,15 +691,21 @@ TEST_F(Service, SendsFirstKernelsWhileFullOnesHoldEveryPermitOrWait) {
   spmv.mutable_problem()->clear_constraints();
   std::list<grpc::ClientContext> contexts;
   std::list<std::unique_ptr<grpc::ClientReader<v1::ScheduleEvent>>> readers;
+  std::chrono::seconds limit{60};  // earlier requests hold their permits for longer than the last one waits
   for (const v1::ScheduleRequest& request : {chain(), spmm(), spmv}) {
     auto& context = contexts.emplace_back();
-    context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(20));
+    context.set_deadline(std::chrono::system_clock::now() + limit);
+    limit -= std::chrono::seconds(20);
     auto& reader = readers.emplace_back(client_->stub().Schedule(&context, request));
     v1::ScheduleEvent event;
     while (reader->Read(&event) && !event.has_kernel()) continue;
     EXPECT_TRUE(event.kernel().draft()) << request.problem().expression();
-    // Full kernels are ordered behind the first one.
-    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    // Full kernels are ordered behind the first one. Each of the first two requests holds a permit by one.
+    const auto held = static_cast<int>(std::min<std::size_t>(contexts.size(), 2));
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+    while (counted_->compilations < held && std::chrono::steady_clock::now() < end)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    EXPECT_GE(counted_->compilations, held);
   }
   counted_->hold_compilations = false;
   for (auto& context : contexts) context.TryCancel();

@@ -94,7 +94,8 @@ class ExpressionCode {
   std::function<void(Frame&, std::int64_t, std::int64_t)> index_storer(const std::string& array) const;
   std::function<Value(Frame&, std::int64_t)> value_loader(const std::string& array) const;
   std::function<void(Frame&, std::int64_t, const Value&)> value_storer(const std::string& array) const;
-  ValueCode apply(operators::Function function, std::vector<ValueCode> arguments) const;
+  /// `costly`: the call counts among InterpretedWork::functions.
+  ValueCode apply(operators::Function function, std::vector<ValueCode> arguments, bool costly) const;
   const ValueArithmetic& arithmetic() const { return arithmetic_; }
 
   const loop_ir::Kernel& kernel() const { return kernel_; }

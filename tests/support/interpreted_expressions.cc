@@ -282,7 +282,19 @@ IndexCode ExpressionCode::index(const ExpressionPtr& expression) const {
       expression->node);
 }
 
-ValueCode ExpressionCode::apply(Function function, std::vector<ValueCode> arguments) const {
+namespace {
+
+/// The call takes far longer than a multiplication, unlike pow(x, 2).
+bool is_costly(const loop_ir::Apply& x) {
+  const auto* exponent =
+      x.function == Function::power ? std::get_if<loop_ir::Number>(&x.arguments[1]->node) : nullptr;
+  const bool is_simple = exponent != nullptr && operators::simple_power(exponent->value) != nullptr;
+  return operators::is_costly(x.function) && !is_simple;
+}
+
+}  // namespace
+
+ValueCode ExpressionCode::apply(Function function, std::vector<ValueCode> arguments, bool costly) const {
   // Of `where` only the chosen argument is evaluated.
   if (function == Function::where)
     return [=](Frame& frame) {
@@ -295,7 +307,7 @@ ValueCode ExpressionCode::apply(Function function, std::vector<ValueCode> argume
       return [a, b, this](Frame& frame) { return arithmetic_.sum(a(frame), b(frame)); };
     return [a, b, this](Frame& frame) { return arithmetic_.product(a(frame), b(frame)); };
   }
-  return [=, this, costly = operators::is_costly(function)](Frame& frame) {
+  return [=, this](Frame& frame) {
     std::vector<Value> values;
     values.reserve(arguments.size());
     if (costly) ++frame.work.functions;
@@ -324,7 +336,7 @@ ValueCode ExpressionCode::value(const ExpressionPtr& expression) const {
           [&](const loop_ir::Apply& x) -> ValueCode {
             std::vector<ValueCode> arguments;
             for (const auto& each : x.arguments) arguments.push_back(value(each));
-            return apply(x.function, std::move(arguments));
+            return apply(x.function, std::move(arguments), is_costly(x));
           },
           [&](const loop_ir::Choose& x) -> ValueCode {
             return [condition = index(x.condition), then = value(x.then), otherwise = value(x.otherwise)](

@@ -58,7 +58,7 @@ support::Result<Answer> plot(const PlotOptions& options) {
     request.problem.position_bits = std::to_string(operands.position_bits);
   SCHAAS_ASSIGN_OR_RETURN(const auto packed,
                           client::pack_all(operands, program, arguments.value_type, show_packing(progress)));
-  const client::Sizes sizes = client::all_sizes(operands, packed);
+  const client::Sizes sizes = client::all_sizes(operands, packed, program);
   SCHAAS_ASSIGN_OR_RETURN(const auto answer, connection.schedule(request, show_all_events(progress)));
   progress.clear();
   SCHAAS_RETURN_IF_ERROR(client::check_bounds(answer.frontier, sizes));

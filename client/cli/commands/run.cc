@@ -295,7 +295,7 @@ support::Result<RunFacts> compute(const RunOptions& options, const client::Sessi
                           client::pack_all(operands, program, facts.value_type, show_packing(progress)));
   progress.clear();
   facts.pack_seconds = since(pack_start);
-  const client::Sizes sizes = client::all_sizes(operands, packed);
+  const client::Sizes sizes = client::all_sizes(operands, packed, program);
   facts.sizes = client::reported_sizes(sizes, packed);
   facts.machine = client::this_machine(facts.value_type, options.threads);
   client::ChoiceRequest request = choice_request(options, text, operands);

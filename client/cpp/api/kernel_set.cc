@@ -18,6 +18,7 @@
 #include "client/cpp/platform/seconds_since.h"
 #include "client/cpp/runtime/argument_check.h"
 #include "client/cpp/selection/binding.h"
+#include "client/cpp/selection/list_statistics.h"
 #include "client/cpp/tensor/overlap.h"
 #include "compiler/format/assembled_format.h"
 #include "compiler/support/instruction_set.h"
@@ -44,13 +45,6 @@ using Clock = std::chrono::steady_clock;
 constexpr double trips_of_one_thread = 20'000;
 /// Decisions that are remembered: a loop may alternate between so many sizes.
 constexpr std::size_t max_recent = 4;
-
-/// Adds the coordinates in use. They take time that grows with the entries, so known decisions do without.
-void count_occupied(const std::map<std::string, PackedTensor*>& operands, Sizes& sizes) {
-  // A product with one other operand forms nothing before its entries are walked.
-  const bool counted = operands.size() > 2;
-  for (const auto& [name, tensor] : operands) sizes.occupied[name] = occupied_coordinates(*tensor, counted);
-}
 
 /// The processor cannot give a sparse result the arrays that lie on a device.
 bool is_alone(const BindOptions& bind, const PackedTensor& result) {
@@ -191,7 +185,7 @@ support::Result<FrontierHere> KernelSet::frontier_at(const std::map<std::string,
   int threads = options.threads;
   if (!operands.empty()) {
     SCHAAS_RETURN_IF_ERROR(state_->start(operands, options, sizes));
-    count_occupied(operands, sizes);
+    add_statistics(state_->program, operands, sizes);
   } else {
     const std::lock_guard lock(state_->mutex);
     if (state_->recent.empty()) return here;
@@ -295,7 +289,7 @@ support::Result<DecisionPointer> KernelSet::State::decide(const Sizes& sizes, co
   if (excluded.empty()) {
     if (auto before = known(*decision, bind.wait)) return before;
   }
-  count_occupied(operands, decision->sizes);
+  add_statistics(program, operands, decision->sizes);
   Wish wish;
   SCHAAS_ASSIGN_OR_RETURN(wish.request, request(decision->sizes, operands, result, bind));
   wish.only_best = bind.deterministic;
@@ -554,7 +548,7 @@ support::Result<Tuning> KernelSet::tune(const std::map<std::string, PackedTensor
   Sizes sizes;
   BindOptions options = given;
   SCHAAS_ASSIGN_OR_RETURN(auto computation, state_->start(operands, options, sizes));
-  count_occupied(operands, sizes);
+  add_statistics(state_->program, operands, sizes);
   PackedTensor& written = *computation->written;
   const bool there =
       written.on_device() ||

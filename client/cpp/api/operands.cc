@@ -4,6 +4,7 @@
 #include <cstring>
 #include <variant>
 
+#include "client/cpp/selection/list_statistics.h"
 #include "compiler/format/assembled_format.h"
 
 // Operands that were read from files, packed as kernels take them: in the formats of the problem, in blocks
@@ -80,13 +81,17 @@ support::Result<Packed> pack_all(const Operands& operands, const Program& progra
 }
 
 // Sizes as kernels see them: where formats are in blocks, those of the split tensors.
-Sizes all_sizes(const Operands& operands, const Packed& packed) {
+Sizes all_sizes(const Operands& operands, const Packed& packed, const Program& program) {
   Sizes sizes;
   sizes.extents = operands.kernel_extents;
   for (const auto& [name, tensor] : packed.tensors) {
     sizes.entries[name] = entries_of(tensor);
     sizes.occupied[name] = occupied_coordinates(tensor, true);
   }
+  sizes.lists = list_statistics(program, [&](const std::string& name) {
+    const auto found = packed.tensors.find(name);
+    return found == packed.tensors.end() ? nullptr : &found->second;
+  });
   return sizes;
 }
 

@@ -367,8 +367,9 @@ struct GpuSelector::State {
       for (const Nest& nest : schedule.nests) {
         if (nest.shared == 0) to.phases.push_back({schedule.phases.at(phase++), {}});
         auto& one = to.phases.back().nests.emplace_back(NumberedGpuNest{&nest, {}});
-        for (const Nest::Loop& loop : nest.loops)
-          one.loops.push_back({unknowns.number(loop.trips), loop.trips.tensor, loop.trips.level});
+        const auto trips = trip_numbers(nest, unknowns);
+        for (std::size_t l = 0; l < nest.loops.size(); ++l)
+          one.loops.push_back({trips[l], nest.loops[l].trips.tensor, nest.loops[l].trips.level});
       }
       for (const Term& term : schedule.memory_terms) {
         Temporary& product = to.temporaries.emplace_back(Temporary{term.weight, known_scope(term), {}});

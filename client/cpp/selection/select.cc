@@ -77,11 +77,14 @@ struct CostProduct {
   }
 };
 
-std::vector<CostProduct> products_of(const std::vector<Term>& terms, Unknowns& unknowns) {
+// `of_time`: the terms count trips of nests, not elements of tensors.
+std::vector<CostProduct> products_of(const std::vector<Term>& terms, bool of_time, Unknowns& unknowns) {
   std::vector<CostProduct> out;
   for (const Term& term : terms) {
     CostProduct& product = out.emplace_back(CostProduct{term.weight, term.serial, known_scope(term), {}});
-    for (const Variable& variable : term.variables) product.variables.push_back(unknowns.number(variable));
+    for (std::size_t n = 0; n < term.variables.size(); ++n)
+      product.variables.push_back(
+          unknowns.number(term.variables[n], of_time ? leading_levels(term.variables, n) : LeadingLevels{}));
   }
   return out;
 }
@@ -113,8 +116,9 @@ std::vector<CostProduct> trips_of(const std::vector<Nest>& nests,
     const Nest& nest = nests[n];
     CostProduct& product = out.emplace_back(CostProduct{nest.weight, nest.serial, {}, {}});
     if (occupied[n]) product.variables.push_back(unknowns.share(*occupied[n]));
-    for (const Nest::Loop& loop : nest.loops)
-      if (!loop.inside) product.variables.push_back(unknowns.number(loop.trips));
+    const auto numbers = trip_numbers(nest, unknowns);
+    for (std::size_t l = 0; l < nest.loops.size(); ++l)
+      if (!nest.loops[l].inside) product.variables.push_back(numbers[l]);
     std::sort(product.variables.begin(), product.variables.end());
   }
   std::sort(out.begin(), out.end());
@@ -127,10 +131,10 @@ class Prepared {
   explicit Prepared(const std::vector<FrontierEntry>& frontier) : frontier_(frontier) {
     for (const FrontierEntry& entry : frontier) {
       Entry& to = entries_.emplace_back();
-      to.time = products_of(entry.time_terms, unknowns_);
-      to.memory = products_of(entry.memory_terms, unknowns_);
+      to.time = products_of(entry.time_terms, true, unknowns_);
+      to.memory = products_of(entry.memory_terms, false, unknowns_);
       for (const Variant& variant : entry.variants)
-        to.variant_memory.push_back(products_of(variant.memory_terms, unknowns_));
+        to.variant_memory.push_back(products_of(variant.memory_terms, false, unknowns_));
       for (const Variant& variant : entry.variants) {
         const auto occupied = occupied_rows(variant.nests);
         if (to.trips.empty())

@@ -1,8 +1,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "client/cpp/runtime/stored_coordinates.h"
+#include "client/cpp/selection/merge_steps.h"
 #include "client/cpp/tensor/entry_order.h"
 #include "compiler/support/nearest_name.h"
 #include "schaas/select.h"
@@ -187,17 +189,49 @@ support::Result<double> copied_fiber(const Variable& variable, const std::vector
   return above == 0 ? 0 : here / above;
 }
 
-/// A list that is so much longer than another one is skipped through (ARE_SKEWED of codegen/runtime/merge.h).
-constexpr double skewed_lengths = 16;
+WalkedLevel level_of(const Variable& list) { return {list.tensor, list.level, list.index}; }
+
+/// Returns the length of a list at the rows that leading levels reach; nothing: it is not known.
+std::optional<double> reached_length(const Variable& variable, const LeadingLevels& leading,
+                                     const Sizes& sizes) {
+  const WalkedLevel list = level_of(variable);
+  std::optional<double> by_coordinates;
+  for (const auto* levels : {&leading.before, &leading.after}) {
+    for (const WalkedLevel& level : *levels) {
+      const auto known = sizes.lists.lengths.find({list, level});
+      if (known == sizes.lists.lengths.end()) continue;
+      if (!known->second.beside) by_coordinates = known->second.mean;
+      if (known->second.beside && levels == &leading.before) return known->second.mean;
+    }
+  }
+  return by_coordinates;
+}
+
+/// Returns what two lists have in common where leading levels reach them; nothing: it is not known.
+std::optional<MergedLists::Mean> reached_merge(const Variable& variable, const LeadingLevels& leading,
+                                               const Sizes& sizes) {
+  const auto& merges = sizes.lists.merges;
+  if (merges.empty() || variable.lists.size() != 2) return std::nullopt;
+  auto lists = MergedLists::of(level_of(variable.lists[0]), level_of(variable.lists[1]));
+  for (const WalkedLevel& level : leading.before) {
+    lists.leading = level;
+    if (const auto known = merges.find(lists); known != merges.end()) return known->second;
+  }
+  // A leading level that is not known makes the rows uneven.
+  const auto known = leading.before.empty() ? merges.find(lists) : merges.end();
+  return known == merges.end() ? std::nullopt : std::optional(known->second);
+}
 
 /// Matches and steps of lists whose coordinates are spread evenly and independently over the extent. A merge
-/// ends with the list that ends first: of n entries the last one lies at n / (n + 1) of the extent. Skipping
-/// through a longer list takes doubled steps and halves of the last one.
-support::Result<double> intersection(const Variable& variable, const Sizes& sizes) {
+/// ends with the list that ends first: of n entries the last one lies at n / (n + 1) of the extent.
+support::Result<double> intersection(const Variable& variable, const Sizes& sizes,
+                                     const LeadingLevels& leading) {
   SCHAAS_ASSIGN_OR_RETURN(const double extent, extent_of(variable.index, sizes));
+  if (const auto known = reached_merge(variable, leading, sizes))
+    return variable.kind == Variable::Kind::matches ? known->matches : known->steps;
   double sum = 0, shortest = extent, longest = 0, matches = extent;
   for (const Variable& list : variable.lists) {
-    SCHAAS_ASSIGN_OR_RETURN(const double entries, evaluate(list, sizes));
+    SCHAAS_ASSIGN_OR_RETURN(const double entries, evaluate(list, sizes, leading));
     sum += entries;
     shortest = std::min(shortest, entries);
     longest = std::max(longest, entries);
@@ -205,15 +239,29 @@ support::Result<double> intersection(const Variable& variable, const Sizes& size
   }
   if (variable.kind == Variable::Kind::matches) return matches;
   double steps = sum * shortest / (shortest + 1);
-  if (longest > skewed_lengths * shortest && shortest > 0)
-    steps = std::min(steps, 2 * shortest * (1 + std::log2(longest / shortest)));
+  if (skips(shortest, longest)) steps = std::min(steps, skipping_steps(shortest, longest));
   return std::clamp(steps, matches, std::max(matches, extent));
 }
 
 }  // namespace
 
-support::Result<double> evaluate(const Variable& variable, const Sizes& sizes) {
-  if (!variable.lists.empty()) return intersection(variable, sizes);
+LeadingLevels leading_levels(const std::vector<Variable>& walked, std::size_t n) {
+  const Variable& to = walked[n];
+  LeadingLevels leading;
+  if (to.lists.empty() && (to.kind != Variable::Kind::fiber || to.level != 1)) return leading;
+  for (std::size_t m = 0; m < walked.size(); ++m) {
+    const Variable& from = walked[m];
+    // Other levels of its own access lead to no row.
+    const bool is_own = to.lists.empty() && from.tensor == to.tensor && from.level != to.level;
+    if (m == n || is_own || from.kind != Variable::Kind::fiber || !from.copy_of.empty()) continue;
+    (m < n || !to.lists.empty() ? leading.before : leading.after)
+        .push_back({from.tensor, from.level, from.index});
+  }
+  return leading;
+}
+
+support::Result<double> evaluate(const Variable& variable, const Sizes& sizes, const LeadingLevels& leading) {
+  if (!variable.lists.empty()) return intersection(variable, sizes, leading);
   if (variable.kind == Variable::Kind::extent) {
     const auto it = sizes.extents.find(variable.index);
     if (it != sizes.extents.end()) return static_cast<double>(it->second);
@@ -232,7 +280,7 @@ support::Result<double> evaluate(const Variable& variable, const Sizes& sizes) {
                             "`" + variable.tensor + "` has " + std::to_string(it->second.size()) +
                                 " levels, there is no level " + std::to_string(variable.level + 1));
   }
-  return fiber(it->second, variable.level);
+  return reached_length(variable, leading, sizes).value_or(fiber(it->second, variable.level));
 }
 
 // Terms that are not serial run on all threads.
@@ -240,8 +288,9 @@ support::Result<double> evaluate(const std::vector<Term>& terms, const Sizes& si
   double sum = 0;
   for (const Term& term : terms) {
     double product = term.serial ? term.weight : term.weight / std::max(threads, 1);
-    for (const Variable& variable : term.variables) {
-      SCHAAS_ASSIGN_OR_RETURN(const double value, evaluate(variable, sizes));
+    for (std::size_t n = 0; n < term.variables.size(); ++n) {
+      SCHAAS_ASSIGN_OR_RETURN(const double value,
+                              evaluate(term.variables[n], sizes, leading_levels(term.variables, n)));
       product *= value;
     }
     sum += product;
@@ -264,7 +313,11 @@ int owners(Scope scope, int threads) { return scope == Scope::thread ? std::max(
 support::Result<double> memory_elements(const std::vector<Term>& terms, const Sizes& sizes, int threads) {
   double sum = 0;
   for (const Term& term : terms) {
-    SCHAAS_ASSIGN_OR_RETURN(const double elements, evaluate({term}, sizes));
+    double elements = term.weight;
+    for (const Variable& variable : term.variables) {
+      SCHAAS_ASSIGN_OR_RETURN(const double value, evaluate(variable, sizes));
+      elements *= value;
+    }
     sum += elements * owners(known_scope(term), threads);
   }
   return sum;

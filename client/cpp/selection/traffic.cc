@@ -520,8 +520,10 @@ class TrafficModel::Work {
 NumberedNest::NumberedNest(const Nest& original, Unknowns& unknowns, std::vector<std::string>& names,
                            const std::optional<OccupiedRows>& occupied)
     : nest(&original), rows(occupied ? unknowns.share(*occupied) : -1) {
-  for (const Nest::Loop& loop : original.loops) {
-    Loop to{unknowns.number(loop.trips)};
+  const auto trips = trip_numbers(original, unknowns);
+  for (std::size_t l = 0; l < original.loops.size(); ++l) {
+    const Nest::Loop& loop = original.loops[l];
+    Loop to{trips[l]};
     if ((loop.block == 0 || loop.inside) && loop.trips.kind == Variable::Kind::fiber)
       to.extent = unknowns.number({Variable::Kind::extent, loop.trips.index, "", 0});
     loops.push_back(to);

@@ -6,10 +6,12 @@
 // a linear search when it is prepared; each is looked up once per selection.
 namespace schaas::client {
 
-int Unknowns::number(const Variable& variable) { return index_of(Unknown{variable, false}); }
+int Unknowns::number(const Variable& variable, LeadingLevels leading) {
+  return index_of(Unknown{variable, std::move(leading), false});
+}
 
 int Unknowns::share(const OccupiedRows& coordinates) {
-  return index_of(Unknown{{Variable::Kind::fiber, "", coordinates.tensor, coordinates.level}, true});
+  return index_of(Unknown{{Variable::Kind::fiber, "", coordinates.tensor, coordinates.level}, {}, true});
 }
 
 int Unknowns::index_of(const Unknown& unknown) {
@@ -22,7 +24,7 @@ int Unknowns::index_of(const Unknown& unknown) {
 support::Result<std::vector<double>> Unknowns::values(const Sizes& sizes) const {
   std::vector<double> out;
   out.reserve(unknowns_.size());
-  for (const auto& [variable, is_share] : unknowns_) {
+  for (const auto& [variable, leading, is_share] : unknowns_) {
     // A share that is not known counts as whole: the estimate is then an upper bound.
     if (is_share) {
       const auto known = sizes.occupied.find(variable.tensor);
@@ -31,10 +33,23 @@ support::Result<std::vector<double>> Unknowns::values(const Sizes& sizes) const 
                                                                                    : known->second[level]);
       continue;
     }
-    SCHAAS_ASSIGN_OR_RETURN(const double value, evaluate(variable, sizes));
+    SCHAAS_ASSIGN_OR_RETURN(const double value, evaluate(variable, sizes, leading));
     out.push_back(value);
   }
   return out;
+}
+
+std::vector<int> trip_numbers(const Nest& nest, Unknowns& unknowns) {
+  std::vector<int> numbers;
+  std::vector<Variable> walked;
+  for (const Nest::Loop& loop : nest.loops) {
+    // Both loops of a list that is cut into blocks count its trips.
+    if (loop.block == 0 || loop.inside) walked.push_back(loop.trips);
+    numbers.push_back(loop.block > 0 && !loop.inside
+                          ? unknowns.number(loop.trips)
+                          : unknowns.number(loop.trips, leading_levels(walked, walked.size() - 1)));
+  }
+  return numbers;
 }
 
 }  // namespace schaas::client

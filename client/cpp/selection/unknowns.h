@@ -12,8 +12,8 @@ namespace schaas::client {
 
 class Unknowns {
  public:
-  /// Returns the number of a variable, from 0; equal variables have the same one.
-  int number(const Variable& variable);
+  /// Returns the number of a variable, from 0; equal ones with the same leading levels have the same one.
+  int number(const Variable& variable, LeadingLevels leading = {});
   /// Returns the number of the share of a storage level's coordinates that entries have.
   int share(const OccupiedRows& coordinates);
   /// The values of all, by number. Errors: [unknown-size].
@@ -22,6 +22,7 @@ class Unknowns {
  private:
   struct Unknown {
     Variable variable;
+    LeadingLevels leading{};
     bool is_share = false;  // share of the coordinates of the variable's level
     bool operator==(const Unknown&) const = default;
   };
@@ -29,5 +30,8 @@ class Unknowns {
 
   std::vector<Unknown> unknowns_;  // few: compared one by one
 };
+
+/// Returns the numbers of the trips of a nest's loops, by loop.
+std::vector<int> trip_numbers(const Nest& nest, Unknowns& unknowns);
 
 }  // namespace schaas::client

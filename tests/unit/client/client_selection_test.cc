@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
+#include "client/cpp/selection/list_statistics.h"
 #include "tests/support/frontier_entries.h"
 
 namespace schaas::client {
@@ -35,6 +38,103 @@ TEST(Evaluate, EstimatesIntersectionsFromMeanFibers) {
   EXPECT_DOUBLE_EQ(evaluate(steps, sizes).value(), (9.0 + 20) * 9 / 10);
   sizes.entries["x"] = {0};
   EXPECT_EQ(evaluate(steps, sizes).value(), 0);
+}
+
+Variable list_of(const std::string& tensor, int level, const std::string& index) {
+  return {Variable::Kind::fiber, index, tensor, level};
+}
+
+/// The value of a product whose weight is 1.
+double product(const std::vector<Variable>& variables, const Sizes& sizes) {
+  return evaluate({Term{1, variables}}, sizes).value();
+}
+
+class Lists : public testing::Test {
+ protected:
+  // Row r has as many entries as it has divisors, at their coordinates: rows and columns are uneven.
+  void SetUp() override {
+    CooTensor coo{{rows, rows}, {{}, {}}, {}};
+    for (std::int64_t row = 0; row < rows; ++row) {
+      for (std::int64_t column = 0; column <= row; ++column) {
+        if (row > 0 && (column == 0 || row % column != 0)) continue;
+        coo.coordinates[0].push_back(row);
+        coo.coordinates[1].push_back(column);
+        coo.values.push_back(1);
+      }
+    }
+    entries_ = coo.coordinates;
+    matrix_ = pack(coo, {{format::LevelFormat::dense, format::LevelFormat::compressed}, {0, 1}},
+                   {"B", ValueType::f64, 32})
+                  .value();
+    for (const char* index : {"i", "j", "k"}) sizes_.extents[index] = rows;
+    sizes_.entries["B"] = entries_of(matrix_);
+  }
+
+  void look(const std::string& expression) {
+    sizes_.lists = list_statistics(parse_program(expression).value(),
+                                   [&](const std::string& name) { return name == "B" ? &matrix_ : nullptr; });
+  }
+  double length(std::int64_t row) const {
+    return static_cast<double>(std::count(entries_[0].begin(), entries_[0].end(), row));
+  }
+
+  static constexpr std::int64_t rows = 60;
+  std::vector<std::vector<std::int64_t>> entries_;
+  PackedTensor matrix_;
+  Sizes sizes_;
+};
+
+TEST_F(Lists, AreAsLongAsWhereEntriesReachThem) {
+  double by_coordinate = 0, beside = 0;
+  for (std::size_t n = 0; n < entries_[0].size(); ++n) {
+    by_coordinate += length(entries_[1][n]);
+    beside += length(entries_[0][n]);
+  }
+  look("A(i,k) = B(i,j) * B(j,k)");
+  const Variable i{Variable::Kind::extent, "i", "", 0};
+  const std::vector<Variable> chain{i, list_of("B", 1, "j"), list_of("B", 1, "k")};
+  EXPECT_NEAR(product(chain, sizes_), by_coordinate, 0.02 * by_coordinate);
+  // The order of variables in a term says nothing.
+  EXPECT_NEAR(product({chain[2], chain[1], chain[0]}, sizes_), by_coordinate, 0.02 * by_coordinate);
+  look("A(i) = B(i,j) * B(i,k)");
+  EXPECT_NEAR(product(chain, sizes_), beside, 0.02 * beside);
+  sizes_.lists = {};
+  const auto mean = fiber(sizes_.entries["B"], 1);
+  EXPECT_DOUBLE_EQ(product(chain, sizes_), rows * mean * mean);
+}
+
+TEST_F(Lists, MergeWhereEntriesReachBoth) {
+  double matches = 0, steps = 0;
+  for (std::size_t n = 0; n < entries_[0].size(); ++n) {
+    std::vector<std::int64_t> first, second;
+    for (std::size_t m = 0; m < entries_[0].size(); ++m) {
+      if (entries_[0][m] == entries_[0][n]) first.push_back(entries_[1][m]);
+      if (entries_[0][m] == entries_[1][n]) second.push_back(entries_[1][m]);
+    }
+    std::size_t a = 0, b = 0;
+    for (; a < first.size() && b < second.size(); ++steps) {
+      const auto least = std::min(first[a], second[b]);
+      matches += first[a] == second[b];
+      const bool moves = first[a] == least;
+      b += second[b] == least;
+      a += moves;
+    }
+  }
+  look("t(i) = B(i,j) * B(j,k) * B(i,k)");
+  Variable merge{Variable::Kind::matches, "k", "", 0};
+  merge.lists = {list_of("B", 1, "k"), list_of("B", 1, "k")};
+  merge.lists[0].outer = {"i"};
+  merge.lists[1].outer = {"j"};
+  std::vector<Variable> term{{Variable::Kind::extent, "i", "", 0}, list_of("B", 1, "j"), merge};
+  EXPECT_NEAR(product(term, sizes_), matches, 0.05 * matches);
+  term.back().kind = Variable::Kind::steps;
+  EXPECT_NEAR(product(term, sizes_), steps, 0.05 * steps);
+}
+
+TEST_F(Lists, AreNotLookedAtAlone) {
+  look("A(i,k) = B(i,j) * C(j,k)");
+  EXPECT_TRUE(sizes_.lists.lengths.empty());
+  EXPECT_TRUE(sizes_.lists.merges.empty());
 }
 
 TEST(Sizes, rows_with_entries_are_a_share_of_those_asked) {

@@ -56,7 +56,8 @@ using PackListener = std::function<void(const std::string&)>;
 support::Result<Packed> pack_all(const Operands& operands, const Program& program, ValueType type,
                                  const PackListener& listener = {});
 
-Sizes all_sizes(const Operands& operands, const Packed& packed);
+/// The sizes of a program's tensors as kernels see them.
+Sizes all_sizes(const Operands& operands, const Packed& packed, const Program& program);
 /// Without the tensors whose entries their extents tell.
 Sizes reported_sizes(Sizes sizes, const Packed& packed);
 

@@ -1,8 +1,10 @@
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "schaas/frontier.h"
@@ -19,6 +21,38 @@ struct Spread {
   double largest = 0;
   bool operator==(const Spread&) const = default;
 };
+/// A storage level of an access that a loop walks.
+struct WalkedLevel {
+  std::string tensor;
+  int level = 0;
+  std::string index;
+  auto operator<=>(const WalkedLevel&) const = default;
+};
+/// Two lists that a loop merges where a leading level reaches both; without a leading one where loops over
+/// extents do.
+struct MergedLists {
+  /// Coordinates that both lists of a merge hold, and its steps.
+  struct Mean {
+    double matches = 0, steps = 0;
+    bool operator==(const Mean&) const = default;
+  };
+  WalkedLevel first, second, leading;  ///< `first` is the lesser of the two
+  static MergedLists of(const WalkedLevel& a, const WalkedLevel& b, const WalkedLevel& leading = {}) {
+    return {std::min(a, b), std::max(a, b), leading};
+  }
+  auto operator<=>(const MergedLists&) const = default;
+};
+/// Lists where loops over other ones reach them, which may be longer than in the mean of their level.
+struct ListStatistics {
+  /// Mean length over the entries of a level that leads to the list.
+  struct Length {
+    double mean = 0;
+    bool beside = false;  ///< the level's entries lie in the list's own row
+    bool operator==(const Length&) const = default;
+  };
+  std::map<std::pair<WalkedLevel, WalkedLevel>, Length> lengths;  ///< by list and leading level
+  std::map<MergedLists, MergedLists::Mean> merges;
+};
 /// Real sizes: extents of indices, and stored entries of each storage level of the sparse tensors.
 struct Sizes {
   std::map<std::string, std::int64_t> extents;               ///< by index name
@@ -28,6 +62,7 @@ struct Sizes {
   /// tensor -> by level, of its index's extent the share of coordinates that entries have; where it is not
   /// known all have some.
   std::map<std::string, std::vector<double>> occupied{};
+  ListStatistics lists{};  ///< a list that it lacks is taken as long as in the mean, and independent
 };
 /// By level: all zero but of compressed ones. One pass over their positions. Not of a tensor on a device.
 std::vector<Spread> spreads_of(const PackedTensor& tensor);
@@ -41,11 +76,23 @@ std::vector<std::int64_t> entries_of(const PackedTensor& tensor);
 /// Mean entries of a storage level under one entry of its parent (0 when there is no parent entry).
 double fiber(const std::vector<std::int64_t>& entries, int level);
 
+/// Levels that other loops of a nest walk. Of two lists of one row the second has another mean length where
+/// the first is walked `before`.
+struct LeadingLevels {
+  std::vector<WalkedLevel> before{}, after{};
+  bool operator==(const LeadingLevels&) const = default;
+};
+/// Returns the levels that lead to variable `n` of those that the loops of a nest walk, a term of time's in
+/// any order.
+LeadingLevels leading_levels(const std::vector<Variable>& walked, std::size_t n);
+
 /// Returns the value of a variable. The size of a copy is estimated: as many entries as its original. An
 /// outer compressed level gets as many as possible: all extents, or all entries. Errors: invalid
 /// [unknown-size] when the sizes do not know its index or tensor.
-support::Result<double> evaluate(const Variable& variable, const Sizes& sizes);
-/// Sum of the terms, the parallel ones divided by the number of threads; an empty product is its weight.
+support::Result<double> evaluate(const Variable& variable, const Sizes& sizes,
+                                 const LeadingLevels& leading = {});
+/// Sum of the terms of time, the parallel ones divided by the number of threads; an empty product is its
+/// weight.
 support::Result<double> evaluate(const std::vector<Term>& terms, const Sizes& sizes, int threads = 1);
 
 /// Returns the scope of a term of memory. Where it is unknown, a product with stored entries is a copy of an
