@@ -10,14 +10,14 @@
 #include "client/cpp/selection/merge_steps.h"
 
 // Costs multiply mean lengths of lists. Where rows differ in length, that is far from the trips of nests that
-// walk several lists. In `A(i,k) = B(i,j) * B(j,k)` of a graph each entry of column j reaches row j, so long
-// rows are reached more often than short ones. Two lists of one row are long together. And neighbours in a
-// graph have more neighbours in common than chance gives them.
+// walk several lists. `A(i,k) = B(i,j) * B(j,k)` reaches row j once for each entry of column j. In a graph
+// these are long rows more often than short ones. Two lists of one row are long together. And neighbours have
+// more neighbours in common than chance gives them.
 //
 // So lists are looked at where loops reach them. An entry of a list that leads to others fixes two indices:
 // its row's and its own. Entries are drawn by multiples of the golden ratio. Work is bounded, and each
-// beginning of these is spread over all entries. Averages of pairs are exact up to the draw for two lists, and
-// approximate for more.
+// beginning of these is spread over all entries. Averages of pairs are exact up to the draw for two lists,
+// and approximate for more.
 namespace schaas::client {
 namespace {
 
