@@ -73,7 +73,8 @@ support::Result<void> check_isa(const Target& target) {
   return {};
 }
 
-constexpr int could_not_start = 127;  // ChildResult::exit_code
+/// ChildResult::exit_code of programs that are not there or may not be executed, also by a script in between.
+constexpr int not_found = 127, not_executable = 126;
 constexpr const char* unknown = "unknown compiler";
 constexpr int version_seconds = 10;  // a busy machine takes one to answer `cc --version`
 
@@ -120,10 +121,14 @@ class CToolchain : public Toolchain {
       return support::exhausted("compiler-timeout", "`" + options_.compiler + "` took more than " +
                                                         std::to_string(options_.timeout_seconds) + " s");
     }
-    if (result.exit_code == could_not_start) {
-      return with_output(
-          support::exhausted("compiler-start", "`" + options_.compiler + "` could not be started"),
-          result.output, 20);
+    if (result.exit_code == not_found || result.exit_code == not_executable) {
+      auto error = support::exhausted("compiler-start", "`" + options_.compiler + "` could not be started");
+      if (result.exit_code == not_executable) {
+        error =
+            support::noting(std::move(error),
+                            "compilers read the folders of the system and those of `--compiler-reads` alone");
+      }
+      return with_output(std::move(error), result.output, 20);
     }
     std::string bytes = read_made_file(output);
     if (result.exit_code != 0 || bytes.empty()) {

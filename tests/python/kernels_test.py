@@ -368,6 +368,22 @@ class Results(unittest.TestCase):
         with self.assertRaisesRegex(schaas.Invalid, r"unknown-tensor.*no operand `E`"):
             f.compare_formats("E", self.b, self.c)
 
+    def test_lists_count_as_long_as_where_entries_reach_them(self):
+        f = schaas.kernel("t(i) = B(i,j) * B(j,k) * B(i,k)", B="csr", patience=600)
+        band = sp.csr_matrix(sp.diags([1.0, 1.0, 1.0], [-1, 0, 1], shape=(2000, 2000)))
+        arrow = sp.lil_matrix((2000, 2000))  # as many entries, but each row meets the full first one
+        arrow[0, :] = arrow[:, 0] = 1
+        arrow.setdiag(1)
+        arrow = sp.csr_matrix(arrow)
+        self.assertEqual(arrow.nnz, band.nnz)
+        trips, chosen = [], []
+        for matrix in (band, arrow):
+            at = f.frontier_at(B=matrix, threads=1)
+            trips.append({entry["tree"]: entry["here"]["time"] for entry in at})
+            chosen += [entry["tree"] for entry in at if entry["here"]["chosen"]]
+        self.assertGreater(trips[1]["i<jk,k>"], 50 * trips[0]["i<jk,k>"])
+        self.assertEqual(chosen, ["i<jk,k>", "ijk"])
+
     def test_a_frontier_at_sizes_is_a_picture(self):
         f = schaas.kernel("A[i,l] = B[i,j]*C[i,k]*D[j,k]*E[j,l]", B="csr", patience=600)
         operands = dict(B=self.b, C=self.random.random((30, 8)), D=self.random.random((20, 8)), E=self.random.random((20, 5)))

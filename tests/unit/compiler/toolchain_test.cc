@@ -110,6 +110,20 @@ TEST_F(Toolchains, NoCompiler) {
       support::render(binary.error()));
 }
 
+TEST_F(Toolchains, AScriptThatMayNotStartTheCompilerIsNoBugOfOurs) {
+  const test_support::TemporaryDirectory directory;
+  const std::string behind = directory / "behind";  // compilers are kept from it
+  std::ofstream(behind) << "#!/bin/sh\n";
+  options_.compiler = directory / "cc";
+  std::ofstream(options_.compiler) << "#!/bin/sh\nexec " << behind << "\n";
+  for (const auto& file : {behind, options_.compiler}) fs::permissions(file, fs::perms::owner_all);
+  const auto refused = make_c_toolchain(options_)->compile_c("int x;", {}, {}).error();
+  EXPECT_EQ(refused.family, support::Family::exhausted);
+  EXPECT_EQ(refused.code, "compiler-start");
+  EXPECT_NE(support::render(refused).find(behind), std::string::npos) << support::render(refused);
+  EXPECT_NE(support::render(refused).find("--compiler-reads"), std::string::npos);
+}
+
 TEST_F(Toolchains, ACompilerThatDoesNotStartIsNoBugOfOurs) {
   const test_support::TemporaryDirectory directory;
   options_.compiler = directory / "cc";
