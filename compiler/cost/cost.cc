@@ -61,9 +61,8 @@ std::vector<Variable> walked_levels(const std::string& tensor, const std::vector
   bool dense = true;
   for (std::size_t level = 0; level < format.levels.size(); ++level) {
     const std::string& index = index_at(indices, format, level);
-    const bool walked = format::is_sparse(format.levels[level]) && !format::is_located(format.levels[level]);
-    if (walked &&
-        std::none_of(lists.begin(), lists.end(), [&](const Variable& v) { return v.index == index; }))
+    const bool sparse = format::is_sparse(format.levels[level]) && !format::is_located(format.levels[level]);
+    if (sparse && walks(indices, format, static_cast<int>(level), index))
       lists.push_back({Variable::Kind::fiber, index, tensor, static_cast<int>(level), "", outer, dense, {}});
     outer.push_back(index);
     dense = dense && !format::is_sparse(format.levels[level]);
@@ -296,6 +295,13 @@ std::string Variables::name(int bit) const {
     return is_fiber(other) && other.index == v.index;
   });
   return same == 1 ? v.index + "'" : v.index + "'" + v.tensor;
+}
+
+bool walks(const std::vector<std::string>& indices, const format::TensorFormat& format, int level,
+           const std::string& index) {
+  for (int above = 0; above < level; ++above)
+    if (index_at(indices, format, static_cast<std::size_t>(above)) == index) return false;
+  return index_at(indices, format, static_cast<std::size_t>(level)) == index;
 }
 
 ListSet Variables::list_of(const index_notation::Access& access, const std::string& index,

@@ -32,6 +32,10 @@ struct Variable {
   bool operator==(const Variable&) const = default;
 };
 inline bool is_fiber(const Variable& variable) { return variable.kind == Variable::Kind::fiber; }
+/// An access with these indices has `index` at the level, and at none above. Loops walk such levels; others
+/// are looked up at the coordinate that is known there, as the second level of csr in `B(i,i)`.
+bool walks(const std::vector<std::string>& indices, const format::TensorFormat& format, int level,
+           const std::string& index);
 
 /// A product of variables, below: Term.
 using Term = std::uint64_t;

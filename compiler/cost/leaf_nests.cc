@@ -177,7 +177,7 @@ class Nests {
         const auto index_at = [&](int level) {
           return read.indices[static_cast<std::size_t>(order[static_cast<std::size_t>(level)])];
         };
-        if (index_at(fiber.level) != loop.index) continue;
+        if (!walks(read.indices, problem_.formats.at(read.tensor), fiber.level, loop.index)) continue;
         loop.trips = Term{1} << (Variables::first_fiber + static_cast<int>(n));
         for (int level = 0; level < fiber.level; ++level) loop.under |= moved_by(index_at(level), position);
         return;

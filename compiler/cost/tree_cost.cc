@@ -529,9 +529,7 @@ class TreeCosts::Walk {
     for (OperandSet rest = set; rest != 0; rest &= rest - 1) {
       const index_notation::Access& read = operands_.at(std::countr_zero(rest));
       if (read.tensor != fiber.tensor) continue;
-      const auto& order = problem_.formats.at(read.tensor).mode_order;
-      if (read.indices[static_cast<std::size_t>(order[static_cast<std::size_t>(fiber.level)])] == index)
-        return true;
+      if (walks(read.indices, problem_.formats.at(read.tensor), fiber.level, index)) return true;
     }
     return false;
   }

@@ -16,7 +16,7 @@ namespace schaas::pipeline {
 /// Bumped whenever lowering or code generation changes what a trace compiles to: part of every kernel key.
 inline constexpr int code_version = 91;
 /// Bumped whenever the search changes what it returns: part of every stored frontier.
-inline constexpr int search_version = 49;
+inline constexpr int search_version = 50;
 
 enum class Language { trace, tree, loops, c, cuda };
 support::Result<Language> parse_language(const std::string& text);

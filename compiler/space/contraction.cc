@@ -75,7 +75,7 @@ void assign_fibers(AccessShape& shape, const index_notation::Access& access, con
   for (std::size_t n = 0; n < variables.fibers.size(); ++n) {
     const cost::Variable& fiber = variables.fibers[n];
     if (!cost::is_fiber(fiber) || fiber.tensor != access.tensor ||
-        index_at(access, format, fiber.level) != fiber.index)
+        !cost::walks(access.indices, format, fiber.level, fiber.index))
       continue;
     const auto x = static_cast<std::size_t>(std::countr_zero(bit_of(indices, fiber.index)));
     if (shape.fiber[x] == 0) shape.fiber[x] = cost::Term{1} << (cost::Variables::first_fiber + n);

@@ -320,6 +320,18 @@ TEST(TreeCost, ListsBesideThoseThatBoundALoopAreMerged) {
   EXPECT_EQ(time(condition, "dense"), "6*i*j'");
 }
 
+// Issue 38: the diagonal of a csr matrix counted the mean length of its rows.
+TEST(TreeCost, LevelsWhoseIndexIsKnownAboveAreNotWalked) {
+  const auto time = [](const std::string& expression, const std::map<std::string, std::string>& formats) {
+    const auto problem = problem_of(expression, formats);
+    return print_time(cost_of(problem, "linear"), variables_of(problem));
+  };
+  EXPECT_EQ(time("A(i,k) = B(i,i) * C(i,k)", {{"B", "csr"}}), "3*i*k");
+  EXPECT_EQ(time("A(i,k) = B(i,i) * C(i,k)", {{"B", "dcsr"}}), "3*i'B*k");
+  EXPECT_EQ(time("y(i) = B(i,i) * x(i)", {{"B", "csr"}, {"x", "compressed"}}), "6*i'x");
+  EXPECT_EQ(time("A(i,k) = D(i,i) + B(i,j) * C(j,k)", {{"B", "csr"}, {"D", "csr"}}), "2*i*k + 8*i*k*j'");
+}
+
 TEST(TreeCost, AScalarProblemIsOneTrip) {
   const auto problem = problem_of("a = b * c", {});
   const auto cost = cost_of(problem, "linear");
