@@ -168,10 +168,17 @@ void add_lengths(const List& list, const std::vector<List>& lists, ListStatistic
 }
 
 template <class Position>
+double entries_of_all(const List& a, const List& b) {
+  return static_cast<double>(ListArrays<Position>(a).entries + ListArrays<Position>(b).entries);
+}
+
+template <class Position>
 void add_merges(const List& a, const List& b, const std::vector<List>& lists, ListStatistics& statistics) {
   if (a.is_deep || b.is_deep || a.level.index != b.level.index) return;
-  // Without a leading list both rows are one, or one list is no row.
-  if (a.row == b.row || a.row.empty() || b.row.empty()) {
+  // Without a leading list both rows are one, or one list is no row. To merge two whole tensors may take
+  // long.
+  const bool is_short = !a.row.empty() || !b.row.empty() || entries_of_all<Position>(a, b) <= max_steps;
+  if (is_short && (a.row == b.row || a.row.empty() || b.row.empty())) {
     const Draw<Position> draw(a.row.empty() ? b : a, nullptr);
     statistics.merges[MergedLists::of(a.level, b.level)] = mean_merge(a, b, draw);
   }
