@@ -66,7 +66,7 @@ void SparseAccumulators::emit(const Branch& branch, Statements& out, const Part&
   accumulator = {};
   if (facts_.tensor_of(writer).hashed) return tables_.emit(branch, accumulator, out, produce, consume);
   const auto* outermost = std::get_if<Loop>(&branch.consumer->node);
-  if (facts_.step == Step::symbolic && appended && occupancy_levels.size() == 1 &&
+  if (facts_.step == Step::symbolic && appended && occupancy_levels.size() == 1 && outermost != nullptr &&
       occupied_walk(branch, facts_.tree) == outermost && appends_all(*outermost, branch.temporary))
     return emit_counted(branch, occupancy_levels, out, produce);
   facts_.builder.scratch.add_values(branch.temporary, indices);
