@@ -41,7 +41,7 @@ void CStatements::print_lists(const loop_ir::Merge& merge) {
   }
   if (dialect_ != Dialect::c || !walks_long_runs(merge)) return;
   const std::string& p = merge.cursors.front().position;
-  text_.directive("#if VECTOR_BYTES == 64");
+  text_.directive("#if RUNS_BY_BITS");
   text_.line("known_runs " + p + "_runs = {" + p + ", " + p + " + 1, 0};");
   text_.directive("#endif");
 }
@@ -54,7 +54,7 @@ void CStatements::print_ranges(const loop_ir::Merge& merge) {
     const std::string held = cursor.present.empty() ? "" : cursor.present + " && ";
     const bool by_bits = dialect_ == Dialect::c && walks_long_runs(merge);
     if (by_bits) {
-      text_.directive("#if VECTOR_BYTES == 64");
+      text_.directive("#if RUNS_BY_BITS");
       text_.line("const int64_t " + u + " = RUN_END(" + cursor.coordinates + ", " + p + "_end, &" + p +
                  "_runs);");
       text_.directive("#else");

@@ -227,6 +227,24 @@ class Values(unittest.TestCase):
         np.testing.assert_array_equal(csr.indices, kept)  # what the user gave stays as it is
         np.testing.assert_allclose(PRODUCT.bind(B=csr, x=self.x)(), expected, rtol=1e-13)
 
+    def test_what_is_converted_at_each_call_shows_changes_in_place(self):
+        square = sp.random(8, 8, 0.5, format="csr", random_state=SEED)
+        unsorted = sp.coo_matrix(square)
+        order = np.random.default_rng(SEED).permutation(unsorted.nnz)
+        unsorted = sp.coo_matrix((unsorted.data[order], (unsorted.row[order], unsorted.col[order])), shape=(8, 8))
+        x = np.random.default_rng(SEED).random(8)
+        for given in (unsorted, square.todia(), square.tobsr((2, 2)), square.tobsr((1, 1))):
+            arrays = {"coo": ("data", "row", "col"), "dia": ("data", "offsets"), "bsr": ("data", "indices")}[given.format]
+            for name in arrays:
+                array = getattr(given, name).reshape(-1)
+                for place in range(array.size):
+                    for _ in range(3):  # the third call finds the conversion of the second
+                        np.testing.assert_allclose(PRODUCT(B=given, x=x), given.toarray() @ x, rtol=1e-12, err_msg=f"{given.format}.{name}")
+                    before = array[place]
+                    array[place] = 2 * before if name == "data" else 0 if before else 1
+                    np.testing.assert_allclose(PRODUCT(B=given, x=x), given.toarray() @ x, rtol=1e-12, err_msg=f"{given.format}.{name}")
+                    array[place] = before
+
     def test_unsorted_entries_are_sorted_at_every_entrance(self):
         entries = sp.csr_matrix(([1.0, 2.0, 4.0], [3, 1, 3], [0, 3]), shape=(1, 7))
         entries.has_sorted_indices = entries.has_canonical_format = True  # not so

@@ -148,7 +148,7 @@ support::Result<schaas_storage*> compute_kept(schaas_kernels& kernels, const std
   }
   SCHAAS_RETURN_IF_ERROR(computation->computation->run());
   schaas_storage* const result = result_of(*computation);
-  if (!computation->given.has_copies && computation->computation->is_rebindable())
+  if (computation->given.sorted.empty() && computation->computation->is_rebindable())
     kernels.kept.give(key, std::move(computation));
   return result;
 }

@@ -6,6 +6,8 @@
 
 #include "client/cpp/api/c_boundary.h"
 #include "client/cpp/tensor/overlap.h"
+#include "client/cpp/tensor/packed_tensor_builder.h"
+#include "client/cpp/tensor/sorted_copies.h"
 #include "client/cpp/tensor/sorted_copy.h"
 #include "schaas/host.h"
 
@@ -13,8 +15,8 @@
 // caller guarantees: all, all but the order of entries, or the structs alone. Tensors on a device are
 // described by the caller, since their contents cannot be read here; their addresses are checked with the
 // driver.
-// Entries in disorder are taken as they are where the statement only adds them up; elsewhere a sorted copy is
-// made, which serves one call alone.
+// Entries in disorder are taken as they are where the statement only adds them up. Elsewhere a sorted copy is
+// made, which serves later calls with the same contents as well.
 namespace schaas::client {
 namespace {
 
@@ -88,8 +90,10 @@ support::Result<PackedTensor> borrow_in_disorder(const schaas_kernels& kernels, 
   if (is_summed || !is_broken || !can_be_sorted(view)) return tensor;
   SCHAAS_ASSIGN_OR_RETURN(const PackedTensor unsorted,
                           borrow_where_it_lies(given, to.options, view, name, fill, Trust::bounds));
-  to.has_copies = true;
-  return sorted_copy(unsorted, name);
+  SCHAAS_ASSIGN_OR_RETURN(auto sorted, sorted_copies().of(unsorted, name));
+  const auto borrowed = [](const Buffer& array) { return Buffer::borrowed(array.data(), array.bytes()); };
+  to.sorted.push_back(sorted);
+  return with_arrays(*sorted, borrowed, borrowed);
 }
 
 }  // namespace

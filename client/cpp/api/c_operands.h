@@ -1,8 +1,10 @@
 #pragma once
 #include <chrono>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "schaas/kernel_set.h"
 #include "schaas/schaas.h"
@@ -19,7 +21,8 @@ struct GivenTensors {
   std::map<std::string, PackedTensor*> pointers;
   BindOptions options;
   bool order_matters = false;  ///< to the kernel that will be bound; false: that is not known
-  bool has_copies = false;     ///< some operand is a sorted copy
+  /// Operands that were in disorder read these arrays.
+  std::vector<std::shared_ptr<const PackedTensor>> sorted{};
 };
 
 /// Returns the text of the C interface, or `otherwise` for NULL.

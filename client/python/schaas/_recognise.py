@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from . import _library as library
+from ._conversions import converted
 from ._errors import Error, Exhausted, invalid, unsupported
 from ._tensors import MAX_FILLED, Tensor
 
@@ -63,6 +64,11 @@ def _kind_of(given):
 
 def _of_diagonals(given):
     """The entries of a dia matrix by rows, zeros on its diagonals included."""
+    pointers, indices, values = converted(("dia", given.shape), (given.offsets, given.data), lambda: _rows_of_diagonals(given))
+    return Given("csr", given.shape, (pointers, indices), values, False, given)
+
+
+def _rows_of_diagonals(given):
     rows, columns = given.shape
     order = np.argsort(given.offsets)
     offsets = given.offsets[order]
@@ -79,7 +85,7 @@ def _of_diagonals(given):
             pointers[1:][inside] += 1
     np.cumsum(pointers, out=pointers)
     indices = np.add.outer(np.arange(rows, dtype=index), offsets.astype(index))
-    return Given("csr", given.shape, (pointers, indices[held]), values[held], False, given)
+    return pointers, indices[held], values[held]
 
 
 def _of_blocks(given, shape, owner):
@@ -87,8 +93,12 @@ def _of_blocks(given, shape, owner):
     pointers = given.indptr
     ordered = pointers.size and pointers[0] == 0 and (pointers[1:] >= pointers[:-1]).all()
     if ordered and pointers.size - 1 == shape[0] // given.blocksize[0] and pointers[-1] <= min(given.indices.size, given.data.shape[0]):
-        rows = given.tocsr()
-        return Given("csr", shape, (rows.indptr, rows.indices), rows.data, False, owner)
+        def rows():
+            made = given.tocsr(copy=True)  # arrays of its own, also where blocks have one element
+            return made.indptr, made.indices, made.data
+
+        pointers, indices, values = converted(("bsr", shape, given.blocksize), (pointers, given.indices, given.data), rows)
+        return Given("csr", shape, (pointers, indices), values, False, owner)
     entries = given.tocoo()
     return Given("entries", shape, _coordinates_of(entries), entries.data, False, owner)
 
