@@ -11,9 +11,10 @@
 #include "client/cpp/tensor/typed.h"
 
 // Entries are brought to their rows, where they do not lie there already, by counting (coo); then each row is
-// sorted. In a short row the place of each entry is counted, since branches on coordinates are mispredicted;
-// long rows are sorted by comparing. Rejected: sorting twice by counting, as a transposition and back. It
-// reads and writes every entry at random twice, and takes longer from some ten thousand columns on.
+// sorted. In a short row the position of each entry is counted, since branches on coordinates are
+// mispredicted; long rows are sorted by comparing. Rejected: sorting twice by counting, as a transposition
+// and back. It reads and writes every entry at random twice, and takes longer from some ten thousand columns
+// on.
 namespace schaas::client {
 namespace {
 
@@ -126,12 +127,12 @@ class Sorting {
     std::copy_n(crd, count, unsorted);
     std::copy_n(values, count, their);
     for (std::size_t n = 0; n < count; ++n) {
-      std::size_t place = 0;
-      for (std::size_t m = 0; m < n; ++m) place += static_cast<std::size_t>(unsorted[m] <= unsorted[n]);
+      std::size_t position = 0;
+      for (std::size_t m = 0; m < n; ++m) position += static_cast<std::size_t>(unsorted[m] <= unsorted[n]);
       for (std::size_t m = n + 1; m < count; ++m)
-        place += static_cast<std::size_t>(unsorted[m] < unsorted[n]);
-      crd[place] = unsorted[n];
-      values[place] = their[n];
+        position += static_cast<std::size_t>(unsorted[m] < unsorted[n]);
+      crd[position] = unsorted[n];
+      values[position] = their[n];
     }
   }
 
