@@ -38,12 +38,15 @@ bool walks_in_order(const For& loop) {
   return loop.shape == loop_ir::Shape::scalar && loop.step == 1 && loop.unroll == 1;
 }
 
-/// The iterations fold values, in which the row does not occur, into accumulators.
+/// The iterations fold values into accumulators or elements, and the row occurs nowhere in them.
 bool folds_alone(const std::vector<StatementPtr>& body, const std::string& row) {
   return std::all_of(body.begin(), body.end(), [&](const StatementPtr& each) {
     loop_ir::Uses uses;
     collect_uses(each, uses);
-    return uses.names.count(row) == 0 && loop_ir::is_any<loop_ir::Let, loop_ir::Accumulate>(each);
+    const auto* store = as<loop_ir::Store>(each);
+    const bool folds = store != nullptr ? store->mode != loop_ir::Write::set
+                                        : loop_ir::is_any<loop_ir::Let, loop_ir::Accumulate>(each);
+    return folds && uses.names.count(row) == 0;
   });
 }
 

@@ -14,8 +14,9 @@ namespace schaas::lower {
 ///     for simd pj in B_pos1[begin] .. B_pos1[end] { t += (B[pj] * B[pj]) }
 ///
 /// Rows of five entries otherwise end in a mispredicted branch each. Applies to folds into accumulators that
-/// are declared outside both loops, and to loops that append one entry to the result for each entry. Values,
-/// coordinates and positions of the result then have a loop each, which vectorises or copies:
+/// are declared outside both loops, and to folds into elements of arrays, as sums of columns. Applies as well
+/// to loops that append one entry to the result for each entry. Values, coordinates and positions of the
+/// result then have a loop each, which vectorises or copies:
 ///
 ///     counter q = A_counts1[begin]
 ///     for i in begin .. end {
