@@ -245,6 +245,16 @@ class Values(unittest.TestCase):
                     np.testing.assert_allclose(PRODUCT(B=given, x=x), given.toarray() @ x, rtol=1e-12, err_msg=f"{given.format}.{name}")
                     array[place] = before
 
+    def test_bound_computations_and_calls_share_no_conversion(self):
+        square = sp.random(8, 8, 0.5, format="csr", random_state=SEED)
+        x = np.random.default_rng(SEED).random(8)
+        for bound, called in ((square.todia(), square.todia()), (square.tobsr((2, 2)), square.tobsr((2, 2)))):
+            run = PRODUCT.bind(B=bound, x=x)
+            bound.data *= 2
+            for _ in range(2):
+                np.testing.assert_allclose(run(), 2 * (square @ x), rtol=1e-12)
+                np.testing.assert_allclose(PRODUCT(B=called, x=x), square @ x, rtol=1e-12)
+
     def test_unsorted_entries_are_sorted_at_every_entrance(self):
         entries = sp.csr_matrix(([1.0, 2.0, 4.0], [3, 1, 3], [0, 3]), shape=(1, 7))
         entries.has_sorted_indices = entries.has_canonical_format = True  # not so

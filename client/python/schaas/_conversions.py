@@ -20,21 +20,28 @@ def _same(array, copy):
     return array.shape == copy.shape and array.dtype == copy.dtype and np.array_equal(_bytes_of(array), _bytes_of(copy))
 
 
+def _handed_out(made):
+    *structure, values = made
+    return (*structure, values.copy())
+
+
 def converted(key, arrays, make):
-    """The arrays that `make()` returns, or those of an earlier call with an equal key and the same bytes in each of `arrays`. They are read-only
-    to the caller. Any thread may call it."""
+    """The structure (pointers, indices) and values that `make()` returns, or those of an earlier call with an equal key and the same bytes in each of
+    `arrays`. The structure is read-only; the values are a copy, which a bound computation may write. Any thread may call it."""
     arrays = [np.ascontiguousarray(each) for each in arrays]
     for one in reversed(list(_kept)):
         if one[0] == key and all(map(_same, arrays, one[1])):
             with _lock:
                 if any(each is one for each in _kept):
                     _kept[:] = [each for each in _kept if each is not one] + [one]
-            return one[2]
+            return _handed_out(one[2])
     made = make()
+    for each in made:
+        each.flags.writeable = False
     size = sum(each.nbytes for each in (*arrays, *made))
     if size <= _MAX_BYTES:
         with _lock:
             _kept.append((key, [each.copy() for each in arrays], made, size))
             while len(_kept) > _MAX_KEPT or sum(each[3] for each in _kept) > _MAX_BYTES:
                 del _kept[0]
-    return made
+    return _handed_out(made)
