@@ -102,7 +102,7 @@ struct Stage {
   ExpressionPtr begin, count;
   std::vector<Copy> copies;
 };
-/// Runs the body when the index `condition` is not zero.
+/// Runs the body when `condition`, an index or a value, is not zero.
 struct If {
   ExpressionPtr condition;
   StatementPtr body;

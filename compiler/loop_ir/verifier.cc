@@ -397,7 +397,7 @@ class Verifier {
   }
 
   Result<void> branch(const If& branch) {
-    SCHAAS_RETURN_IF_ERROR(expect(branch.condition, Type::index));
+    SCHAAS_RETURN_IF_ERROR(type_of(branch.condition));
     if (!varying_.empty() && mentions(branch.condition, varying_))
       return wrong("`" + loop_ir::print(branch.condition) + "` decides for a lane");
     const auto names = names_;

@@ -26,6 +26,7 @@
 #include "compiler/lower/passes/threads/vector_loads.h"
 #include "compiler/lower/passes/threads/whole_rows.h"
 #include "compiler/lower/passes/unroll_and_jam.h"
+#include "compiler/lower/passes/zero_rows.h"
 #include "compiler/support/nearest_name.h"
 
 // The pipeline as a table, so that the order of passes has one home. A row names the code that its pass
@@ -126,6 +127,13 @@ const std::vector<Pass>& table() {
        .after = {"unroll-and-jam", "numeric-phases"},
        .why = "it walks the groups of jammed loops in numeric bodies",
        .keeps = "order of statements"},
+      {.name = "skip-zero-rows",
+       .run = &skip_zero_rows,
+       .rewrites =
+           "loop over entries that folds products with a factor from before it, with or-and or of integers",
+       .after = {"unroll-and-jam", "numeric-phases"},
+       .why = "they look for loops that are not under a condition",
+       .keeps = "values"},
       {.name = "specialise",
        .run = &specialise,
        .rewrites = "vector loop over an extent that no sparse level has",

@@ -14,7 +14,7 @@
 namespace schaas::pipeline {
 
 /// Bumped whenever lowering or code generation changes what a trace compiles to: part of every kernel key.
-inline constexpr int code_version = 92;
+inline constexpr int code_version = 93;
 /// Bumped whenever the search changes what it returns: part of every stored frontier.
 inline constexpr int search_version = 50;
 

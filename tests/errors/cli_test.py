@@ -316,7 +316,7 @@ WITH_SERVER = {
         ["emit", K4, "--passes", "all,-specialize"], 2,
         "invalid [pass]: unknown pass `specialize`; did you mean `specialise`?; known are all, baseline, count-unstored, index-rows, block-registers, block-calls, "
         "split-rows, fuse-phases, split-unions, coalesce-rows, prefetch-gathers, unroll-and-jam, prefetch-rows, pack-panels, supernodes, expand-rows, probe-lists, numeric-phases, flatten-loops, "
-        "specialise, coarsen-threads, keep-rows, vectorise-loads, store-whole-rows, stage-entries, unroll-entries\n"),
+        "skip-zero-rows, specialise, coarsen-threads, keep-rows, vectorise-loads, store-whole-rows, stage-entries, unroll-entries\n"),
     "passes of a tree": (
         ["emit", K4, "--lang", "tree", "--after", "emission"], 2,
         "invalid [pass]: passes of lowering make loops, c and cuda; a trace or tree has none\n"),

@@ -27,10 +27,10 @@ KEPT_BYTES = 2048  # of each
 INPUT_SECONDS = 20  # an input that takes longer is a finding
 
 
-def build(folder, jobs):
+def build(folder, targets, jobs):
     if not (folder / "build.ninja").exists():
         subprocess.run(["cmake", "--preset", "fuzz", "-B", folder], cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
-    subprocess.run(["ninja", "-C", folder, f"-j{jobs}", "fuzz"], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(["ninja", "-C", folder, f"-j{jobs}", *(f"bin/{target}_fuzz" for target in targets)], check=True, stdout=subprocess.DEVNULL)
 
 
 def command(folder, target, *more):
@@ -109,7 +109,7 @@ def main():
     parser.add_argument("--minimise", action="store_true", help="no fuzzing: make the corpus in the tree anew from what is known")
     options = parser.parse_args()
     os.nice(19)
-    build(options.build, options.jobs)
+    build(options.build, options.only, options.jobs)
     findings = 0
     for target in options.only:
         if options.minimise:

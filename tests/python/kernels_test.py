@@ -141,6 +141,25 @@ class Results(unittest.TestCase):
             lengths = np.where(b.toarray()[:, :, None] * c.toarray()[None], b.toarray()[:, :, None] + c.toarray()[None], np.inf).min(1)
             np.testing.assert_array_equal(paths.toarray(), np.where(np.isinf(lengths), 0, lengths))
 
+    def test_searches_from_marked_vertices_are_those_of_numpy(self):
+        """Rows whose factor is zero are skipped; -0 is zero, nan and infinity are not. Full kernels have the pass, first ones do not."""
+        b = sp.random(300, 200, 0.03, format="csr", random_state=SEED)
+        b.data[:] = 1
+        for share in (0, 0.02, 0.5, 1):
+            marked, seen = (self.random.random(300) < share) * 1.0, (self.random.random(200) < share) * 1.0
+            marked[:4] = (np.nan, np.inf, -0.0, -1)
+            marks, visited = (marked != 0) * 1, (seen != 0) * 1
+            reached = b.T.toarray() @ marks
+            for text, wanted, given in (
+                    ("or-and: y(j) = x(i) * B(i,j) * not(v(j))", (reached > 0) & (visited == 0), dict(x=marked, v=seen)),
+                    ("or-and: y(i) = not(x(i)) * B(i,j) * v(j)", (b.toarray() @ visited > 0) & (marks == 0), dict(x=marked, v=seen)),
+                    ("y(j) = x(i) * B(i,j)", reached, dict(x=marks)),
+                    ("y(j) = x(i) * B(i,j)", reached.astype(np.int8), dict(x=marks.astype(np.int8)))):
+                dtype = given["x"].dtype
+                for schedule in ("auto", "linear"):
+                    found = schaas.kernel(text)(B=b.astype(dtype), schedule=schedule, **given)
+                    np.testing.assert_array_equal(found, wanted, err_msg=f"{text} {share} {dtype} {schedule}")
+
     def test_a_transpose_keeps_values_under_semirings(self):
         for text, dtype in (("", bool), ("or-and: ", bool), ("min-plus: ", float), ("max-min: ", float), ("", np.int8)):
             b = (self.b * 9).astype(dtype)

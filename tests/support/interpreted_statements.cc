@@ -227,6 +227,19 @@ StatementCode fill_code(const loop_ir::Fill& x, ExpressionCode& names) {
   };
 }
 
+StatementCode if_code(const loop_ir::If& x, ExpressionCode& names) {
+  const StatementCode body = statement_code(x.body, names);
+  if (names.type_of(x.condition) == loop_ir::Type::index) {
+    return [condition = names.index(x.condition), body](Frame& frame) {
+      if (condition(frame) != 0) body(frame);
+    };
+  }
+  return [condition = names.value(x.condition), body](Frame& frame) {
+    const Value found = condition(frame);
+    if (found.value != 0 || found.integer != 0 || found.imaginary != 0) body(frame);
+  };
+}
+
 StatementCode sort_code(const loop_ir::Sort& x, ExpressionCode& names) {
   return [begin = names.index(x.begin), end = names.index(x.end), load = names.index_loader(x.array),
           store = names.index_storer(x.array)](Frame& frame) {
@@ -253,12 +266,7 @@ StatementCode statement_code(const loop_ir::StatementPtr& statement, ExpressionC
           [&](const loop_ir::Accumulator& x) { return accumulator_code(x, names); },
           [&](const loop_ir::Accumulate& x) { return accumulate_code(x, names); },
           [&](const loop_ir::Store& x) { return store_code(x, names); },
-          [&](const loop_ir::If& x) -> StatementCode {
-            return
-                [condition = names.index(x.condition), body = statement_code(x.body, names)](Frame& frame) {
-                  if (condition(frame) != 0) body(frame);
-                };
-          },
+          [&](const loop_ir::If& x) { return if_code(x, names); },
           [&](const loop_ir::Counter& x) { return counter_code(x.name, x.initial, true, names); },
           [&](const loop_ir::SetCounter& x) { return counter_code(x.name, x.value, false, names); },
           [&](const loop_ir::For& x) { return for_code(x, names); },

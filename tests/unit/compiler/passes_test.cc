@@ -99,6 +99,10 @@ const std::vector<Case>& cases() {
        {{"B", "csr"}},
        "terms(forall(i, forall(j, y(i) += B(i,j) * x(j))), forall(j, forall(i, y(i) += B(j,i) * x(j))))",
        {{"i", 40}, {"j", 40}}},
+      {"or-and: y(j) = x(i) * B(i,j)",
+       {{"B", "csr"}},
+       "forall(i, forall(j, y(j) or= x(i) * B(i,j)))",
+       {{"i", 40}, {"j", 9}}},
   };
   return all;
 }
@@ -177,8 +181,8 @@ TEST(Passes, UnknownNamesAreRejected) {
       "count-unstored, index-rows, block-registers, block-calls, split-rows, fuse-phases, split-unions, "
       "coalesce-rows, "
       "prefetch-gathers, unroll-and-jam, prefetch-rows, "
-      "pack-panels, supernodes, expand-rows, probe-lists, numeric-phases, flatten-loops, specialise, "
-      "coarsen-threads, "
+      "pack-panels, supernodes, expand-rows, probe-lists, numeric-phases, flatten-loops, "
+      "skip-zero-rows, specialise, coarsen-threads, "
       "keep-rows, vectorise-loads, store-whole-rows, stage-entries, unroll-entries";
   EXPECT_EQ(
       "invalid [pass]: unknown pass `unrol-and-jam`; did you mean `unroll-and-jam`?; known are all, "
