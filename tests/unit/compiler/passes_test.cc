@@ -99,9 +99,9 @@ const std::vector<Case>& cases() {
        {{"B", "csr"}},
        "terms(forall(i, forall(j, y(i) += B(i,j) * x(j))), forall(j, forall(i, y(i) += B(j,i) * x(j))))",
        {{"i", 40}, {"j", 40}}},
-      {"or-and: y(j) = x(i) * B(i,j)",
+      {"y(j) = or(i)(and(x(i), B(i,j)))",
        {{"B", "csr"}},
-       "forall(i, forall(j, y(j) or= x(i) * B(i,j)))",
+       "forall(i, forall(j, y(j) or= and(x(i), B(i,j))))",
        {{"i", 40}, {"j", 9}}},
   };
   return all;
