@@ -141,6 +141,13 @@ const std::vector<Case> cases{
     {"A(n,m) = 2 * B(l,m) * where(E(l,m) > 0, sum(i)(D(i,m) * C(i,n)), 0) * relu(sum(k)(G(m,k) * F(k,n)))",
      {{"A", "dcsc"}, {"B", "csc"}, {"C", "dcsr"}, {"D", "coo"}, {"E", "csr"}, {"F", "coo"}},
      "store(tensor=E, order={1,0}); store(tensor=D, order={1,0})"},
+    // Rows that no list holds are no entries of the result, also where rows of a list could be indexed.
+    {"A(l,i) = (B(l,i) != C(l,i)) * D(l,i)",
+     {{"A", "compressed,dense"}, {"B", "hashed,dense"}, {"C", "coo"}},
+     "linear"},
+    {"A(k,n) = where(B(k,n) > or(l)(sqrt(abs(D(k,l)))), C(k), B(n,k))",
+     {{"A", "dense,compressed(unordered)"}, {"B", "coo:1,0"}, {"C", "hashed"}, {"D", "dcsr"}},
+     "store(tensor=B, order={0,1}, at={k,n}); share(nest=0, loops={})"},
     // Rows are coalesced unless their loop is to be unrolled.
     {"A = B(i,j)", {{"B", "csr"}}, "unroll(path={}, loop=j, factor=4)"},
 };

@@ -7,8 +7,9 @@
 #include "compiler/lower/analysis/iteration_space.h"
 
 // A loop over all rows costs their number whatever it does, so an index of them is not dearer. Such loops are
-// those over the rows of a sparse result (LoopSpace::whole). All loops over the rows of the matrix must be
-// such, since its levels are the same for all of them.
+// those over the rows of a sparse result (LoopSpace::whole). Where only rows that lists hold become entries
+// of the result (LoopSpace::condition, makes_entries), the list stays: an index does not tell empty rows. All
+// loops over the rows of the matrix must be such, since its levels are the same for all of them.
 namespace schaas::lower {
 namespace {
 
@@ -23,20 +24,34 @@ class RowLoops {
   bool all_visit_every_row() const { return found_ && suitable_; }
 
  private:
-  bool binds_row(int index, const NestPtr& body) const {
-    const auto below = factors_below(body, tree_);
-    return std::any_of(below.begin(), below.end(), [&](int number) {
-      return operand(tree_, number).tensor == tensor_ && level_of(operand(tree_, number), index) == 0;
-    });
+  /// Returns the operands below whose rows the index binds.
+  std::vector<int> with_row(int index, const NestPtr& body) const {
+    auto below = factors_below(body, tree_);
+    below.erase(std::remove_if(below.begin(), below.end(),
+                               [&](int number) {
+                                 const Operand& each = operand(tree_, number);
+                                 return each.tensor != tensor_ || level_of(each, index) != 0;
+                               }),
+                below.end());
+    return below;
+  }
+
+  /// The loop does nothing else at rows that no list holds than at rows without entries.
+  static bool may_ask_each_row(const LoopSpace& space, const std::vector<int>& operands) {
+    return space.whole && !space.condition &&
+           (!space.makes_entries || std::all_of(operands.begin(), operands.end(), [&](int number) {
+             return implies(*space.makes_entries, {number, 0});
+           }));
   }
 
   void check(const Loop& loop) {
-    if (!binds_row(loop.index, loop.body)) return;
+    const std::vector<int> operands = with_row(loop.index, loop.body);
+    if (operands.empty()) return;
     found_ = true;
     const auto& annotation = loop.annotation;
     const bool plain = !loop.block && !loop.entries && !loop.vector && !annotation.collapsed &&
                        !annotation.mapping && annotation.positions == 0;
-    suitable_ = suitable_ && plain && loop_space(loop.body, loop.index, tree_).whole;
+    suitable_ = suitable_ && plain && may_ask_each_row(loop_space(loop.body, loop.index, tree_), operands);
   }
 
   void visit(const NestPtr& nest) {
@@ -46,7 +61,7 @@ class RowLoops {
                      visit(loop.body);
                    },
                    [&](const Blocks& blocks) {
-                     suitable_ = suitable_ && !binds_row(blocks.index, blocks.body);
+                     suitable_ = suitable_ && with_row(blocks.index, blocks.body).empty();
                      visit(blocks.body);
                    },
                    [&](const Branch& branch) {
