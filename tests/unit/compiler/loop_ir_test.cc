@@ -471,7 +471,7 @@ INSTANTIATE_TEST_SUITE_P(
               "`f` and `p` differ in their width"},
         Wrong{"for q in 0 .. n { supernode q to n rows p times B and 1.0 of p p p into A set f }",
               "`p[0]` is an index where the other is needed"},
-        Wrong{"if B[0] { }", "`B[0]` is a value where the other is needed"},
+        Wrong{"for vector k in 0 .. n { if B[k] { } }", "`B[k]` decides for a lane"},
         Wrong{"for vector k in 0 .. n { if (k < 3) { } }", "`(k < 3)` decides for a lane"},
         Wrong{"if n { let t: index = n } A[t] = 0.0", "`t` is used before it is declared"},
         Wrong{"set n = 3", "`n` is no counter"},
