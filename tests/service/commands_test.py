@@ -8,6 +8,7 @@ README.md shows what its commands print.
 
 import array
 import gzip
+import math
 import os
 import pathlib
 import re
@@ -40,9 +41,9 @@ def commands(page):
             yield line
 
 
-def write_npy(path, rows, columns):
-    header = repr({"descr": "<f8", "fortran_order": False, "shape": (rows, columns)}).ljust(117) + "\n"
-    values = array.array("d", [0.5 * (n % 3) for n in range(rows * columns)])
+def write_npy(path, *shape):
+    header = repr({"descr": "<f8", "fortran_order": False, "shape": shape}).ljust(117) + "\n"
+    values = array.array("d", [0.5 * (n % 3) for n in range(math.prod(shape))])
     path.write_bytes(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + values.tobytes())
 
 
@@ -127,6 +128,9 @@ class Commands(WithFolder):
         for name in ("graph.mtx.gz", "build/quickstart/debian.mtx.gz"):
             (cls.place / name).write_bytes(packed)
         write_npy(cls.place / "weights.npy", 20, 10)
+        program.write_matrix(cls.place / "below.mtx", 30, 30, 60, seed=33)
+        write_npy(cls.place / "diagonal.npy", 30)
+        program.write_tensor(cls.place / "uber.tns", (20, 24, 30), 200, seed=34)
         page = (ROOT / "docs/command_line.md").read_text(encoding="utf-8")
         model = re.search(r'^    (\{"expression".*\n(?:    .*\n)+)', page, re.MULTILINE).group(1)
         (cls.place / "model.json").write_text(model)
