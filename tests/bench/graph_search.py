@@ -12,7 +12,7 @@ import beside_scipy
 
 
 def cases(b):
-    """Name, expression, type of the operands, and the same by scipy."""
+    """By name: expression, matrix, and what scipy does with the marked vertices."""
     import numpy as np
     integers = b.astype(np.int64)
     return {
